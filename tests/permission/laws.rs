@@ -189,7 +189,7 @@ fn rewritten(line: &str, ways: &[Way]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
     #[test]
     fn no_other_way_to_write_a_command_is_judged_milder(
@@ -355,7 +355,7 @@ fn run_by_bash(script: &str) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
     fn what_bash_runs_was_judged(pieces in prop::collection::vec(select(&PIECES[..]), 1..14)) {

@@ -1,6 +1,6 @@
 //! A rule: what it holds of, and what it decides.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
@@ -133,13 +133,13 @@ impl Rule {
     pub fn summary(&self) -> String {
         let mut text = format!("{} {}", self.action.name(), self.tool);
         if !self.prefix.is_empty() {
-            text.push_str(&format!(" {:?}", self.prefix.join(" ")));
+            let _ = write!(text, " {:?}", self.prefix.join(" "));
         }
         if !self.with.is_empty() {
-            text.push_str(&format!(" with {}", self.with.join(" or ")));
+            let _ = write!(text, " with {}", self.with.join(" or "));
         }
         if let Some(path) = &self.path {
-            text.push_str(&format!(" {path}"));
+            let _ = write!(text, " {path}");
         }
         format!("{text} ({})", self.origin)
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::rule::{Action, Origin, Rule};
-use super::shell::{SimpleCommand, is_wrapper};
+use super::shell::{SimpleCommand, Word, is_wrapper};
 
 /// Programs of which a rule by their name alone would allow anything.
 const INTERPRETERS: [&str; 27] = [
@@ -108,7 +108,7 @@ pub(super) fn file(tool: &str, path: &Path, root: &Path) -> Vec<Rule> {
 /// The rule that allows a simple command, if one can be said.
 pub(super) fn command(tool: &str, command: &SimpleCommand, asked: Option<&Rule>) -> Option<Rule> {
     let words: Option<Vec<String>> = {
-        let known = command.words.iter().map(|word| word.exact());
+        let known = command.words.iter().map(Word::exact);
         known.take(3).take_while(Option::is_some).collect()
     };
     let words = words?;

@@ -5,8 +5,10 @@
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-use super::rules::RULES;
 use crate::llm::nearest::nearest_few;
+
+/// The one setting that is a list of tables.
+pub(super) const RULES: &str = "permission.rules";
 
 /// Whether all that `table` sets exists in `defaults` and is of the same type; `place` says where a
 /// key of it stands.
@@ -56,7 +58,7 @@ fn check_table(
     Ok(())
 }
 
-/// The one list of tables; what stands in them is read where it is needed.
+/// What stands in the tables of rules is read where it is needed.
 fn check_rules(items: &[Value], place: &str) -> Result<(), String> {
     if items.iter().all(Value::is_table) {
         return Ok(());

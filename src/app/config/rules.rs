@@ -1,13 +1,11 @@
 //! The rules of permission, of all layers together: each says itself what it decides, so that no layer
 //! replaces another's.
 
+use super::check::RULES;
 use super::layers::{Layer, Layers, Origin};
 use crate::agent::ToolSettings;
 use crate::agent::permission::{self, Rule, parse_rules, tightened};
 use crate::agent::tools::builtin;
-
-/// The setting they stand in.
-pub(super) const RULES: &str = "permission.rules";
 
 /// The rules that count, and in words those of a project that do not.
 #[derive(Clone, Debug, Default, PartialEq)]

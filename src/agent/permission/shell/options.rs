@@ -28,11 +28,16 @@ pub(super) struct Parsed {
 }
 
 impl Parsed {
-    /// The value of the last of the options of one of these names; none for one without a value.
-    pub fn value(&self, names: &[&str]) -> Option<Option<&Word>> {
+    /// Whether one of these options is given.
+    pub fn has(&self, names: &[&str]) -> bool {
+        self.given.iter().any(|(name, _)| names.contains(&name.as_str()))
+    }
+
+    /// The value of the last of the options of one of these names.
+    pub fn value(&self, names: &[&str]) -> Option<&Word> {
         let mut given = self.given.iter().rev();
         let found = given.find(|(name, _)| names.contains(&name.as_str()));
-        found.map(|(_, value)| value.as_ref())
+        found.and_then(|(_, value)| value.as_ref())
     }
 }
 

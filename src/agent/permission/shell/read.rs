@@ -20,7 +20,7 @@ const MAX_NESTED: usize = 500;
 /// How deep a script may stand in scripts.
 const MAX_DEPTH: usize = 24;
 /// Bytes of stack, of which only what is used takes memory.
-const STACK: usize = 256 * 1024 * 1024;
+const STACK: usize = 64 * 1024 * 1024;
 
 /// Reads a command line. What is not understood is a doubt of the line.
 pub fn read(command: &str) -> Line {
@@ -40,7 +40,7 @@ pub fn read(command: &str) -> Line {
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK);
         let reading = thread.spawn_scoped(scope, || read_here(command));
-        match reading.map(|reading| reading.join()) {
+        match reading.map(thread::ScopedJoinHandle::join) {
             Ok(Ok(line)) => line,
             _ => doubt("a command line that could not be read"),
         }

@@ -352,7 +352,7 @@ impl<'a> Scanner<'a> {
             }
             let script: String = self.chars[start..end].iter().collect();
             let slashes = script.len() - script.trim_end_matches('\\').len();
-            if slashes % 2 == 0 && (self.is_script)(&script) {
+            if slashes.is_multiple_of(2) && (self.is_script)(&script) {
                 self.at = end + 1;
                 return Ok(script);
             }

@@ -152,7 +152,7 @@ impl Reader<'_> {
         while let Some(c) = self.peek() {
             match c {
                 c if c.is_whitespace() || c.is_ascii_digit() || "$,!~+…".contains(c) => {
-                    self.at += 1
+                    self.at += 1;
                 }
                 '/' => {
                     self.at += 1;

@@ -202,7 +202,7 @@ impl<'a> Walker<'a> {
         for item in prefix {
             match item {
                 CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => {
-                    sets.extend(self.assignment(assignment, certain && plain));
+                    sets.push(self.assignment(assignment, certain && plain));
                 }
                 item => self.item(item, &mut words, &mut input),
             }
@@ -249,7 +249,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Takes in an assignment; what it sets.
-    fn assignment(&mut self, assignment: &Assignment, known: bool) -> Option<(String, Word)> {
+    fn assignment(&mut self, assignment: &Assignment, known: bool) -> (String, Word) {
         let name = match &assignment.name {
             AssignmentName::VariableName(name) => name,
             AssignmentName::ArrayElementName(name, index) => {
@@ -275,7 +275,7 @@ impl<'a> Walker<'a> {
         let plain = matches!(assignment.name, AssignmentName::VariableName(_));
         let known = known && plain && !assignment.append;
         self.set(name, known.then(|| value.clone()));
-        Some((name.clone(), value))
+        (name.clone(), value)
     }
 
     /// Remembers what a variable holds, where that is certain.

@@ -68,7 +68,7 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Result<Through, String> {
         through.sets.push(name);
         rest = &rest[1..];
     }
-    let is_shell = parsed.value(&["i", "s", "login", "shell"]).is_some();
+    let is_shell = parsed.has(&["i", "s", "login", "shell"]);
     if !rest.is_empty() {
         through.inner.push(Inner::Command(rest.to_vec()));
     } else if wrapper.raises && is_shell {
@@ -97,7 +97,7 @@ fn shell(command: &SimpleCommand) -> Result<Through, String> {
         numbers: false,
     };
     let parsed = known.parse(words)?;
-    let has = |name: &str| parsed.value(&[name]).is_some();
+    let has = |name: &str| parsed.has(&[name]);
     let operand = words.get(parsed.operands);
     if has("c") {
         return Ok(Through {
@@ -135,7 +135,7 @@ fn eval(words: &[Word]) -> Through {
 
 fn by_command(words: &[Word]) -> Result<Through, String> {
     let parsed = options("pvV", "", &[], &[]).parse(words)?;
-    if parsed.value(&["v", "V"]).is_some() {
+    if parsed.has(&["v", "V"]) {
         return Ok(Through::default());
     }
     Ok(rest_of(words, &parsed, 0))
@@ -180,9 +180,8 @@ fn xargs(words: &[Word]) -> Result<Through, String> {
     );
     let parsed = known.parse(words)?;
     let place = match parsed.value(&["I", "replace"]) {
-        None => None,
-        Some(None) => Some(String::from("{}")),
-        Some(Some(word)) => Some(word.exact().ok_or("xargs: its place holder is not known")?),
+        None => parsed.has(&["replace"]).then(|| String::from("{}")),
+        Some(word) => Some(word.exact().ok_or("xargs: its place holder is not known")?),
     };
     let mut command = words[parsed.operands..].to_vec();
     match place {
@@ -275,7 +274,7 @@ fn watch(words: &[Word]) -> Result<Through, String> {
         &["interval", "equexit"],
     );
     let parsed = known.parse(words)?;
-    if parsed.value(&["x", "exec"]).is_some() {
+    if parsed.has(&["x", "exec"]) {
         return Ok(rest_of(words, &parsed, 0));
     }
     Ok(Through {
@@ -286,7 +285,7 @@ fn watch(words: &[Word]) -> Result<Through, String> {
 
 fn entr(words: &[Word]) -> Result<Through, String> {
     let parsed = options("acdnprsxz", "", &[], &[]).parse(words)?;
-    if parsed.value(&["s"]).is_some() {
+    if parsed.has(&["s"]) {
         let script = as_script(words.get(parsed.operands));
         return Ok(Through {
             wraps: true,
@@ -325,7 +324,7 @@ fn script(words: &[Word]) -> Result<Through, String> {
     Ok(Through {
         wraps: true,
         writes,
-        ..Through::starts(vec![as_script(command)])
+        ..Through::starts(vec![as_script(Some(command))])
     })
 }
 
@@ -349,7 +348,7 @@ fn switch_user(words: &[Word]) -> Result<Through, String> {
     });
     let parsed = known.parse(words)?;
     let script = match (parsed.value(&["c", "command", "session-command"]), command) {
-        (Some(script), _) => as_script(script),
+        (Some(script), _) => as_script(Some(script)),
         (None, Some(at)) => as_script(words.get(at + 1)),
         (None, None) => Inner::Doubt(String::from("a shell of another user")),
     };
