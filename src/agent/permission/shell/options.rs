@@ -30,7 +30,9 @@ pub(super) struct Parsed {
 impl Parsed {
     /// Whether one of these options is given.
     pub fn has(&self, names: &[&str]) -> bool {
-        self.given.iter().any(|(name, _)| names.contains(&name.as_str()))
+        self.given
+            .iter()
+            .any(|(name, _)| names.contains(&name.as_str()))
     }
 
     /// The value of the last of the options of one of these names.
