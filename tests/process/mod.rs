@@ -6,7 +6,7 @@ mod bash_tool;
 mod results;
 mod output;
 mod secrets;
-mod survivors;
+pub mod survivors;
 mod killed;
 mod scopes;
 mod program;

@@ -94,3 +94,19 @@ async fn a_command_cannot_look_into_its_supervisor_or_tiller() {
         assert_eq!(ran.output.lines().count(), 1, "{ran:?}");
     }
 }
+
+#[tokio::test]
+async fn where_nothing_may_be_made_an_empty_folder_stands_while_a_command_runs() {
+    let place = Place::new();
+    let ran = place
+        .run(
+            place.auto(),
+            "ls -d sub/.tiller; touch sub/.tiller/x; rmdir sub/.tiller",
+        )
+        .await;
+    assert!(ran.output.starts_with("sub/.tiller\n"), "{ran:?}");
+    assert_eq!(ran.output.lines().count(), 3, "{ran:?}");
+    place.processes.empty().await;
+    assert!(!place.path("ws/sub/.tiller").exists());
+    assert!(place.path("ws/.git/hooks").exists());
+}

@@ -10,7 +10,7 @@ use super::attempts::{
     Attempt, KERNEL, NETWORK, PLAN, PRELUDE, PROCESSES, READ_ONLY, SECRETS, Script, WRITES,
 };
 use super::outside::Outside;
-use super::place::{Place, without};
+use super::place::{Place, machine_has_all_layers, without};
 
 const EVERYWHERE: [&[Attempt]; 5] = [WRITES, SECRETS, PROCESSES, NETWORK, KERNEL];
 
@@ -95,16 +95,6 @@ fn python() -> &'static str {
             .unwrap();
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     })
-}
-
-/// Whether all layers work here; else the reason is printed.
-fn machine_has_all_layers() -> bool {
-    let place = Place::new();
-    let reasons = place.processes.sandbox_support().reasons();
-    if !reasons.is_empty() {
-        println!("SKIPPED: {}", reasons.join("; "));
-    }
-    reasons.is_empty()
 }
 
 async fn check(runs: Vec<(Mode, &'static Attempt, Vec<Layer>, bool)>) {

@@ -6,3 +6,5 @@ mod outside;
 mod basics;
 mod attempts;
 mod escapes;
+mod tools;
+mod endings;

@@ -134,3 +134,13 @@ fn outside_tmp() -> PathBuf {
     std::env::var_os("TILLER_TEST_PLACES")
         .map_or_else(|| env!("CARGO_TARGET_TMPDIR").into(), PathBuf::from)
 }
+
+/// Whether all layers work here; else the reason is printed.
+pub fn machine_has_all_layers() -> bool {
+    let place = Place::new();
+    let reasons = place.processes.sandbox_support().reasons();
+    if !reasons.is_empty() {
+        println!("SKIPPED: {}", reasons.join("; "));
+    }
+    reasons.is_empty()
+}

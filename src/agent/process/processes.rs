@@ -146,7 +146,9 @@ impl Processes {
             }
             command.spawn()
         };
-        let (id, supervisor, child) = self.registry.start(&self.scope, &orders, start)?;
+        let (id, supervisor, child) =
+            self.registry
+                .start(&self.scope, &orders, sandbox.as_ref(), start)?;
         // `command` still holds the write end of the pipe.
         drop(command);
 

@@ -51,6 +51,8 @@ pub(super) struct Registry {
 struct Commands {
     last_id: u64,
     by_id: HashMap<u64, Command>,
+    /// Empty folders that stand where no command may make anything, while one runs.
+    held: Vec<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -94,11 +96,16 @@ impl Registry {
         &self,
         scope: &Arc<Scope>,
         orders: &Arc<watch::Sender<Order>>,
+        sandbox: Option<&Sandbox>,
         spawn: impl FnOnce() -> io::Result<Child>,
     ) -> io::Result<(u64, Pid, Child)> {
         let mut commands = self.lock();
         self.set_subreaper(true);
-        let child = spawn().inspect_err(|_| self.set_subreaper(!commands.by_id.is_empty()))?;
+        commands.hold(sandbox);
+        let child = spawn().inspect_err(|_| {
+            self.set_subreaper(!commands.by_id.is_empty());
+            commands.let_go();
+        })?;
         let supervisor = Pid::from_raw(child.id().unwrap_or_default() as i32);
         commands.last_id += 1;
         let id = commands.last_id;
@@ -120,6 +127,7 @@ impl Registry {
             return;
         };
         self.set_subreaper(!commands.by_id.is_empty());
+        commands.let_go();
         command.scope.count(|alive| alive - 1);
     }
 
@@ -163,6 +171,26 @@ impl Registry {
 
     fn lock(&self) -> MutexGuard<'_, Commands> {
         self.commands.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Commands {
+    fn hold(&mut self, sandbox: Option<&Sandbox>) {
+        for path in sandbox.into_iter().flat_map(Sandbox::to_be_held) {
+            if std::fs::create_dir(path).is_ok() {
+                self.held.push(path.to_owned());
+            }
+        }
+    }
+
+    /// Removes the folders once no command runs: before, it would open the place to those that do.
+    fn let_go(&mut self) {
+        if self.by_id.is_empty() {
+            for folder in self.held.drain(..) {
+                // One that is not empty is somebody's.
+                let _ = std::fs::remove_dir(folder);
+            }
+        }
     }
 }
 

@@ -8,7 +8,9 @@ use std::process::{Command, Stdio};
 
 use nix::unistd::Pid;
 
-use super::sandbox::confine;
+#[cfg(target_os = "macos")]
+use super::sandbox;
+use super::sandbox::{Sandbox, confine};
 use super::wire::Request;
 
 /// Confines this process as the request says, then starts the shell.
@@ -18,7 +20,7 @@ pub(super) fn start(request: &Request) -> io::Result<Pid> {
     }
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for shell in ["bash", "/bin/bash", "/usr/bin/bash", "sh"] {
-        let mut command = Command::new(shell);
+        let mut command = program(shell, request.sandbox.as_ref());
         command
             .arg("-c")
             .arg(OsStr::from_bytes(&request.command))
@@ -40,4 +42,19 @@ pub(super) fn start(request: &Request) -> io::Result<Pid> {
         }
     }
     Err(io::Error::new(last.kind(), "no bash and no sh in PATH"))
+}
+
+#[cfg(not(target_os = "macos"))]
+fn program(shell: &str, _: Option<&Sandbox>) -> Command {
+    Command::new(shell)
+}
+
+#[cfg(target_os = "macos")]
+fn program(shell: &str, sandbox: Option<&Sandbox>) -> Command {
+    let Some(sandbox) = sandbox else {
+        return Command::new(shell);
+    };
+    let mut command = Command::new(sandbox::PROGRAM);
+    command.arg("-p").arg(sandbox::profile(sandbox)).arg(shell);
+    command
 }

@@ -13,6 +13,8 @@ use super::spec::{Layer, Network, Sandbox};
 use super::support::{SCOPES, Support};
 use super::{mounts, namespaces, rules, sockets, system_calls};
 
+const NO_PROFILE: &str = "only on macOS";
+
 /// Confines this process, which must have one thread, and all that it starts from now on. The
 /// working directory stays the same, seen through the new mounts.
 ///
@@ -43,6 +45,7 @@ pub(super) fn trial(without: BTreeSet<Layer>) -> Support {
         namespaces: use_layer(&sandbox, Layer::Namespaces, || enter(&sandbox)),
         landlock: Ok(0),
         seccomp: Ok(()),
+        profile: Err(NO_PROFILE.to_owned()),
     };
     if support.namespaces.is_err() {
         sandbox.without.insert(Layer::Namespaces);
@@ -60,6 +63,7 @@ fn apply(sandbox: &Sandbox) -> Result<Support, String> {
         namespaces,
         landlock: Ok(0),
         seccomp: Ok(()),
+        profile: Err(NO_PROFILE.to_owned()),
     };
     Ok(restrict(sandbox, support))
 }

@@ -1,16 +1,39 @@
-//! Systems without a sandbox of ours.
+//! Systems other than Linux: `sandbox-exec` where there is one (macOS), else nothing.
 
 use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
 
+use super::profile;
 use super::spec::{Layer, Sandbox};
 use super::support::Support;
 
-const NONE: &str = "there is no sandbox for this system";
-
-pub(in crate::agent::process) fn confine(_: &Sandbox) -> Result<(), String> {
-    Err(NONE.to_owned())
+/// This process stays as it is: the shell is started by `sandbox-exec`.
+pub(in crate::agent::process) fn confine(sandbox: &Sandbox) -> Result<(), String> {
+    let missing = Support::none("").missing(sandbox);
+    if cfg!(target_os = "macos") || missing.is_empty() || sandbox.best_effort {
+        return Ok(());
+    }
+    Err("There is no sandbox for this system.".to_owned())
 }
 
 pub(super) fn trial(_: BTreeSet<Layer>) -> Support {
-    Support::none(NONE)
+    let tried = Command::new(profile::PROGRAM)
+        .args([
+            "-p",
+            &profile::profile(&Sandbox::default()),
+            "/usr/bin/true",
+        ])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    let works = match tried {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("sandbox-exec ended with {status}")),
+        Err(error) => Err(format!("no sandbox-exec: {error}")),
+    };
+    Support {
+        profile: works,
+        ..Support::none("only on Linux")
+    }
 }

@@ -21,6 +21,8 @@
 mod spec;
 mod support;
 mod probe;
+mod signs;
+mod profile;
 #[cfg(target_os = "linux")]
 mod confine;
 #[cfg(target_os = "linux")]
@@ -43,5 +45,8 @@ pub(super) use confine::confine;
 #[cfg(not(target_os = "linux"))]
 pub(super) use elsewhere::confine;
 pub(super) use probe::{TRIAL, probe, trial_main};
+#[cfg(target_os = "macos")]
+pub(super) use profile::{PROGRAM, profile};
+pub use signs::{Confined, signs_of_confinement};
 pub use spec::{Layer, Network, Sandbox};
 pub use support::Support;

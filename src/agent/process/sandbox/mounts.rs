@@ -53,7 +53,8 @@ pub(super) fn arrange(sandbox: &Sandbox, sockets: &BTreeSet<PathBuf>) -> Result<
     }
     let mut mask = Mask::default();
     for path in &sandbox.hidden {
-        if let Some(folder) = writable.iter().find(|folder| path.starts_with(folder)) {
+        let folder = writable.iter().find(|folder| path.starts_with(folder));
+        if let Some(folder) = folder.filter(|_| path.exists()) {
             pin(path, folder)?;
         }
         mask.hide(path)?;
@@ -116,6 +117,9 @@ fn keep_read_only(path: &Path, writable: &[PathBuf], mounts: &[Mount]) -> Result
     let Some(folder) = writable.iter().find(|folder| path.starts_with(folder)) else {
         return Ok(());
     };
+    if !path.exists() {
+        return Ok(());
+    }
     pin(path, folder)?;
     bind(path, path)?;
     let flags = mount_table::flags_at(mounts, path) | MsFlags::MS_RDONLY;
@@ -123,11 +127,8 @@ fn keep_read_only(path: &Path, writable: &[PathBuf], mounts: &[Mount]) -> Result
 }
 
 /// Makes every folder between `folder` and `path` a mount of its own, so that none of them can be
-/// renamed to put others in their place; makes `path` if it does not exist.
+/// renamed to put others in their place.
 fn pin(path: &Path, folder: &Path) -> Result<()> {
-    if !path.exists() {
-        fs::create_dir_all(path).map_err(|error| failed("make", path, error))?;
-    }
     let mut between: Vec<_> = path
         .ancestors()
         .skip(1)
@@ -161,7 +162,11 @@ impl Mask {
             self.empty_folder = Some(hold(path)?);
             Ok(())
         };
-        hidden.map_err(|error| format!("cannot hide: {error}"))
+        match hidden {
+            // Gone meanwhile, as sockets of other programs go.
+            Err(_) if path.symlink_metadata().is_err() => Ok(()),
+            other => other.map_err(|error| format!("cannot hide: {error}")),
+        }
     }
 }
 

@@ -12,9 +12,9 @@ const WITHOUT: &str = "TILLER_SANDBOX_WITHOUT";
 
 /// What a command may touch. Everything may be read but `hidden`, nothing written but `writable`.
 ///
-/// All paths are absolute and without symbolic links. One that does not exist is passed over,
-/// except that a missing `read_only` or `hidden` path within a writable folder is made, as an empty
-/// folder, for else the command could make it.
+/// All paths are absolute and without symbolic links. One that does not exist is passed over, but
+/// for `read_only` and `hidden` ones in a folder that may be changed, for else the command could
+/// make them: while commands run, an empty folder stands there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sandbox {
@@ -108,6 +108,16 @@ impl fmt::Display for Layer {
 }
 
 impl Sandbox {
+    /// Paths where an empty folder must stand so that no command makes something there.
+    pub(in crate::agent::process) fn to_be_held(&self) -> impl Iterator<Item = &Path> {
+        let kept = self.read_only.iter().chain(&self.hidden);
+        kept.map(PathBuf::as_path).filter(|path| {
+            let stands_in = path.parent().is_some_and(Path::is_dir);
+            let inside = self.writable.iter().any(|folder| path.starts_with(folder));
+            inside && stands_in && path.symlink_metadata().is_err()
+        })
+    }
+
     /// What goes to the supervisor: with the layers that are left out on this machine.
     pub(in crate::agent::process) fn without_layers(
         &self,

@@ -18,6 +18,8 @@ pub struct Support {
     pub landlock: Result<u32, String>,
     /// The filter of system calls.
     pub seccomp: Result<(), String>,
+    /// The profiles of macOS, which keep everything alone.
+    pub profile: Result<(), String>,
 }
 
 impl Support {
@@ -27,6 +29,7 @@ impl Support {
             namespaces: Err(reason.to_owned()),
             landlock: Err(reason.to_owned()),
             seccomp: Err(reason.to_owned()),
+            profile: Err(reason.to_owned()),
         }
     }
 
@@ -44,6 +47,9 @@ impl Support {
 
     /// What `sandbox` asks and this machine cannot keep, in words; nothing when all is kept.
     pub fn missing(&self, sandbox: &Sandbox) -> Vec<String> {
+        if self.profile.is_ok() {
+            return Vec::new();
+        }
         let namespaces = self.namespaces.is_ok();
         let landlock = *self.landlock.as_ref().unwrap_or(&0);
         let seccomp = self.seccomp.is_ok();
@@ -84,6 +90,9 @@ impl Support {
 
     /// The reasons of all that does not work.
     pub fn reasons(&self) -> Vec<String> {
+        if cfg!(not(target_os = "linux")) {
+            return self.profile.as_ref().err().cloned().into_iter().collect();
+        }
         let namespaces = self.namespaces.as_ref().err();
         let seccomp = self.seccomp.as_ref().err();
         let landlock = match &self.landlock {
@@ -99,5 +108,54 @@ impl Support {
             .chain(landlock)
             .chain(seccomp.cloned())
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is missing for a sandbox that asks for everything, with these layers.
+    fn missing(namespaces: bool, landlock: u32, seccomp: bool, network: Network) -> usize {
+        let works = |works: bool| works.then_some(()).ok_or_else(String::new);
+        let support = Support {
+            namespaces: works(namespaces),
+            landlock: works(landlock > 0).map(|()| landlock),
+            seccomp: works(seccomp),
+            profile: Err(String::new()),
+        };
+        let sandbox = Sandbox {
+            writable: vec!["/ws".into()],
+            read_only: vec!["/ws/.git/config".into()],
+            hidden: vec!["/home/.ssh".into()],
+            network,
+            ..Sandbox::default()
+        };
+        support.missing(&sandbox).len()
+    }
+
+    #[test]
+    fn each_promise_needs_its_layers() {
+        for (namespaces, landlock, seccomp, network, expected) in [
+            (true, 7, true, Network::Loopback, 0),
+            (true, 7, true, Network::Host, 0),
+            // Signals.
+            (true, 5, true, Network::Loopback, 1),
+            (true, 0, true, Network::Loopback, 1),
+            // Read-only files in the workspace.
+            (false, 7, true, Network::Loopback, 1),
+            // And truncating, and signals.
+            (false, 2, true, Network::Loopback, 3),
+            // The network, and the rest of the kernel.
+            (true, 7, false, Network::Loopback, 2),
+            (true, 7, false, Network::Host, 1),
+            (false, 0, false, Network::Loopback, 7),
+        ] {
+            let got = missing(namespaces, landlock, seccomp, network);
+            assert_eq!(
+                got, expected,
+                "{namespaces} {landlock} {seccomp} {network:?}"
+            );
+        }
     }
 }
