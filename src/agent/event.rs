@@ -211,6 +211,16 @@ pub enum AgentEvent {
         /// What came of it.
         outcome: CompactionOutcome,
     },
+    /// Tokens were spent beside the conversation, on what no other event says: a summary that did not
+    /// come about, or that of a branch.
+    Spent {
+        /// What for, as the session names it.
+        kind: &'static str,
+        /// Who was asked.
+        model: Arc<Model>,
+        /// Tokens and cost.
+        usage: Usage,
+    },
     /// A trial began, goes on, or ended.
     Trial(TrialEvent),
     /// Something the user should read; the run goes on or ends by itself.

@@ -162,6 +162,7 @@ impl Recorder {
             | AgentEvent::State(_)
             | AgentEvent::SessionOpened { .. }
             | AgentEvent::Moved { .. }
+            | AgentEvent::Spent { .. }
             | AgentEvent::Trial(_) => return None,
         })
     }

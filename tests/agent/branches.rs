@@ -10,7 +10,7 @@ use serde_json::json;
 use tiller::agent::session::{Body, BranchTail, Comparison, Entries, NodeId, Session};
 use tiller::agent::{AgentEvent, Leaving};
 use tiller::llm::message::content_text;
-use tiller::llm::{ErrorClass, LlmError, Message, StreamEvent};
+use tiller::llm::{ErrorClass, LlmError, Message, Model, StreamEvent, Usage, WindowSource};
 
 use super::fixture::{self, Act, Gate, Setup, Step, TestAgent, agent, call, say};
 
@@ -205,6 +205,111 @@ async fn a_branch_is_left_with_a_summary_of_it() {
     agent.handle.go_to(last, Leaving::WithSummary);
     moved(&mut agent).await;
     assert_eq!(agent.script.requests().len(), 4);
+}
+
+fn sized(mut steps: Vec<Step>, tokens: u64) -> Vec<Step> {
+    let usage = Usage {
+        input: tokens,
+        ..Usage::default()
+    };
+    steps.insert(1, Step::Say(StreamEvent::Usage(usage)));
+    steps
+}
+
+// F14: of the branch, not of what stands before it.
+#[tokio::test]
+async fn the_files_of_a_branch_stand_with_its_summary() {
+    let read = |path: &str| call(&[("r", "read", json!({ "file_path": path }))]);
+    let mut agent = Setup {
+        answers: vec![
+            read("before"),
+            say("one"),
+            read("a"),
+            call(&[("w", "write", json!({"file_path": "b"}))]),
+            say("two"),
+            sized(say("It was tried."), 70),
+        ],
+        tools: vec![
+            ("read", true, Act::Succeed("content".into())),
+            ("write", false, Act::Succeed("written".into())),
+        ],
+        ..Setup::default()
+    }
+    .start();
+    ask(&mut agent, "first").await;
+    ask(&mut agent, "second").await;
+    agent
+        .handle
+        .go_to(id_of(&agent, "second"), Leaving::WithSummary);
+    let spent = agent
+        .until(|event| matches!(event, AgentEvent::Spent { .. }))
+        .await;
+    assert!(matches!(spent, AgentEvent::Spent { usage, .. } if usage.input == 70));
+    let (messages, _) = moved(&mut agent).await;
+    let last = messages.last().unwrap();
+    assert!(
+        last.contains("It was tried.") && last.contains("- b"),
+        "{last}"
+    );
+    let entries = agent.entries();
+    let summary = entries.iter().find(|it| it["type"] == "branch_summary");
+    let summary = summary.unwrap();
+    let files = json!({"readFiles": ["a"], "modifiedFiles": ["b"]});
+    assert_eq!(summary["details"], files);
+    assert_eq!(summary["usage"]["input"], 70);
+    assert!(
+        entries.iter().all(|it| it["type"] != "usage"),
+        "counted twice"
+    );
+}
+
+#[tokio::test]
+async fn a_branch_that_is_too_long_is_summarised_from_its_end() {
+    let overflow = || {
+        let error = LlmError::new(ErrorClass::Overflow, "prompt is too long");
+        vec![Step::Say(StreamEvent::Error(error))]
+    };
+    for (window, refusals) in [(0, 1), (0, 4), (20_000, 0)] {
+        let mut answers: Vec<_> = (0..10).map(|n| say(&format!("answer {n}"))).collect();
+        answers.extend((0..refusals).map(|_| overflow()));
+        answers.push(say("It was tried."));
+        let mut rules = fixture::no_retries();
+        rules.compaction.enabled = false;
+        let mut agent = Setup {
+            answers,
+            model: Some(Model {
+                context_window: window,
+                window_source: WindowSource::Model,
+                ..fixture::model()
+            }),
+            rules,
+            ..Setup::default()
+        }
+        .start();
+        for n in 0..10 {
+            // About 2,900 tokens each.
+            ask(&mut agent, &format!("{n}: {}", "word ".repeat(2000))).await;
+        }
+        agent
+            .handle
+            .go_to(id_of(&agent, "\"1: word"), Leaving::WithSummary);
+        let (messages, _) = moved(&mut agent).await;
+        assert!(messages.last().unwrap().contains("It was tried."));
+        let request = agent.script.requests().pop().unwrap();
+        let said = agent.request(10 + refusals);
+        assert!(
+            said.iter().all(|it| !it.starts_with("user: 0:")),
+            "{refusals}"
+        );
+        assert!(said.iter().any(|it| it == "assistant: answer 9"));
+        assert_eq!(request.thinking_from, request.messages.len() - 1);
+        assert_eq!(
+            said[0].contains("left out here"),
+            refusals == 4,
+            "{}",
+            said[0]
+        );
+    }
 }
 
 #[tokio::test]

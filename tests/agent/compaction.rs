@@ -218,6 +218,51 @@ async fn an_overflow_compacts_and_the_turn_is_asked_once_more() {
     }
 }
 
+/// A summary that does not come about has its price all the same.
+#[tokio::test]
+async fn what_failed_summaries_took_is_stored_and_told() {
+    let calls = || sized(call(&[("a", "read", json!({}))]), 40);
+    let mut half = sized(say("half"), 30);
+    half.pop();
+    half.push(Step::Say(StreamEvent::Error(LlmError::new(
+        ErrorClass::Client,
+        "reset",
+    ))));
+    for (answers, expected) in [
+        (vec![calls(), calls()], 80),
+        (vec![calls(), half], 70),
+        (vec![fail(ErrorClass::Client, "no")], 0),
+    ] {
+        let mut agent = start([vec![say("one"), say("two")], answers].concat(), 0);
+        ask(&mut agent, "First").await;
+        ask(&mut agent, "Second").await;
+        agent.handle.compact(None);
+        agent
+            .until(|event| matches!(event, AgentEvent::AgentSettled { .. }))
+            .await;
+        assert!(matches!(
+            &ends(&agent)[..],
+            [CompactionOutcome::Failed { .. }]
+        ));
+        let told = agent.seen.iter().filter_map(|event| match &event.kind {
+            AgentEvent::Spent { usage, .. } => Some(usage.input),
+            _ => None,
+        });
+        assert_eq!(told.sum::<u64>(), expected);
+        let entries = agent.entries().into_iter();
+        let stored: Vec<Value> = entries.filter(|it| it["type"] == "usage").collect();
+        assert_eq!(stored.len(), usize::from(expected > 0));
+        for entry in stored {
+            assert_eq!(entry["kind"], "compaction");
+            assert_eq!(
+                (&entry["provider"], &entry["model"]),
+                (&json!("lab"), &json!("scripted"))
+            );
+            assert_eq!(entry["usage"]["input"], expected);
+        }
+    }
+}
+
 // F5, F12, F16
 #[tokio::test]
 async fn what_was_shortened_for_one_model_is_shortened_again_for_its_fallback() {

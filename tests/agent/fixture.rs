@@ -615,7 +615,8 @@ fn line(event: &AgentEvent) -> Option<String> {
         }
         AgentEvent::MessageStart { message } => format!("message start {}", message_line(message)),
         AgentEvent::MessageEnd { message } => format!("message end {}", message_line(message)),
-        AgentEvent::ApiCallStart { .. }
+        AgentEvent::Spent { .. }
+        | AgentEvent::ApiCallStart { .. }
         | AgentEvent::ApiCallEnd { .. }
         | AgentEvent::MessageUpdate { .. }
         | AgentEvent::ToolUpdate { .. } => return None,

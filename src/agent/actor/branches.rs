@@ -1,6 +1,7 @@
 //! The conversation within the tree of its session: it goes on from another entry, entries get
 //! labels, and others read the tree. Nothing here ever takes an entry away.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::activity::Activity;
@@ -8,7 +9,8 @@ use super::conversation::Conversation;
 use super::task::Actor;
 use crate::agent::event::{AgentEvent, NoticeLevel};
 use crate::agent::handle::{Leaving, TreeCommand};
-use crate::agent::runner::{BranchText, Leave, leave_branch};
+use crate::agent::memory::compaction::{Carried, Window};
+use crate::agent::runner::{BRANCH_SUMMARY, BranchText, Leave, leave_branch};
 use crate::agent::session::entry::{BranchSummary, Kind};
 use crate::agent::session::{Body, NodeId, Tree, prompt_of};
 use crate::llm::{Content, Model, ThinkingLevel};
@@ -62,13 +64,8 @@ impl Actor {
             return self.conversation.notice(NoticeLevel::Warning, text);
         }
         match self.conversation.left_behind(target) {
-            Some((from, begins)) if leaving == Leaving::WithSummary => {
-                let leave = Leave {
-                    target,
-                    from,
-                    begins,
-                    prompt,
-                };
+            Some(left) if leaving == Leaving::WithSummary => {
+                let leave = self.conversation.leave_for(target, &left, prompt);
                 let env = Arc::clone(&self.env);
                 let opening = self.conversation.opening(&self.model, &self.toolbox);
                 self.start(true, |link| async move {
@@ -80,24 +77,31 @@ impl Actor {
     }
 
     /// Goes on from elsewhere, with a summary of the branch that is left.
-    pub(super) fn leave(&mut self, leave: Leave, (text, usage): BranchText) {
+    pub(super) fn leave(&mut self, mut leave: Leave, (text, usage): BranchText) {
+        let window = Window::of(&self.model, &self.rules.compaction);
+        let mut summary = text.trim().to_owned();
+        leave.files.fit(window.summary());
+        leave.files.append_files(&mut summary);
         let conversation = &mut self.conversation;
         let notice = conversation.session.go_to(leave.target);
         conversation.report(notice);
         conversation.store(Body::BranchSummary(BranchSummary {
             from_id: Some(leave.from),
-            summary: text.trim().to_owned(),
-            details: None,
-            usage: Some(usage),
+            summary,
+            details: Some(leave.files.file_details()),
+            usage: Some(usage.clone()),
         }));
+        // Stored with the summary, and only heard of.
+        let (kind, model) = (BRANCH_SUMMARY, Arc::clone(&self.model));
+        conversation.send(AgentEvent::Spent { kind, model, usage });
         conversation.moved(leave.prompt, &self.model, self.thinking);
     }
 }
 
 impl Conversation {
-    /// What is left when the conversation goes on from `target`: the id of its last entry, and how
-    /// it begins. None where nothing was said since.
-    fn left_behind(&self, target: Option<NodeId>) -> Option<(String, String)> {
+    /// The entries that are left when the conversation goes on from `target`, the last one first.
+    /// None where nothing was said since.
+    fn left_behind(&self, target: Option<NodeId>) -> Option<Vec<NodeId>> {
         let tree = self.session.tree();
         let leaf = tree.leaf()?;
         let common = target.and_then(|target| tree.common_ancestor(leaf, target));
@@ -107,13 +111,45 @@ impl Conversation {
         let left: Vec<NodeId> = left
             .filter(|node| tree.node(*node).kind.is_shown())
             .collect();
-        let first = self.session.load(*left.last()?).ok()?;
-        let begins = match &*first {
-            Body::Message { message } => message.text(),
+        (!left.is_empty()).then_some(left)
+    }
+
+    /// What is to be known of the branch of the entries `left`.
+    fn leave_for(
+        &mut self,
+        target: Option<NodeId>,
+        left: &[NodeId],
+        prompt: Option<Vec<Content>>,
+    ) -> Leave {
+        let tree = self.session.tree();
+        let first = left.last().and_then(|node| self.session.load(*node).ok());
+        let begins = match first.as_deref() {
+            Some(Body::Message { message }) => message.text(),
             _ => String::new(),
         };
-        let begins = begins[..begins.floor_char_boundary(QUOTED)].to_owned();
-        Some((tree.id(left[0]).to_owned(), begins))
+        let (mut inside, mut details) = (HashSet::new(), Vec::new());
+        for node in left.iter().rev() {
+            inside.insert(*node);
+            if matches!(
+                tree.node(*node).kind,
+                Kind::Compaction | Kind::BranchSummary
+            ) && let Ok(summary) = self.session.load(*node)
+            {
+                details.extend(summary.details().cloned());
+            }
+        }
+        let from = left.first().map(|last| tree.id(*last).to_owned());
+        let view = self.view();
+        let first = view.nodes.iter().position(|node| inside.contains(node));
+        let first = first.unwrap_or(view.nodes.len());
+        Leave {
+            target,
+            from: from.unwrap_or_default(),
+            begins: begins[..begins.floor_char_boundary(QUOTED)].to_owned(),
+            first,
+            files: Carried::of(&details, &view.messages[first..]),
+            prompt,
+        }
     }
 
     /// The conversation goes on from `target`, below which the next entry will stand; `prompt` is what

@@ -111,7 +111,7 @@ impl Conversation {
     }
 
     /// What the model reads, and the entries of that.
-    fn view(&mut self) -> &mut History {
+    pub(super) fn view(&mut self) -> &mut History {
         self.view.read(&self.session, &mut self.prompts)
     }
 

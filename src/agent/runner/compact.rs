@@ -2,44 +2,24 @@
 //! place. The request is the conversation as it is with one question behind it, so that the cached
 //! prefix serves it too. Whatever fails leaves everything as it was.
 
-use std::panic::AssertUnwindSafe;
-use std::pin::pin;
 use std::sync::Arc;
 
-use futures_util::{FutureExt, StreamExt, stream};
-use tokio::select;
-
-use super::attempt;
+use super::attempt::request;
 use super::env::RunEnv;
 use super::link::{Change, CompactRequest, Opening, RunLink, Summary, Turn};
 use super::lookout::Lookout;
-use super::retry::{RetryDecision, RetryPolicy};
-use super::wait::{CANCELLED, end_retries, jitter_fraction, wait};
+use super::summary::{COMPACTION, MAX_HALVINGS, Spent, ask};
 use crate::agent::event::{
     AgentEvent, CompactionOutcome, CompactionReason, NoticeLevel, Phase, RunOutcome, now_ms,
 };
 use crate::agent::memory::compaction::{
     Cut, Pruned, Window, cut, makes_room, overhead, prune_cold, prune_full, question, size, tokens,
 };
-use crate::llm::message::content_text;
-use crate::llm::{
-    AssistantMessage, Content, ErrorClass, LlmError, Message, Request, StopReason, StreamEvent,
-    Usage, overflow,
-};
+use crate::llm::{ErrorClass, LlmError, Message};
 
 /// Compactions in a row at most, where one is not enough: a conversation that does not fit the
 /// window is summarised in parts.
 const MAX_ROUNDS: usize = 16;
-/// How often the part that is summarised is halved when it is too long itself.
-const MAX_HALVINGS: u32 = 4;
-
-/// Stands behind the question when the answer to it was no summary.
-const AGAIN: &str = "\
-[This question was asked before, and the answer to it was no finished summary. Right now no tool can \
-be called: write the summary itself, as plain text, all of it in this answer and in at most 800 words.]";
-
-/// What follows from a budget that is reached.
-const NOTHING_SPENT: &str = "Nothing was changed; a message goes on with a raised budget";
 
 /// Why there is no summary.
 #[derive(Debug)]
@@ -182,14 +162,15 @@ pub(super) async fn compact(
         tokens_before,
     })
     .await;
-    let (failure, outcome) = match summarize(link, env, turn, reason, focus).await {
-        Ok((kept_from, answer)) => {
+    let mut spent = Spent::new(COMPACTION, &turn.model);
+    let (failure, outcome) = match summarize(link, env, turn, (reason, focus), &mut spent).await {
+        Ok((kept_from, text)) => {
             let summary = Summary {
                 reason,
-                text: content_text(&answer.content),
+                text,
                 kept_from,
                 tokens_before,
-                usage: answer.usage,
+                usage: spent.usage,
             };
             match link.compact(summary).await {
                 Ok(next) => {
@@ -207,6 +188,7 @@ pub(super) async fn compact(
             (NoSummary::Failed, CompactionOutcome::Failed { message })
         }
     };
+    spent.report(link).await;
     link.emit(AgentEvent::CompactionEnd { reason, outcome })
         .await;
     Err(failure)
@@ -217,9 +199,9 @@ async fn summarize(
     link: &RunLink,
     env: &RunEnv,
     turn: &Turn,
-    reason: CompactionReason,
-    focus: Option<&str>,
-) -> Result<(usize, AssistantMessage), Option<LlmError>> {
+    (reason, focus): (CompactionReason, Option<&str>),
+    spent: &mut Spent,
+) -> Result<(usize, String), Option<LlmError>> {
     let window = window(turn);
     let fixed = overhead(&turn.prompt);
     // A provider that refuses a conversation may have reported few tokens before.
@@ -235,7 +217,7 @@ async fn summarize(
         let (messages, now) = (&turn.messages, now_ms());
         let cut = cut(&window, &turn.prompt, messages, &turn.model, (room, now));
         let Cut { kept_from, part } = cut.ok_or_else(|| Some(nothing_to_cut()))?;
-        let mut request = attempt::request(env, turn);
+        let mut request = request(env, turn);
         if let Some(part) = part {
             request.thinking_from = part.len();
             request.messages = part;
@@ -243,8 +225,8 @@ async fn summarize(
         let question = question(&turn.rules.compaction.prompt, focus);
         let question = Message::user(question, now);
         request.messages.push(Arc::new(question));
-        match ask(link, env, turn, request).await {
-            Ok(answer) => return Ok((kept_from, answer)),
+        match ask(link, env, turn, request, spent).await {
+            Ok(text) => return Ok((kept_from, text)),
             Err(Some(error)) if error.class == ErrorClass::Overflow && halvings < MAX_HALVINGS => {
                 halvings += 1;
                 room = fixed + (room.min(all).saturating_sub(fixed)) / 2;
@@ -252,135 +234,6 @@ async fn summarize(
             Err(error) => return Err(error),
         }
     }
-}
-
-/// Makes the request, with retries by the usual rules. Other models are not asked; this one is asked
-/// once more, in other words, where its answer is no summary.
-pub(super) async fn ask(
-    link: &RunLink,
-    env: &RunEnv,
-    turn: &Turn,
-    mut request: Request,
-) -> Result<AssistantMessage, Option<LlmError>> {
-    let mut policy = RetryPolicy::new(&turn.rules.retry, &[], &turn.model);
-    let mut first: Option<Usage> = None;
-    loop {
-        let retries = policy.retries();
-        if let Some(reached) = env.account.reached() {
-            let error = LlmError::new(ErrorClass::Quota, reached.to_string());
-            end_retries(link, retries, Some(error.to_string())).await;
-            return Err(Some(error.with_hint(NOTHING_SPENT)));
-        }
-        let Some(answer) = answer(link, env, turn, request.clone()).await else {
-            end_retries(link, retries, Some(CANCELLED.to_owned())).await;
-            return Err(None);
-        };
-        let error = match answer.and_then(|answer| check(turn, answer)) {
-            Ok((mut answer, None)) => {
-                end_retries(link, retries, None).await;
-                if let Some(first) = &first {
-                    answer.usage.add(first);
-                }
-                return Ok(answer);
-            }
-            Ok((answer, Some(problem))) => {
-                tracing::warn!("{}: the model {problem}", turn.model.full_id());
-                if first.is_none() {
-                    first = Some(answer.usage);
-                    ask_again(&mut request);
-                    continue;
-                }
-                no_summary(turn, problem)
-            }
-            Err(error) => error,
-        };
-        match policy.after(&error, jitter_fraction()) {
-            RetryDecision::Retry(retry) => {
-                wait(link, turn, retry, &error).await;
-                link.phase(Phase::Compacting).await;
-            }
-            RetryDecision::DropThinking => request.thinking_from = request.messages.len(),
-            _ => {
-                end_retries(link, retries, Some(error.to_string())).await;
-                return Err(Some(error));
-            }
-        }
-    }
-}
-
-/// Adds to the question, the last message of `request`, what an answer must not be. The tools stay,
-/// for the cached prefix begins with them.
-fn ask_again(request: &mut Request) {
-    if let Some(last) = request.messages.last_mut()
-        && let Message::User(question) = Arc::make_mut(last)
-    {
-        question.content.push(Content::text(AGAIN));
-    }
-}
-
-/// The answer to one request, booked; none when it was cut short.
-async fn answer(
-    link: &RunLink,
-    env: &RunEnv,
-    turn: &Turn,
-    request: Request,
-) -> Option<Result<AssistantMessage, LlmError>> {
-    let mut message = attempt::empty_message(turn);
-    let failure = receive(env, turn, request, &mut message).await;
-    attempt::spend(link, env, turn, &message).await;
-    Some(failure?.map(|()| message))
-}
-
-/// Folds the answer to one request into `message`; none when it was cut short.
-async fn receive(
-    env: &RunEnv,
-    turn: &Turn,
-    request: Request,
-    message: &mut AssistantMessage,
-) -> Option<Result<(), LlmError>> {
-    let mut stream = pin!(stream::once(async { env.provider.stream(request) }).flatten());
-    loop {
-        let event = select! {
-            biased;
-            () = turn.interrupt.cancelled() => return None,
-            event = AssertUnwindSafe(stream.next()).catch_unwind() => match event {
-                Ok(event) => event.unwrap_or_else(attempt::ended_early),
-                Err(panic) => attempt::panicked(panic),
-            },
-        };
-        if let StreamEvent::Error(error) = event {
-            return Some(Err(error));
-        }
-        message.apply(&event);
-        if matches!(event, StreamEvent::Done { .. }) {
-            return Some(Ok(()));
-        }
-    }
-}
-
-/// The answer, and why it is no summary, if it is none.
-fn check(
-    turn: &Turn,
-    answer: AssistantMessage,
-) -> Result<(AssistantMessage, Option<&'static str>), LlmError> {
-    if let Some(error) = overflow::hidden(&answer, &turn.model) {
-        return Err(error);
-    }
-    let problem = if answer.tool_calls().next().is_some() {
-        Some("called a tool instead of summarising the conversation")
-    } else if content_text(&answer.content).trim().is_empty() {
-        Some("gave no summary of the conversation")
-    } else if answer.stop_reason != StopReason::Stop {
-        Some("did not finish the summary of the conversation")
-    } else {
-        None
-    };
-    Ok((answer, problem))
-}
-
-fn no_summary(turn: &Turn, problem: &str) -> LlmError {
-    let text = format!("{}: the model {problem}", turn.model.full_id());
-    LlmError::new(ErrorClass::Client, text).with_hint("Nothing was changed; /compact tries again")
 }
 
 fn nothing_to_cut() -> LlmError {

@@ -5,13 +5,13 @@
 use std::sync::Arc;
 
 use super::attempt::request;
-use super::compact::ask;
 use super::env::RunEnv;
-use super::link::{Leave, Opening, RunLink};
+use super::link::{Leave, Opening, RunLink, Turn};
 use super::lookout::Lookout;
+use super::summary::{BRANCH_SUMMARY, MAX_HALVINGS, Spent, ask};
 use crate::agent::event::{NoticeLevel, Phase, RunOutcome, now_ms};
-use crate::llm::Message;
-use crate::llm::message::content_text;
+use crate::agent::memory::compaction::{Window, overhead, size, tail, tokens};
+use crate::llm::{ErrorClass, LlmError, Message};
 
 const QUESTION: &str = "\
 [The conversation goes on from an earlier point. What was said since the message quoted at the end is \
@@ -35,13 +35,14 @@ pub(in crate::agent) async fn leave_branch(
         return RunOutcome::Done;
     };
     link.phase(Phase::Compacting).await;
-    let mut request = request(env, &turn);
-    let question = Message::user(format!("{QUESTION}{}", leave.begins), now_ms());
-    request.messages.push(Arc::new(question));
-    match ask(link, env, &turn, request).await {
-        Ok(answer) => {
-            let text = content_text(&answer.content);
-            link.leave(leave, (text, answer.usage)).await;
+    let mut spent = Spent::new(BRANCH_SUMMARY, &turn.model);
+    let summary = summarize(link, env, &turn, &leave, &mut spent).await;
+    if summary.is_err() {
+        spent.clone().report(link).await;
+    }
+    match summary {
+        Ok(text) => {
+            link.leave(leave, (text, spent.usage)).await;
             RunOutcome::Done
         }
         Err(Some(error)) => {
@@ -60,4 +61,43 @@ pub(in crate::agent) async fn leave_branch(
             RunOutcome::Aborted
         }
     }
+}
+
+/// Asks behind the conversation as it is; where that is too long, behind the end of the branch.
+async fn summarize(
+    link: &RunLink,
+    env: &RunEnv,
+    turn: &Turn,
+    leave: &Leave,
+    spent: &mut Spent,
+) -> Result<String, Option<LlmError>> {
+    let (prompt, messages) = (&turn.prompt, &turn.messages);
+    let fixed = overhead(prompt);
+    let all = tokens(prompt, messages).max(fixed + size(messages, prompt.thinking_from));
+    let mut room = Window::of(&turn.model, &turn.rules.compaction).room();
+    let mut fits = all <= room;
+    let mut halvings = 0;
+    loop {
+        let mut request = request(env, turn);
+        if !fits {
+            let tail = tail(prompt, messages, leave.first, room);
+            request.messages = tail.ok_or_else(|| Some(too_long()))?;
+            request.thinking_from = request.messages.len();
+        }
+        let question = Message::user(format!("{QUESTION}{}", leave.begins), now_ms());
+        request.messages.push(Arc::new(question));
+        match ask(link, env, turn, request, spent).await {
+            Err(Some(error)) if error.class == ErrorClass::Overflow && halvings < MAX_HALVINGS => {
+                halvings += 1;
+                fits = false;
+                room = fixed + room.min(all).saturating_sub(fixed) / 2;
+            }
+            done => return done,
+        }
+    }
+}
+
+fn too_long() -> LlmError {
+    let text = "its last message is too long for the window";
+    LlmError::new(ErrorClass::Overflow, text)
 }

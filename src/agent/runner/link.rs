@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::env::RunEnv;
 use crate::agent::event::{AgentEvent, CompactionReason, NoticeLevel, Phase, RunOutcome};
-use crate::agent::memory::compaction::Pruned;
+use crate::agent::memory::compaction::{Carried, Pruned};
 use crate::agent::memory::{InstructionSources, SessionPrompt, Surroundings};
 use crate::agent::process::Processes;
 use crate::agent::question::Asker;
@@ -130,6 +130,10 @@ pub(in crate::agent) struct Leave {
     pub from: String,
     /// How the branch begins.
     pub begins: String,
+    /// The first of the messages that a model reads which belongs to it.
+    pub first: usize,
+    /// The files that were read and modified there.
+    pub files: Carried,
     /// The prompt that was chosen to be said again.
     pub prompt: Option<Vec<Content>>,
 }

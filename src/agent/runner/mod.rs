@@ -4,6 +4,7 @@
 mod run;
 mod turn;
 mod compact;
+mod summary;
 mod leave_branch;
 mod attempt;
 mod wait;
@@ -28,4 +29,5 @@ pub(super) use link::{
 };
 pub(super) use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
 pub(super) use run::run;
+pub(super) use summary::BRANCH_SUMMARY;
 pub(super) use trial::{discard, keep, try_out};

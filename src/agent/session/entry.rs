@@ -8,17 +8,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::kind::{PROMPT, TRIAL, UNCOMPACTED};
 use crate::agent::memory::SessionPrompt;
 use crate::llm::{Content, Message, ThinkingLevel, Usage};
 
+pub use super::kind::Kind;
+
 /// Version of the format.
 pub const VERSION: u32 = 3;
-/// `customType` of entries that hold what the requests begin with.
-pub(super) const PROMPT: &str = "tiller.prompt";
-/// `customType` of entries about trials.
-pub(super) const TRIAL: &str = "tiller.try";
-/// `customType` of entries behind which a compaction is undone.
-const UNCOMPACTED: &str = "tiller.uncompacted";
 /// `customType` of entries that move the leaf: the conversation goes on from their parent.
 pub(super) const LEAF: &str = "tiller.leaf";
 
@@ -133,6 +130,8 @@ pub enum Body {
     CustomMessage(CustomMessage),
     /// Another content for an earlier entry.
     ContextEdit(ContextEdit),
+    /// Tokens that were spent beside the conversation.
+    Usage(UsageEntry),
     /// State of a program; no model sees it.
     Custom {
         /// Whose form `data` has.
@@ -211,6 +210,23 @@ pub struct BranchSummary {
     pub usage: Option<Usage>,
 }
 
+/// Tokens that were spent beside the conversation.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UsageEntry {
+    /// What for.
+    #[serde(default)]
+    pub kind: String,
+    /// Provider id.
+    #[serde(default)]
+    pub provider: String,
+    /// Model id at that provider.
+    #[serde(default)]
+    pub model: String,
+    /// Tokens and cost.
+    pub usage: Usage,
+}
+
 /// A message that an extension of pi put into the context, as one of the user.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -276,6 +292,7 @@ impl Body {
             "branch_summary" => Self::BranchSummary(serde_json::from_value(value).ok()?),
             "custom_message" => Self::CustomMessage(serde_json::from_value(value).ok()?),
             "context_edit" => Self::ContextEdit(serde_json::from_value(value).ok()?),
+            "usage" => Self::Usage(serde_json::from_value(value).ok()?),
             "custom" => Self::Custom {
                 custom_type: text("customType")?.into(),
                 data: value["data"].take(),
@@ -316,6 +333,29 @@ impl Body {
         }
     }
 
+    /// The tokens it says were spent, if it does.
+    pub fn usage(&self) -> Option<&Usage> {
+        match self {
+            Self::Message { message } => match &**message {
+                Message::Assistant(answer) => Some(&answer.usage),
+                _ => None,
+            },
+            Self::Compaction(compaction) => compaction.usage.as_ref(),
+            Self::BranchSummary(branch) => branch.usage.as_ref(),
+            Self::Usage(entry) => Some(&entry.usage),
+            _ => None,
+        }
+    }
+
+    /// What a summary carries over beside its text.
+    pub(in crate::agent) fn details(&self) -> Option<&Value> {
+        match self {
+            Self::Compaction(compaction) => compaction.details.as_ref(),
+            Self::BranchSummary(branch) => branch.details.as_ref(),
+            _ => None,
+        }
+    }
+
     /// What kind of node it is.
     pub(super) fn kind(&self) -> Kind {
         match self {
@@ -338,84 +378,10 @@ impl Body {
             Self::BranchSummary(_) => "branch_summary",
             Self::CustomMessage(_) => "custom_message",
             Self::ContextEdit(_) => "context_edit",
+            Self::Usage(_) => "usage",
             Self::Custom { .. } => "custom",
             Self::Label { .. } => "label",
             Self::SessionInfo { .. } => "session_info",
-        }
-    }
-}
-
-/// What an entry holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A message of the user, or of the program in their place.
-    User,
-    /// An answer of a model.
-    Assistant,
-    /// The result of a tool call.
-    ToolResult,
-    /// A message of another role, as pi and its extensions write them.
-    OtherMessage,
-    /// A message an extension put into the context.
-    CustomMessage,
-    /// A summary of what stands before it.
-    Compaction,
-    /// A summary of a branch that was left.
-    BranchSummary,
-    /// Another content for an earlier entry, or none.
-    ContextEdit,
-    /// The model from here on.
-    ModelChange,
-    /// The thinking level from here on.
-    ThinkingLevelChange,
-    /// System prompt and tools of the requests from here on.
-    Prompt,
-    /// A trial began or ended.
-    Trial,
-    /// A compaction was undone.
-    Uncompacted,
-    /// Anything else, which is no part of a context.
-    Other,
-}
-
-impl Kind {
-    /// Whether it says something to the user.
-    pub fn is_shown(self) -> bool {
-        match self {
-            Self::User
-            | Self::Assistant
-            | Self::ToolResult
-            | Self::OtherMessage
-            | Self::CustomMessage
-            | Self::Compaction
-            | Self::BranchSummary => true,
-            Self::ContextEdit
-            | Self::ModelChange
-            | Self::ThinkingLevelChange
-            | Self::Prompt
-            | Self::Trial
-            | Self::Uncompacted
-            | Self::Other => false,
-        }
-    }
-
-    /// The kind of an entry of this `type`, with the `role` of its message or its `customType`.
-    pub(super) fn of(r#type: &str, role: Option<&str>, custom_type: Option<&str>) -> Self {
-        match (r#type, role, custom_type) {
-            ("message", Some("user"), _) => Self::User,
-            ("message", Some("assistant"), _) => Self::Assistant,
-            ("message", Some("toolResult"), _) => Self::ToolResult,
-            ("message", Some(_), _) => Self::OtherMessage,
-            ("custom_message", ..) => Self::CustomMessage,
-            ("compaction", ..) => Self::Compaction,
-            ("branch_summary", ..) => Self::BranchSummary,
-            ("context_edit", ..) => Self::ContextEdit,
-            ("model_change", ..) => Self::ModelChange,
-            ("thinking_level_change", ..) => Self::ThinkingLevelChange,
-            ("custom", _, Some(PROMPT)) => Self::Prompt,
-            ("custom", _, Some(TRIAL)) => Self::Trial,
-            ("custom", _, Some(UNCOMPACTED)) => Self::Uncompacted,
-            _ => Self::Other,
         }
     }
 }

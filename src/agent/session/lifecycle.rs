@@ -1,11 +1,11 @@
-//! How runs went, as entries: `custom` entries `tiller.event`, one for each beginning and end of a
-//! run, a model call and a tool call, for each retry, error and compaction (E4). No model sees them
-//! and no conversation needs them: they hold times and outcomes, and nothing that an entry beside
-//! them says.
+//! How runs went, as entries: a `usage` entry for what a summary took that did not come about, and
+//! `custom` entries `tiller.event`, one for each beginning and end of a run, a model call and a tool
+//! call, for each retry, error and compaction (E4). No model sees them and no conversation needs
+//! them: they hold times and outcomes, and nothing that an entry beside them says.
 
 use serde_json::{Value, json};
 
-use super::entry::Body;
+use super::entry::{Body, UsageEntry};
 use crate::agent::event::{AgentEvent, CompactionOutcome, RunOutcome};
 
 /// Their `customType`.
@@ -79,6 +79,14 @@ impl Body {
                     CompactionOutcome::Aborted => data["aborted"] = json!(true),
                 }
                 data
+            }
+            AgentEvent::Spent { kind, model, usage } => {
+                return vec![Body::Usage(UsageEntry {
+                    kind: (*kind).to_owned(),
+                    provider: model.provider.clone(),
+                    model: model.id.clone(),
+                    usage: usage.clone(),
+                })];
             }
             _ => return Vec::new(),
         };

@@ -15,6 +15,7 @@ mod history_facts;
 mod index;
 mod iterations;
 mod iteration_summary;
+mod kind;
 mod lifecycle;
 pub mod list;
 pub mod live;

@@ -242,6 +242,7 @@ fn entry_of(body: &Body) -> OutlineEntry {
             (EntryKind::State, format!("thinking {thinking_level}"))
         }
         Body::ContextEdit(edit) => (EntryKind::State, format!("edit of {}", edit.target_id)),
+        Body::Usage(entry) => (EntryKind::State, format!("usage {}", entry.kind)),
         Body::Custom { custom_type, .. } => (EntryKind::State, custom_type.to_string()),
         Body::Label { target_id, label } => {
             let label = label.as_deref().unwrap_or("none");

@@ -140,16 +140,12 @@ impl Transcript {
                     if !self.models.contains(&model) && !message.model.is_empty() {
                         self.models.push(model);
                     }
-                    self.add(&message.usage);
                 }
             }
-            Some(Body::Compaction(compaction)) => {
-                compaction.usage.iter().for_each(|usage| self.add(usage));
-            }
-            Some(Body::BranchSummary(branch)) => {
-                branch.usage.iter().for_each(|usage| self.add(usage));
-            }
             _ => {}
+        }
+        if let Some(usage) = body.and_then(Body::usage) {
+            self.add(usage);
         }
     }
 
@@ -242,7 +238,7 @@ fn is_shown(body: &Body) -> bool {
         | Body::ContextEdit(_) => true,
         Body::CustomMessage(message) => message.display,
         Body::Custom { data, .. } => is_worth_telling(data),
-        Body::Label { .. } | Body::SessionInfo { .. } => false,
+        Body::Usage(_) | Body::Label { .. } | Body::SessionInfo { .. } => false,
     }
 }
 

@@ -80,14 +80,19 @@ impl SessionFacts {
             if !wanted() {
                 return Ok(None);
             }
-            if !matches!(tree.node(node).kind, Kind::User | Kind::Assistant) {
+            let kind = tree.node(node).kind;
+            if !(kind.may_have_usage() || kind == Kind::User) {
                 continue;
             }
-            let Ok(Some(Body::Message { message })) = view.entry(node).map(|entry| entry.body)
-            else {
+            let Ok(Some(body)) = view.entry(node).map(|entry| entry.body) else {
                 continue;
             };
-            facts.add(&message, on_branch[node.index()]);
+            if let Some(usage) = body.usage() {
+                facts.usage.add(usage);
+            }
+            if let Body::Message { message } = &body {
+                facts.add(message, on_branch[node.index()]);
+            }
         }
         Ok(Some(facts))
     }
@@ -108,23 +113,15 @@ impl SessionFacts {
                 self.last_prompt = text;
                 self.last_answer.clear();
             }
-            Message::Assistant(answer) => {
-                let (total, usage) = (&mut self.usage, &answer.usage);
-                total.input += usage.input;
-                total.output += usage.output;
-                total.cache_read += usage.cache_read;
-                total.cache_write += usage.cache_write;
-                total.cost.total += usage.cost.total;
-                if on_branch {
-                    self.answers += 1;
-                    self.calls += answer.tool_calls().count();
-                    let text = message.text();
-                    if !text.trim().is_empty() {
-                        self.last_answer = excerpt(&text);
-                    }
+            Message::Assistant(answer) if on_branch => {
+                self.answers += 1;
+                self.calls += answer.tool_calls().count();
+                let text = message.text();
+                if !text.trim().is_empty() {
+                    self.last_answer = excerpt(&text);
                 }
             }
-            Message::User(_) | Message::ToolResult(_) => {}
+            _ => {}
         }
     }
 }
@@ -138,6 +135,8 @@ fn branches(tree: &Tree) -> usize {
             Kind::ModelChange,
             Kind::ThinkingLevelChange,
             Kind::Prompt,
+            Kind::Uncompacted,
+            Kind::Usage,
         ];
         !about.contains(&kind)
     };

@@ -34,11 +34,12 @@ pub(in crate::agent) struct Carried {
 }
 
 impl Carried {
-    /// That of the `details` of a compaction before, and of `messages`.
-    pub fn of(details: Option<&Value>, messages: &[Arc<Message>]) -> Self {
+    /// That of the `details` of summaries before, and of `messages`.
+    pub fn of<'a>(details: impl IntoIterator<Item = &'a Value>, messages: &[Arc<Message>]) -> Self {
+        let details: Vec<&Value> = details.into_iter().collect();
         let before = |key: &str| {
-            let list = details.and_then(|details| details[key].as_array());
-            let texts = list.into_iter().flatten().filter_map(Value::as_str);
+            let lists = details.iter().filter_map(|details| details[key].as_array());
+            let texts = lists.flatten().filter_map(Value::as_str);
             texts.map(str::to_owned).collect::<Vec<_>>()
         };
         let mut carried = Self {
@@ -114,12 +115,15 @@ impl Carried {
 
     /// As it is stored with the compaction.
     pub fn details(&self, tokens_after: u64) -> Value {
-        json!({
-            "readFiles": self.read,
-            "modifiedFiles": self.modified,
-            "userMessages": self.user_messages,
-            "tokensAfter": tokens_after,
-        })
+        let mut details = self.file_details();
+        details["userMessages"] = json!(self.user_messages);
+        details["tokensAfter"] = json!(tokens_after);
+        details
+    }
+
+    /// The files, as they are stored with any summary.
+    pub fn file_details(&self) -> Value {
+        json!({ "readFiles": self.read, "modifiedFiles": self.modified })
     }
 
     /// The text of the model's summary, of which at most so many tokens stay, with this behind it.
@@ -137,6 +141,12 @@ impl Carried {
                 let _ = write!(text, "\n\n> {quoted}");
             }
         }
+        self.append_files(&mut text);
+        text
+    }
+
+    /// Puts the names of the files behind `text`.
+    pub fn append_files(&self, text: &mut String) {
         for (title, files) in [
             ("Files read", &self.read),
             ("Files modified", &self.modified),
@@ -148,7 +158,6 @@ impl Carried {
                 }
             }
         }
-        text
     }
 }
 

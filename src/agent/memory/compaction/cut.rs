@@ -15,7 +15,7 @@ const WARM_MS: i64 = 5 * 60 * 1000;
 /// What a cached token costs of a fresh one, where no prices are known.
 const CACHED_SHARE: f64 = 0.1;
 /// No text takes more than so many times what is estimated.
-const MOST_SCALE: f64 = 2.0;
+pub(super) const MOST_SCALE: f64 = 2.0;
 /// What a summary usually takes, in tokens.
 pub(super) const SUMMARY: u64 = 1500;
 
@@ -127,12 +127,12 @@ pub(in crate::agent) fn makes_room(
 
 /// Whether the conversation may begin at `at`: with a message of the user or an answer, never
 /// between a call and its result. A summary alone before it would be replaced by itself.
-fn may_cut(messages: &[Arc<Message>], at: usize) -> bool {
+pub(super) fn may_cut(messages: &[Arc<Message>], at: usize) -> bool {
     let alone = at == 1 && is_summary(&messages[0]);
     !alone && !matches!(&*messages[at], Message::ToolResult(_))
 }
 
-fn is_summary(message: &Message) -> bool {
+pub(super) fn is_summary(message: &Message) -> bool {
     matches!(message, Message::User(user) if user.origin.as_deref() == Some(SUMMARY_ORIGIN))
 }
 

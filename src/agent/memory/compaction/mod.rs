@@ -5,6 +5,7 @@
 mod size;
 mod shorten;
 mod cut;
+mod tail;
 mod question;
 mod carried;
 mod prune;
@@ -17,6 +18,7 @@ pub(in crate::agent) use cut::{Cut, cut, makes_room};
 pub(in crate::agent) use prune::{Pruned, prune_cold, prune_full};
 pub(in crate::agent) use question::question;
 pub(in crate::agent) use size::{Window, overhead, size, tokens};
+pub(in crate::agent) use tail::tail;
 pub use usage::{ContextKind, ContextPart, ContextUsage};
 
 /// The `origin` of messages that hold a summary of what was said before.

@@ -54,6 +54,7 @@ fn kind(stored: &StoredEntry) -> Option<&'static str> {
         Body::BranchSummary(_) => "branch summary",
         Body::CustomMessage(_) => "message",
         Body::ContextEdit(_) => "edit",
+        Body::Usage(_) => "usage",
         Body::Custom { .. } => "state",
         Body::Label { .. } => "label",
         Body::SessionInfo { .. } => "name",
@@ -72,6 +73,7 @@ fn said(body: &Body) -> Option<String> {
         Body::BranchSummary(branch) => branch.summary.clone(),
         Body::CustomMessage(custom) => content_text(&custom.content, None),
         Body::SessionInfo { name } => name.clone(),
+        Body::Usage(entry) => format!("{}: {} tokens", entry.kind, entry.usage.context_tokens()),
         Body::ContextEdit(_) | Body::Custom { .. } | Body::Label { .. } => return None,
     })
 }

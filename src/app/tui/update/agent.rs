@@ -88,6 +88,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             app.status.context = *tokens_after;
             add(&mut app.status.total, usage);
         }
+        AgentEvent::Spent { usage, .. } => add(&mut app.status.total, usage),
         AgentEvent::Moved {
             facts,
             branch,

@@ -1,0 +1,182 @@
+//! One question to a model beside the conversation: for a summary. The request goes out, with retries,
+//! and its answer is taken in unseen; what it takes is counted whatever comes of it.
+
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::Arc;
+
+use futures_util::{FutureExt, StreamExt, stream};
+use tokio::select;
+
+use super::attempt::{empty_message, ended_early, panicked, spend};
+use super::env::RunEnv;
+use super::link::{RunLink, Turn};
+use super::retry::{RetryDecision, RetryPolicy};
+use super::wait::{CANCELLED, end_retries, jitter_fraction, wait};
+use crate::agent::event::{AgentEvent, Phase};
+use crate::llm::message::content_text;
+use crate::llm::{
+    AssistantMessage, Content, ErrorClass, LlmError, Message, Model, Request, StopReason,
+    StreamEvent, Usage, overflow,
+};
+
+/// How often what is summarised is halved when it is too long itself.
+pub(super) const MAX_HALVINGS: u32 = 4;
+
+/// What tokens were spent on, as the session names it.
+pub(in crate::agent) const BRANCH_SUMMARY: &str = "branch_summary";
+pub(super) const COMPACTION: &str = "compaction";
+
+/// Stands behind the question when the answer to it was no summary.
+const AGAIN: &str = "\
+[This question was asked before, and the answer to it was no finished summary. Right now no tool can \
+be called: write the summary itself, as plain text, all of it in this answer and in at most 800 words.]";
+
+/// What follows from a budget that is reached.
+const NOTHING_SPENT: &str = "Nothing was changed; a message goes on with a raised budget";
+
+/// What the questions for one summary took.
+#[derive(Clone, Debug)]
+pub(super) struct Spent {
+    kind: &'static str,
+    model: Arc<Model>,
+    /// Tokens and cost.
+    pub usage: Usage,
+}
+
+impl Spent {
+    /// Nothing yet, for a summary of this `kind` by `model`.
+    pub fn new(kind: &'static str, model: &Arc<Model>) -> Self {
+        let model = Arc::clone(model);
+        let usage = Usage::default();
+        Self { kind, model, usage }
+    }
+
+    /// Has it counted where nothing else that is stored holds it.
+    pub async fn report(self, link: &RunLink) {
+        if self.usage.context_tokens() > 0 {
+            link.emit(AgentEvent::Spent {
+                kind: self.kind,
+                model: self.model,
+                usage: self.usage,
+            })
+            .await;
+        }
+    }
+}
+
+/// Makes the request, with retries by the usual rules. Other models are not asked; this one is asked
+/// once more, in other words, where its answer is no summary. What all that takes is added to `spent`.
+/// `Err` without an error: it was cut short.
+pub(super) async fn ask(
+    link: &RunLink,
+    env: &RunEnv,
+    turn: &Turn,
+    mut request: Request,
+    spent: &mut Spent,
+) -> Result<String, Option<LlmError>> {
+    let mut policy = RetryPolicy::new(&turn.rules.retry, &[], &turn.model);
+    let mut asked_again = false;
+    loop {
+        let retries = policy.retries();
+        if let Some(reached) = env.account.reached() {
+            let error = LlmError::new(ErrorClass::Quota, reached.to_string());
+            end_retries(link, retries, Some(error.to_string())).await;
+            return Err(Some(error.with_hint(NOTHING_SPENT)));
+        }
+        let mut message = empty_message(turn);
+        let answer = answer(env, turn, request.clone(), &mut message).await;
+        spend(link, env, turn, &message).await;
+        spent.usage.add(&message.usage);
+        let Some(answer) = answer else {
+            end_retries(link, retries, Some(CANCELLED.to_owned())).await;
+            return Err(None);
+        };
+        let error = match answer.and_then(|()| check(turn, &message)) {
+            Ok(None) => {
+                end_retries(link, retries, None).await;
+                return Ok(content_text(&message.content));
+            }
+            Ok(Some(problem)) => {
+                tracing::warn!("{}: the model {problem}", turn.model.full_id());
+                if !asked_again {
+                    asked_again = true;
+                    ask_again(&mut request);
+                    continue;
+                }
+                no_summary(turn, problem)
+            }
+            Err(error) => error,
+        };
+        match policy.after(&error, jitter_fraction()) {
+            RetryDecision::Retry(retry) => {
+                wait(link, turn, retry, &error).await;
+                link.phase(Phase::Compacting).await;
+            }
+            RetryDecision::DropThinking => request.thinking_from = request.messages.len(),
+            _ => {
+                end_retries(link, retries, Some(error.to_string())).await;
+                return Err(Some(error));
+            }
+        }
+    }
+}
+
+/// Adds to the question, the last message of `request`, what an answer must not be. The tools stay,
+/// for the cached prefix begins with them.
+fn ask_again(request: &mut Request) {
+    if let Some(last) = request.messages.last_mut()
+        && let Message::User(question) = Arc::make_mut(last)
+    {
+        question.content.push(Content::text(AGAIN));
+    }
+}
+
+/// Takes in the answer to one request; none when it was cut short.
+async fn answer(
+    env: &RunEnv,
+    turn: &Turn,
+    request: Request,
+    message: &mut AssistantMessage,
+) -> Option<Result<(), LlmError>> {
+    let mut stream = pin!(stream::once(async { env.provider.stream(request) }).flatten());
+    loop {
+        let event = select! {
+            biased;
+            () = turn.interrupt.cancelled() => return None,
+            event = AssertUnwindSafe(stream.next()).catch_unwind() => match event {
+                Ok(event) => event.unwrap_or_else(ended_early),
+                Err(panic) => panicked(panic),
+            },
+        };
+        if let StreamEvent::Error(error) = event {
+            return Some(Err(error));
+        }
+        message.apply(&event);
+        if matches!(event, StreamEvent::Done { .. }) {
+            return Some(Ok(()));
+        }
+    }
+}
+
+/// Why the answer is no summary, if it is none.
+fn check(turn: &Turn, answer: &AssistantMessage) -> Result<Option<&'static str>, LlmError> {
+    if let Some(error) = overflow::hidden(answer, &turn.model) {
+        return Err(error);
+    }
+    let problem = if answer.tool_calls().next().is_some() {
+        Some("called a tool instead of summarising the conversation")
+    } else if content_text(&answer.content).trim().is_empty() {
+        Some("gave no summary of the conversation")
+    } else if answer.stop_reason != StopReason::Stop {
+        Some("did not finish the summary of the conversation")
+    } else {
+        None
+    };
+    Ok(problem)
+}
+
+fn no_summary(turn: &Turn, problem: &str) -> LlmError {
+    let text = format!("{}: the model {problem}", turn.model.full_id());
+    LlmError::new(ErrorClass::Client, text).with_hint("Nothing was changed; /compact tries again")
+}

@@ -1,0 +1,95 @@
+//! What kinds of entries there are: what the tree knows of an entry without reading what it holds.
+
+/// `customType` of entries that hold what the requests begin with.
+pub(super) const PROMPT: &str = "tiller.prompt";
+/// `customType` of entries about trials.
+pub(super) const TRIAL: &str = "tiller.try";
+/// `customType` of entries behind which a compaction is undone.
+pub(super) const UNCOMPACTED: &str = "tiller.uncompacted";
+
+/// What an entry holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A message of the user, or of the program in their place.
+    User,
+    /// An answer of a model.
+    Assistant,
+    /// The result of a tool call.
+    ToolResult,
+    /// A message of another role, as pi and its extensions write them.
+    OtherMessage,
+    /// A message an extension put into the context.
+    CustomMessage,
+    /// A summary of what stands before it.
+    Compaction,
+    /// A summary of a branch that was left.
+    BranchSummary,
+    /// Another content for an earlier entry, or none.
+    ContextEdit,
+    /// The model from here on.
+    ModelChange,
+    /// The thinking level from here on.
+    ThinkingLevelChange,
+    /// System prompt and tools of the requests from here on.
+    Prompt,
+    /// A trial began or ended.
+    Trial,
+    /// A compaction was undone.
+    Uncompacted,
+    /// Tokens were spent beside the conversation.
+    Usage,
+    /// Anything else, which is no part of a context.
+    Other,
+}
+
+impl Kind {
+    /// Whether it says something to the user.
+    pub fn is_shown(self) -> bool {
+        match self {
+            Self::User
+            | Self::Assistant
+            | Self::ToolResult
+            | Self::OtherMessage
+            | Self::CustomMessage
+            | Self::Compaction
+            | Self::BranchSummary => true,
+            Self::ContextEdit
+            | Self::ModelChange
+            | Self::ThinkingLevelChange
+            | Self::Prompt
+            | Self::Trial
+            | Self::Uncompacted
+            | Self::Usage
+            | Self::Other => false,
+        }
+    }
+
+    /// Whether tokens may have been spent on it.
+    pub fn may_have_usage(self) -> bool {
+        matches!(
+            self,
+            Self::Assistant | Self::Compaction | Self::BranchSummary | Self::Usage
+        )
+    }
+
+    /// The kind of an entry of this `type`, with the `role` of its message or its `customType`.
+    pub(super) fn of(r#type: &str, role: Option<&str>, custom_type: Option<&str>) -> Self {
+        match (r#type, role, custom_type) {
+            ("message", Some("user"), _) => Self::User,
+            ("message", Some("assistant"), _) => Self::Assistant,
+            ("message", Some("toolResult"), _) => Self::ToolResult,
+            ("message", Some(_), _) => Self::OtherMessage,
+            ("custom_message", ..) => Self::CustomMessage,
+            ("compaction", ..) => Self::Compaction,
+            ("branch_summary", ..) => Self::BranchSummary,
+            ("context_edit", ..) => Self::ContextEdit,
+            ("usage", ..) => Self::Usage,
+            ("model_change", ..) => Self::ModelChange,
+            ("thinking_level_change", ..) => Self::ThinkingLevelChange,
+            ("custom", _, Some(PROMPT)) => Self::Prompt,
+            ("custom", _, Some(TRIAL)) => Self::Trial,
+            ("custom", _, Some(UNCOMPACTED)) => Self::Uncompacted,
+            _ => Self::Other,
+        }
+    }
+}
