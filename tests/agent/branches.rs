@@ -10,9 +10,9 @@ use serde_json::json;
 use tiller::agent::session::{Body, BranchTail, Comparison, Entries, NodeId, Session};
 use tiller::agent::{AgentEvent, Leaving};
 use tiller::llm::message::content_text;
-use tiller::llm::{ErrorClass, LlmError, Message, Model, StreamEvent, Usage, WindowSource};
+use tiller::llm::{ErrorClass, LlmError, Message, Model, StreamEvent, WindowSource};
 
-use super::fixture::{self, Act, Gate, Setup, Step, TestAgent, agent, call, say};
+use super::fixture::{self, Act, Gate, Setup, Step, TestAgent, agent, call, say, sized};
 
 /// The id of the stored message that holds `text`.
 fn id_of(agent: &TestAgent, text: &str) -> String {
@@ -205,15 +205,6 @@ async fn a_branch_is_left_with_a_summary_of_it() {
     agent.handle.go_to(last, Leaving::WithSummary);
     moved(&mut agent).await;
     assert_eq!(agent.script.requests().len(), 4);
-}
-
-fn sized(mut steps: Vec<Step>, tokens: u64) -> Vec<Step> {
-    let usage = Usage {
-        input: tokens,
-        ..Usage::default()
-    };
-    steps.insert(1, Step::Say(StreamEvent::Usage(usage)));
-    steps
 }
 
 // F14: of the branch, not of what stands before it.

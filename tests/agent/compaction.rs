@@ -5,15 +5,16 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tiller::agent::session::{SUMMARY_ORIGIN, Session};
 use tiller::agent::{
-    AgentEvent, CompactionOutcome, CompactionReason, CompactionRules, LoopRules, RunOutcome,
+    AgentEvent, CompactionOutcome, CompactionReason, CompactionRules, Leaving, LoopRules,
+    RunOutcome,
 };
 use tiller::llm::{
-    EditFormat, ErrorClass, LlmError, Message, Model, Request, StopReason, StreamEvent, Usage,
+    EditFormat, ErrorClass, LlmError, Message, Model, Request, StopReason, StreamEvent,
     WindowSource,
 };
 
 use super::fixture::{
-    Act, Gate, Setup, Step, TestAgent, call, done, message_line, model, no_retries, say,
+    Act, Gate, Setup, Step, TestAgent, call, done, message_line, model, no_retries, say, sized,
 };
 
 fn windowed(window: u64) -> Model {
@@ -22,16 +23,6 @@ fn windowed(window: u64) -> Model {
         window_source: WindowSource::Model,
         ..model()
     }
-}
-
-/// `steps` as the answer to a prompt of so many tokens.
-fn sized(mut steps: Vec<Step>, tokens: u64) -> Vec<Step> {
-    let usage = Usage {
-        input: tokens,
-        ..Usage::default()
-    };
-    steps.insert(1, Step::Say(StreamEvent::Usage(usage)));
-    steps
 }
 
 fn fail(class: ErrorClass, text: &str) -> Vec<Step> {
@@ -260,6 +251,66 @@ async fn what_failed_summaries_took_is_stored_and_told() {
             );
             assert_eq!(entry["usage"]["input"], expected);
         }
+    }
+}
+
+/// What the screen adds up while a session goes on, it is told of when the session is opened again.
+#[tokio::test]
+async fn what_a_session_took_is_the_same_after_a_resume() {
+    let calls = || sized(call(&[("a", "read", json!({}))]), 40);
+    let answers = vec![
+        sized(say("one"), 1000),
+        sized(say("two"), 2000),
+        calls(),
+        calls(),
+        sized(say("the summary"), 300),
+        sized(say("three"), 5000),
+        sized(say("the branch"), 7),
+    ];
+    let mut agent = start(answers, 0);
+    ask(&mut agent, "First").await;
+    ask(&mut agent, "Second").await;
+    for _ in 0..2 {
+        agent.handle.compact(None);
+        let ended = |event: &AgentEvent| matches!(event, AgentEvent::CompactionEnd { .. });
+        agent.until(ended).await;
+        let settled = |event: &AgentEvent| matches!(event, AgentEvent::AgentSettled { .. });
+        agent.until(settled).await;
+    }
+    let [
+        CompactionOutcome::Failed { .. },
+        CompactionOutcome::Done { tokens_after, .. },
+    ] = ends(&agent)[..]
+    else {
+        panic!("{:?}", ends(&agent));
+    };
+    ask(&mut agent, "Third").await;
+    let mut entries = agent.entries().into_iter();
+    let third = entries.find(|it| it["message"].to_string().contains("Third"));
+    let third = third.unwrap()["id"].as_str().unwrap().to_owned();
+    agent.handle.go_to(third, Leaving::WithSummary);
+    let moved = |event: &AgentEvent| matches!(event, AgentEvent::Moved { .. });
+    let AgentEvent::Moved { facts: live, .. } = agent.until(moved).await else {
+        unreachable!()
+    };
+    let told = agent.seen.iter().filter_map(|event| match &event.kind {
+        AgentEvent::MessageEnd { message } => match &**message {
+            Message::Assistant(answer) => Some(answer.usage.input),
+            _ => None,
+        },
+        AgentEvent::Spent { usage, .. }
+        | AgentEvent::CompactionEnd {
+            outcome: CompactionOutcome::Done { usage, .. },
+            ..
+        } => Some(usage.input),
+        _ => None,
+    });
+    assert_eq!(told.sum::<u64>(), 8387);
+    agent.handle.shutdown().await;
+    let stored = Session::look(&agent.session).unwrap().0.facts();
+    for facts in [&*live, &stored] {
+        assert_eq!(facts.usage.input, 8387);
+        assert_eq!(facts.context_tokens, tokens_after);
     }
 }
 

@@ -22,7 +22,7 @@ use tiller::agent::{
 };
 use tiller::llm::{
     Api, Content, Message, Model, Provider, Request, StopReason, StreamEvent, ThinkingLevel,
-    ToolSpec, WindowSource,
+    ToolSpec, Usage, WindowSource,
 };
 use tokio::sync::{Notify, Semaphore, mpsc};
 
@@ -158,6 +158,16 @@ pub fn say(text: &str) -> Vec<Step> {
     let mut steps = vec![start()];
     steps.extend(text_block(0, text));
     steps.push(done(StopReason::Stop));
+    steps
+}
+
+/// `steps` as the answer to a prompt of so many tokens.
+pub fn sized(mut steps: Vec<Step>, tokens: u64) -> Vec<Step> {
+    let usage = Usage {
+        input: tokens,
+        ..Usage::default()
+    };
+    steps.insert(1, Step::Say(StreamEvent::Usage(usage)));
     steps
 }
 

@@ -29,8 +29,8 @@ pub(super) struct Conversation {
     pub context: Context,
     /// What the model reads of it.
     view: View,
-    /// What it took so far.
-    spent: HistoryFacts,
+    /// What is known of it without reading it, but for how it ends and what it took.
+    facts: HistoryFacts,
     /// What the requests begin with.
     pub prompts: SessionPrompts,
     /// Where instruction files may come from.
@@ -53,7 +53,7 @@ impl Conversation {
         Self {
             context: Context::ending_with(&facts.last),
             view: View::default(),
-            spent: facts.without_end(),
+            facts: facts.without_end(),
             prompts,
             instructions: InstructionSources::default(),
             subscribers: Subscribers::default(),
@@ -91,14 +91,15 @@ impl Conversation {
         self.prompts.restart();
         self.context = Context::ending_with(&facts.last);
         self.view = View::default();
-        self.spent = facts.without_end();
+        self.facts = facts.without_end();
     }
 
     /// What is known of the conversation without reading it.
     pub fn facts(&self) -> HistoryFacts {
         HistoryFacts {
             last: self.context.end().to_vec(),
-            ..self.spent.clone()
+            usage: self.session.usage().clone(),
+            ..self.facts.clone()
         }
     }
 
@@ -172,7 +173,7 @@ impl Conversation {
         match &event {
             AgentEvent::MessageEnd { message } => {
                 self.context.push(Arc::clone(message));
-                self.spent.count(std::slice::from_ref(message));
+                self.facts.count(std::slice::from_ref(message));
                 self.store(Body::Message {
                     message: Arc::clone(message),
                 });
@@ -312,6 +313,7 @@ impl Conversation {
             usage: Some(usage.clone()),
         }));
         self.read_view();
+        self.facts.context_tokens = tokens_after;
         self.publish(AgentEvent::CompactionEnd {
             reason: summary.reason,
             outcome: CompactionOutcome::Done {

@@ -75,7 +75,10 @@ impl Session {
             ..History::default()
         };
         self.read_history(&mut history);
-        history.into_facts()
+        HistoryFacts {
+            usage: self.usage().clone(),
+            ..history.into_facts()
+        }
     }
 
     fn read_history(&self, history: &mut History) {
@@ -113,7 +116,7 @@ impl Session {
             }
         }
         if let Some(folded) = &mut history.folded {
-            (folded.usage, folded.context_tokens) = (Usage::default(), 0);
+            folded.context_tokens = compaction.tokens_after().unwrap_or(0);
         }
         history.read(self, &path[at + 1..]);
     }

@@ -10,9 +10,9 @@ use crate::llm::{Message, StopReason, Usage};
 pub struct HistoryFacts {
     /// How many messages a model reads.
     pub count: usize,
-    /// What the answers among them took.
+    /// What the session took, on all its branches.
     pub usage: Usage,
-    /// Tokens in the window at the last answer that says so.
+    /// Tokens in the window at the last answer or compaction that says so.
     pub context_tokens: u64,
     /// Its end: the last message of the user or call of tools, and what came of it.
     pub last: Vec<Arc<Message>>,
@@ -21,9 +21,14 @@ pub struct HistoryFacts {
 }
 
 impl HistoryFacts {
-    /// The facts of these messages.
+    /// The facts of a session of these messages.
     pub fn of(messages: &[Arc<Message>]) -> Self {
         let mut facts = Self::default();
+        for message in messages {
+            if let Message::Assistant(answer) = &**message {
+                facts.usage.add(&answer.usage);
+            }
+        }
         facts.count(messages);
         facts.last = messages[end_of(messages)..].to_vec();
         facts
@@ -35,12 +40,11 @@ impl HistoryFacts {
         Self { last, ..self }
     }
 
-    /// Counts `messages` in.
+    /// Counts `messages` in, but for what they took.
     pub(in crate::agent) fn count(&mut self, messages: &[Arc<Message>]) {
         self.count += messages.len();
         for message in messages {
             if let Message::Assistant(answer) = &**message {
-                self.usage.add(&answer.usage);
                 let whole = !matches!(answer.stop_reason, StopReason::Error | StopReason::Aborted);
                 if whole && answer.usage.context_tokens() > 0 {
                     self.context_tokens = answer.usage.context_tokens();

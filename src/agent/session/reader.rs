@@ -261,10 +261,8 @@ impl Reader {
         if let (None, Parent::Id(parent)) = (parent, head.parent) {
             self.forward.push((node, parent.into_owned()));
         }
-        if matches!(
-            head.kind,
-            Kind::Assistant | Kind::Compaction | Kind::BranchSummary
-        ) && let Some(usage) = usage(line)
+        if head.kind.may_have_usage()
+            && let Some(usage) = usage(line)
         {
             self.usage.add(&usage);
         }
@@ -282,7 +280,7 @@ impl Reader {
     }
 }
 
-/// What the model call of an entry took. It stands behind what was said; the line is not parsed.
+/// The tokens an entry says were spent. They stand behind what was said; the line is not parsed.
 fn usage(line: &[u8]) -> Option<Usage> {
     let at = memchr::memmem::rfind(line, br#""usage":{"#)?;
     let rest = &line[at + br#""usage":"#.len()..];

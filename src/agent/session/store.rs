@@ -209,7 +209,7 @@ impl Session {
         &self.tree
     }
 
-    /// Tokens and cost of all its branches when it was opened.
+    /// Tokens and cost of all its branches.
     pub fn usage(&self) -> &Usage {
         &self.usage
     }
@@ -325,6 +325,9 @@ impl Session {
     }
 
     fn append_below(&mut self, parent: Option<NodeId>, body: Body) -> SaveNotice {
+        if let Some(usage) = body.usage() {
+            self.usage.add(usage);
+        }
         let id = self.tree.fresh_id();
         let line = line(&Entry {
             r#type: body.type_name(),

@@ -133,16 +133,13 @@ impl Transcript {
         if !time.is_empty() {
             time.clone_into(&mut self.ended);
         }
-        match body {
-            Some(Body::Message { message }) => {
-                if let Message::Assistant(message) = &**message {
-                    let model = model_of(message);
-                    if !self.models.contains(&model) && !message.model.is_empty() {
-                        self.models.push(model);
-                    }
-                }
+        if let Some(Body::Message { message }) = body
+            && let Message::Assistant(message) = &**message
+        {
+            let model = model_of(message);
+            if !self.models.contains(&model) && !message.model.is_empty() {
+                self.models.push(model);
             }
-            _ => {}
         }
         if let Some(usage) = body.and_then(Body::usage) {
             self.add(usage);

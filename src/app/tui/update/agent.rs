@@ -94,9 +94,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             branch,
             prompt,
         } => {
-            let spent = app.status.total.clone();
             show(app, branch, facts);
-            app.status.total = spent;
             app.timeline = Timeline::default();
             tree::moved(app, prompt.as_deref());
             let last = facts.last.last().map(AsRef::as_ref);
