@@ -44,8 +44,9 @@
 //! append-only file, the tree of its entries and the conversation at a leaf (`session/live`: what
 //! other programs see of an open one), and `agent/memory` the prompt that was stored with it;
 //! `memory/compaction` says when a conversation fills the window, where it is cut and what is asked for
-//! (`runner/compact` asks, `actor/compaction` puts the summary in place). `actor/branches` goes on from
-//! any entry of the tree (`runner/leave_branch` asks for a summary of what is left). `agent/trial`
+//! (`runner/compact` has `runner/summary` ask, `actor/compaction` puts the summary in place).
+//! `actor/branches` goes on from any entry of the tree (`runner/leave_branch` has a summary of what is
+//! left made in the same way). `agent/trial`
 //! copies the user's files to a git worktree and merges them back; it knows no conversation.
 //!
 //! In `llm`, each protocol is a folder with `request` (ours to theirs) and `decode` (theirs to ours);
