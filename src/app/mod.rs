@@ -21,6 +21,7 @@ pub(crate) mod keys;
 pub(crate) mod trust;
 pub(crate) mod project;
 pub(crate) mod plan;
+pub(crate) mod doctor;
 pub mod boot;
 pub(crate) mod log;
 pub(crate) mod records;

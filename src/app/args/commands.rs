@@ -20,6 +20,13 @@ pub enum SubCommand {
         #[command(subcommand)]
         what: ConfigCommand,
     },
+    /// Look at what a run stands on, and say the way out of what is not good: sandbox, terminal, keys,
+    /// folders, settings, trust. Exit code 0: all that is needed works.
+    Doctor {
+        /// JSON for programs.
+        #[arg(long)]
+        json: bool,
+    },
     /// List the models: window, output limit, prices per million tokens, inputs, thinking levels,
     /// and whether there is a key.
     Models(ModelsArgs),

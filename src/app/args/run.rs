@@ -143,10 +143,9 @@ pub struct RunArgs {
 }
 
 /// Sub-commands of similar programs. They are no prompts either.
-const FOREIGN_COMMANDS: [&str; 8] = [
+const FOREIGN_COMMANDS: [&str; 7] = [
     "acp",
     "completions",
-    "doctor",
     "login",
     "logout",
     "man",

@@ -5,6 +5,8 @@
 
 mod start;
 mod sub_command;
+mod doctor;
+mod runtime;
 mod run_context;
 
 pub use start::run;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::sync::Arc;
 
-use tokio::runtime::Runtime;
-
+use super::doctor::doctor;
+use super::runtime::current_thread;
 use crate::agent::memory::project_root;
 use crate::agent::permission::Policy;
 use crate::agent::process::Processes;
@@ -36,6 +36,7 @@ pub(super) fn sub_command(
             let layers = layers(dirs, assignments)?;
             Ok(cli::config(what, &layers, &dirs.config_file()))
         }
+        SubCommand::Doctor { json } => doctor(dirs, env, *json),
         SubCommand::Models(what) => {
             let layers = layers(dirs, &what.config)?;
             let settings = Settings::resolve(&layers).map_err(StartError::usage)?;
@@ -175,10 +176,4 @@ fn auth(
     });
     runtime.shutdown_background();
     outcome
-}
-
-fn current_thread() -> Result<Runtime, StartError> {
-    let mut builder = tokio::runtime::Builder::new_current_thread();
-    let runtime = builder.enable_all().build();
-    runtime.map_err(|error| StartError::failed(format!("cannot start the runtime: {error}")))
 }

@@ -1,0 +1,106 @@
+//! `tiller doctor`: brings together what it looks at. A file with an error is told and passed over, so that
+//! the rest is still looked at.
+
+use std::collections::HashMap;
+use std::io::{self, IsTerminal};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::runtime::current_thread;
+use crate::agent::process::Processes;
+use crate::app::cli;
+use crate::app::config::{Layers, Settings};
+use crate::app::dirs::Dirs;
+use crate::app::doctor::{self, Report, Section};
+use crate::app::outcome::{Outcome, StartError};
+use crate::app::trust::Trust;
+use crate::app::tui::keymap::Keymap;
+use crate::app::{keys, plan};
+use crate::llm::{Catalog, CatalogOptions, Keys};
+
+/// Looks at everything and prints it.
+pub(super) fn doctor(
+    dirs: &Dirs,
+    env: &HashMap<String, String>,
+    json: bool,
+) -> Result<Outcome, StartError> {
+    let cwd = plan::working_folder(None)?;
+    let home = dirs.home.as_deref();
+    let trust = Trust::load(&dirs.projects_file(), &cwd);
+    let layers = plan::layers(dirs, trust.as_ref().ok(), &[]);
+    let settings = match &layers {
+        Ok(layers) => Settings::resolve(layers),
+        Err(error) => Err(error.message.clone()),
+    };
+    let (settings, settings_fault) = or_default(settings, defaults)?;
+    let (keys, keys_fault) = or_default(
+        keys::load(dirs, &settings, env, &cwd).map_err(|error| error.message),
+        || Ok(Keys::default()),
+    )?;
+    let (catalog, models_fault) = or_default(
+        plan::catalog(&settings, dirs).map_err(|error| error.message),
+        // A file that is not there.
+        || Catalog::open(Path::new(""), CatalogOptions::default()),
+    )?;
+    let catalog = Arc::new(catalog);
+    let models = plan::models(&settings, dirs, &catalog, &keys);
+    let keymap = Keymap::load(&dirs.keymap_file()).map_err(|error| error.to_string());
+    let trust_fault = trust
+        .as_ref()
+        .map_or_else(|error| Err(error.message.clone()), |_| Ok(()));
+    let mut files = vec![
+        doctor::problem("config.toml", &dirs.config_file(), &settings_fault),
+        doctor::problem("models.toml", &dirs.models_file(), &models_fault),
+        doctor::problem("keymap.toml", &dirs.keymap_file(), &keymap.map(|_| ())),
+        doctor::problem("projects.toml", &dirs.projects_file(), &trust_fault),
+        doctor::problem("auth.toml", &dirs.auth_file(), &keys_fault),
+    ];
+    if let Some(fault) = layers
+        .as_ref()
+        .ok()
+        .and_then(|layers| layers.project_fault.clone())
+    {
+        files.push(doctor::left_out("project", &fault));
+    }
+    let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let processes = Processes::new();
+    let runtime = current_thread()?;
+    let report = Report {
+        sections: vec![
+            runtime.block_on(doctor::system(&processes, env)),
+            doctor::sandbox(&processes, &cwd, home),
+            doctor::terminal(env, is_terminal),
+            doctor::keys(&catalog, &keys, &models),
+            doctor::folders(dirs),
+            Section {
+                title: "Settings",
+                checks: files,
+            },
+            doctor::project(&cwd, home, trust.as_ref().ok()),
+        ],
+    };
+    runtime.shutdown_background();
+    let printed = match json {
+        true => cli::print(&format!("{:#}\n", report.json())),
+        false => cli::print(&report.text()),
+    };
+    Ok(match printed {
+        Outcome::Done if !report.is_good() => Outcome::Failed,
+        printed => printed,
+    })
+}
+
+/// What was read, or what stands for it and what is wrong.
+fn or_default<T>(
+    read: Result<T, String>,
+    default: impl FnOnce() -> Result<T, String>,
+) -> Result<(T, Result<(), String>), StartError> {
+    match read {
+        Ok(read) => Ok((read, Ok(()))),
+        Err(fault) => Ok((default().map_err(StartError::failed)?, Err(fault))),
+    }
+}
+
+fn defaults() -> Result<Settings, String> {
+    Settings::resolve(&Layers::defaults())
+}

@@ -1,0 +1,105 @@
+//! Where tiller keeps its files: rights, room, and how much the way back takes.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use nix::sys::statvfs::statvfs;
+use nix::unistd::{AccessFlags, eaccess};
+
+use super::report::{Check, Section};
+use crate::app::dirs::Dirs;
+use crate::app::humanize::{abbreviate_home, bytes};
+
+/// With less room nothing can be relied on.
+const NEEDED: u64 = 50_000_000;
+/// With less room it is time to make some.
+const COMFORTABLE: u64 = 1_000_000_000;
+
+/// The folders of `dirs`.
+pub fn folders(dirs: &Dirs) -> Section {
+    let home = dirs.home.as_deref();
+    let mut checks = vec![
+        folder("settings", &dirs.config, home),
+        folder("data", &dirs.data, home),
+        folder("sessions", &dirs.sessions(), home),
+        folder("log", &dirs.log(), home),
+    ];
+    let auth = dirs.auth_file();
+    if let Ok(meta) = fs::metadata(&auth) {
+        let mode = meta.mode() & 0o777;
+        let text = format!("{}, mode {mode:03o}", abbreviate_home(&auth, home));
+        checks.push(if mode & 0o077 == 0 {
+            Check::good("stored keys", text)
+        } else {
+            let way_out = format!("Others can read them: chmod 600 {}", auth.display());
+            Check::bad("stored keys", text, way_out)
+        });
+    }
+    checks.extend(room(&dirs.data));
+    let undo = dirs.data.join("undo");
+    if undo.is_dir() {
+        let text = format!("{} for /undo", bytes(size(&undo)));
+        checks.push(Check::good("before-images", text));
+    }
+    Section {
+        title: "Folders",
+        checks,
+    }
+}
+
+fn folder(name: &str, path: &Path, home: Option<&Path>) -> Check {
+    let shown = abbreviate_home(path, home);
+    let there = path.exists();
+    // One that is not there is made when it is needed, in the nearest one that is.
+    let nearest = path.ancestors().find(|path| path.exists());
+    let nearest = nearest.unwrap_or(Path::new("/"));
+    let flags = AccessFlags::W_OK | AccessFlags::X_OK;
+    match eaccess(nearest, flags) {
+        _ if !nearest.is_dir() => Check::bad(
+            name,
+            format!("{shown}: {} is no folder", nearest.display()),
+            format!("Move {} away", nearest.display()),
+        ),
+        Err(error) => Check::bad(
+            name,
+            format!(
+                "{shown} cannot be written: {}: {}",
+                nearest.display(),
+                error.desc()
+            ),
+            format!("Give yourself the rights: ls -ld {}", nearest.display()),
+        ),
+        Ok(()) if there => Check::good(name, shown),
+        Ok(()) => Check::good(name, format!("{shown} (made when needed)")),
+    }
+}
+
+fn room(data: &Path) -> Option<Check> {
+    let nearest = data.ancestors().find(|path| path.exists())?;
+    let disk = statvfs(nearest).ok()?;
+    let free = disk.blocks_available() * disk.fragment_size();
+    let text = format!("{} free", bytes(free));
+    let way_out = "Sessions, drafts and the way back are written here: make room";
+    Some(match free {
+        COMFORTABLE.. => Check::good("disk", text),
+        NEEDED.. => Check::hint("disk", text, way_out),
+        _ => Check::bad("disk", text, way_out),
+    })
+}
+
+/// Bytes of all files below `folder`.
+fn size(folder: &Path) -> u64 {
+    let mut total = 0;
+    let mut open: Vec<PathBuf> = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(meta) if meta.is_dir() => open.push(entry.path()),
+                Ok(meta) => total += meta.len(),
+                Err(_) => {}
+            }
+        }
+    }
+    total
+}

@@ -1,0 +1,202 @@
+//! What was found: sections of checks, for people and for programs.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use crate::app::humanize::plural;
+use crate::app::sanitize::for_terminal;
+
+/// How good something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// As it should be.
+    Good,
+    /// tiller works without it.
+    Hint,
+    /// Needed, and not there.
+    Bad,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug)]
+pub struct Check {
+    name: String,
+    state: State,
+    text: String,
+    way_out: Option<String>,
+}
+
+impl Check {
+    /// It is as it should be.
+    pub fn good(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            state: State::Good,
+            text: text.into(),
+            way_out: None,
+        }
+    }
+
+    /// tiller works without it, but less well.
+    pub fn hint(
+        name: impl Into<String>,
+        text: impl Into<String>,
+        way_out: impl Into<String>,
+    ) -> Self {
+        Self {
+            state: State::Hint,
+            way_out: Some(way_out.into()).filter(|way_out: &String| !way_out.is_empty()),
+            ..Self::good(name, text)
+        }
+    }
+
+    /// Without it tiller does not work.
+    pub fn bad(
+        name: impl Into<String>,
+        text: impl Into<String>,
+        way_out: impl Into<String>,
+    ) -> Self {
+        Self {
+            state: State::Bad,
+            ..Self::hint(name, text, way_out)
+        }
+    }
+
+    /// What was looked at.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// Checks that belong together.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// What they are about.
+    pub title: &'static str,
+    /// In the order they are shown.
+    pub checks: Vec<Check>,
+}
+
+/// Everything that was found.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// In the order they are shown.
+    pub sections: Vec<Section>,
+}
+
+impl Report {
+    /// Whether everything is there that is needed.
+    pub fn is_good(&self) -> bool {
+        self.count(State::Bad) == 0
+    }
+
+    /// For people: a line a check, and beneath it the way out.
+    pub fn text(&self) -> String {
+        let checks = || self.sections.iter().flat_map(|section| &section.checks);
+        let width = checks().map(|check| check.name.chars().count()).max();
+        let width = width.unwrap_or_default();
+        let mut out = String::new();
+        for Section { title, checks } in &self.sections {
+            let _ = writeln!(out, "{title}");
+            for check in checks {
+                let mark = match check.state {
+                    State::Good => "✓",
+                    State::Hint => "!",
+                    State::Bad => "✗",
+                };
+                let name = for_terminal(&check.name);
+                let indent = " ".repeat(width + 6);
+                let mut head = format!("  {mark} {name:width$}  ");
+                for line in for_terminal(&check.text).lines() {
+                    let _ = writeln!(out, "{head}{line}");
+                    head.clone_from(&indent);
+                }
+                for line in check.way_out.iter().flat_map(|text| text.lines()) {
+                    let _ = writeln!(out, "{indent}→ {}", for_terminal(line));
+                }
+            }
+            out.push('\n');
+        }
+        let (bad, hints) = (self.count(State::Bad), self.count(State::Hint));
+        let mut parts = Vec::new();
+        if bad > 0 {
+            parts.push(plural(bad, "problem", "problems"));
+        }
+        if hints > 0 {
+            parts.push(plural(hints, "hint", "hints"));
+        }
+        let end = match (bad, parts.is_empty()) {
+            (_, true) => "All is well.".to_owned(),
+            (0, false) => format!("tiller works; {}.", parts.join(", ")),
+            _ => format!("{}.", parts.join(", ")),
+        };
+        out.push_str(&end);
+        out.push('\n');
+        out
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let check = |check: &Check| {
+            let state = match check.state {
+                State::Good => "good",
+                State::Hint => "hint",
+                State::Bad => "bad",
+            };
+            let mut value = json!({ "name": check.name, "state": state, "text": check.text });
+            if let Some(way_out) = &check.way_out {
+                value["wayOut"] = json!(way_out);
+            }
+            value
+        };
+        let section = |section: &Section| {
+            let checks: Vec<Value> = section.checks.iter().map(check).collect();
+            json!({ "title": section.title, "checks": checks })
+        };
+        let sections: Vec<Value> = self.sections.iter().map(section).collect();
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "ok": self.is_good(),
+            "sections": sections,
+        })
+    }
+
+    fn count(&self, state: State) -> u64 {
+        let checks = self.sections.iter().flat_map(|section| &section.checks);
+        checks.filter(|check| check.state == state).count() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_marks_stand_in_a_column_and_the_ways_out_beneath_their_texts() {
+        let report = Report {
+            sections: vec![
+                Section {
+                    title: "One",
+                    checks: vec![
+                        Check::good("git", "2.47"),
+                        Check::bad("sessions", "cannot be\nwritten", "chmod it"),
+                    ],
+                },
+                Section {
+                    title: "Two",
+                    checks: vec![Check::hint("colours", "16 \x1b[31m", "")],
+                },
+            ],
+        };
+        let expected = "One\n  ✓ git       2.47\n  ✗ sessions  cannot be\n              written\n\
+                        \x20             → chmod it\n\nTwo\n  ! colours   16 ";
+        assert!(report.text().starts_with(expected), "{}", report.text());
+        assert!(report.text().ends_with("\n\n1 problem, 1 hint.\n"));
+        assert!(!report.text().contains('\x1b'));
+        assert!(!report.is_good());
+        let json = report.json();
+        assert_eq!(json["sections"][0]["checks"][1]["wayOut"], "chmod it");
+        assert_eq!(json["ok"], false);
+    }
+}

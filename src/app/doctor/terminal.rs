@@ -1,0 +1,181 @@
+//! The terminal: what it says of itself, and what it answers.
+
+use std::collections::HashMap;
+use std::fs::File;
+
+use rustix::termios::tcgetwinsize;
+
+use super::report::{Check, Section};
+use super::terminal_query::{Answers, query};
+
+/// Smaller ones cut off more than they show.
+const SMALLEST: (u16, u16) = (40, 10);
+
+/// The terminal of this process, where it reads from one and writes to it.
+pub fn terminal(env: &HashMap<String, String>, is_there: bool) -> Section {
+    let tty = File::options().read(true).write(true).open("/dev/tty");
+    let tty = tty.ok().filter(|_| is_there);
+    let size = tty.as_ref().and_then(|tty| tcgetwinsize(tty).ok());
+    Section {
+        title: "Terminal",
+        checks: checks(
+            env,
+            is_there,
+            size.map(|size| (size.ws_col, size.ws_row)),
+            tty.as_ref().and_then(query),
+        ),
+    }
+}
+
+fn checks(
+    env: &HashMap<String, String>,
+    is_there: bool,
+    size: Option<(u16, u16)>,
+    answers: Option<Answers>,
+) -> Vec<Check> {
+    let var = |name: &str| env.get(name).map_or("", String::as_str);
+    let term = var("TERM");
+    if !is_there {
+        let text = "not looked at: stdin or stdout is none here";
+        return vec![Check::good("terminal", text)];
+    }
+    let mut checks = vec![match term {
+        "" | "dumb" => Check::bad(
+            "type",
+            format!("TERM is '{term}': the full screen cannot move the cursor"),
+            "export TERM=xterm-256color, or what your terminal is; -p works as it is",
+        ),
+        term => Check::good("type", term),
+    }];
+    if let Some((columns, rows)) = size {
+        let text = format!("{columns} columns, {rows} rows");
+        checks.push(if columns < SMALLEST.0 || rows < SMALLEST.1 {
+            Check::hint(
+                "size",
+                text,
+                "40 columns and 10 rows are needed to see everything",
+            )
+        } else {
+            Check::good("size", text)
+        });
+    }
+    checks.push(colors(term, var("COLORTERM"), var("NO_COLOR")));
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].map(var);
+    let locale = locale
+        .into_iter()
+        .find(|value| !value.is_empty())
+        .unwrap_or("C");
+    let utf8 = locale.to_ascii_lowercase().replace('-', "");
+    checks.push(if utf8.contains("utf8") {
+        Check::good("letters", locale)
+    } else {
+        Check::hint(
+            "letters",
+            format!("the locale is {locale}, not UTF-8: programs may write other letters as ?"),
+            "export LANG=C.UTF-8",
+        )
+    });
+    let multiplexer = [("TMUX", "tmux"), ("STY", "screen")];
+    let multiplexer = multiplexer.iter().find(|(name, _)| !var(name).is_empty());
+    if let Some((_, name)) = multiplexer {
+        checks.push(Check::good("inside", *name));
+    }
+    if let Some(answers) = answers {
+        checks.extend(answered(&answers, multiplexer.map(|(_, name)| *name)));
+    }
+    checks
+}
+
+fn colors(term: &str, colorterm: &str, no_color: &str) -> Check {
+    let name = "colours";
+    if !no_color.is_empty() {
+        Check::good(name, "none, as NO_COLOR says")
+    } else if matches!(colorterm, "truecolor" | "24bit") || term.ends_with("-direct") {
+        Check::good(name, "16 million")
+    } else if term.contains("256color") {
+        Check::good(name, "256")
+    } else {
+        Check::hint(
+            name,
+            "16, as far as TERM and COLORTERM say",
+            "Where the terminal has more: export COLORTERM=truecolor",
+        )
+    }
+}
+
+fn answered(answers: &Answers, multiplexer: Option<&str>) -> [Check; 2] {
+    let tmux = multiplexer == Some("tmux");
+    let keys = if answers.kitty_keys {
+        Check::good("keys", "all of them (kitty keyboard protocol)")
+    } else {
+        Check::hint(
+            "keys",
+            "some look alike: Ctrl+Enter and Enter, a lone Esc waits 25 ms",
+            match tmux {
+                true => "In tmux.conf: set -g extended-keys on",
+                false => "kitty, foot, Ghostty, WezTerm, Alacritty and iTerm2 tell them apart",
+            },
+        )
+    };
+    let clipboard = if answers.clipboard {
+        Check::good("clipboard", "OSC 52, also over ssh")
+    } else {
+        Check::hint(
+            "clipboard",
+            "the terminal does not say that it takes what is copied (OSC 52); many do all the same",
+            match tmux {
+                true => "In tmux.conf: set -g set-clipboard on",
+                false => "Shift and drag copy with the terminal itself",
+            },
+        )
+    };
+    [keys, clipboard]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_a_terminal() {
+        let all = |env: &[(&str, &str)], is_there, size, answers| {
+            let env = env
+                .iter()
+                .map(|(name, value)| ((*name).into(), (*value).into()));
+            format!("{:?}", checks(&env.collect(), is_there, size, answers))
+        };
+        let good = [
+            ("TERM", "xterm-256color"),
+            ("LANG", "de_DE.UTF-8"),
+            ("TMUX", "x"),
+        ];
+        let answers = Some(Answers {
+            kitty_keys: false,
+            clipboard: true,
+        });
+        for (text, expected) in [
+            (
+                all(&good, true, Some((80, 24)), answers),
+                "extended-keys on",
+            ),
+            (all(&good, true, Some((80, 24)), None), "\"256\""),
+            (
+                all(&good, true, Some((30, 24)), None),
+                "Hint, text: \"30 columns",
+            ),
+            (
+                all(&good, true, Some((80, 9)), None),
+                "Hint, text: \"80 columns",
+            ),
+            (all(&good, false, None, None), "not looked at"),
+            (all(&[("TERM", "dumb")], true, None, None), "Bad"),
+            (
+                all(&[("TERM", "linux")], true, None, None),
+                "the locale is C",
+            ),
+            (all(&[("NO_COLOR", "1")], true, None, None), "NO_COLOR"),
+        ] {
+            assert!(text.contains(expected), "{text}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! `tiller doctor`: says what works and the way out of what does not, and changes nothing.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::Value;
+
+use crate::support::sandbox::Sandbox;
+
+const KEY: &str = "sk-test-9f8e7d6c5b4a39281706";
+
+fn check<'a>(report: &'a Value, title: &str, name: &str) -> &'a Value {
+    let sections = report["sections"].as_array().unwrap();
+    let section = sections
+        .iter()
+        .find(|it| it["title"].as_str().unwrap().starts_with(title));
+    let checks = section.unwrap()["checks"].as_array().unwrap();
+    let check = checks.iter().find(|it| it["name"] == name);
+    check.unwrap_or_else(|| panic!("no {title}/{name} in {report:#}"))
+}
+
+fn doctor(sandbox: &Sandbox) -> (Option<i32>, Value) {
+    let ran = sandbox.run(&["doctor", "--json"]);
+    assert_eq!(ran.stderr, "", "{ran:#?}");
+    assert!(!ran.stdout.contains(KEY) && !ran.stderr.contains(KEY));
+    (ran.code, serde_json::from_str(&ran.stdout).unwrap())
+}
+
+#[test]
+fn where_all_is_there_it_says_so_and_changes_nothing() {
+    let mut sandbox = Sandbox::with(&[("a.txt", "a")]);
+    sandbox.set("MISTRAL_API_KEY", KEY);
+    sandbox.git_init();
+    let before = sandbox.all_files();
+    let (code, report) = doctor(&sandbox);
+    assert_eq!(
+        (code, &report["ok"]),
+        (Some(0), &Value::Bool(true)),
+        "{report:#}"
+    );
+    let key = check(&report, "Keys", "mistral");
+    assert_eq!(key["text"], "environment variable MISTRAL_API_KEY");
+    for (title, name) in [
+        ("System", "commands"),
+        ("System", "git"),
+        ("Folders", "sessions"),
+        ("Folders", "disk"),
+        ("Settings", "config.toml"),
+        ("Project", "repository"),
+    ] {
+        assert_eq!(
+            check(&report, title, name)["state"],
+            "good",
+            "{title}/{name}"
+        );
+    }
+    assert_eq!(sandbox.all_files(), before);
+    let text = sandbox.run(&["doctor"]);
+    assert!(
+        text.stdout.contains("\n  ✓ config.toml "),
+        "{}",
+        text.stdout
+    );
+}
+
+#[test]
+fn each_file_with_an_error_is_named_with_the_line_and_the_rest_is_looked_at() {
+    let sandbox = Sandbox::new();
+    let write = |name: &str, text: &str| fs::write(sandbox.config().join(name), text).unwrap();
+    write("config.toml", "\n[agent]\nmax_iteration = 3\n");
+    write("models.toml", "[providers.lab]\napi = \"telepathy\"\n");
+    write("keymap.toml", "\nsubmit = \"entre\"\n");
+    write("projects.toml", "[trust\n");
+    write("auth.toml", "\n[anthropic\nkey = \"sk\"\n");
+    sandbox.write("AGENTS.md", "Use tabs.");
+    let (code, report) = doctor(&sandbox);
+    assert_eq!(
+        (code, &report["ok"]),
+        (Some(1), &Value::Bool(false)),
+        "{report:#}"
+    );
+    for (name, expected) in [
+        (
+            "config.toml",
+            "config.toml:3): did you mean agent.max_iterations?",
+        ),
+        ("models.toml", "telepathy"),
+        ("keymap.toml", "2"),
+        ("projects.toml", "not valid TOML"),
+        ("auth.toml", "line 2 is not valid TOML"),
+    ] {
+        let check = check(&report, "Settings", name);
+        assert_eq!(check["state"], "bad", "{name}");
+        assert!(
+            check["text"].as_str().unwrap().contains(expected),
+            "{check:#}"
+        );
+        assert!(
+            check["wayOut"].as_str().unwrap().contains(name),
+            "{check:#}"
+        );
+    }
+    let keys = check(&report, "Keys", "none");
+    assert!(keys["wayOut"].as_str().unwrap().contains("tiller auth add"));
+}
+
+#[test]
+fn what_a_project_brings_along_waits_for_trust() {
+    let sandbox = Sandbox::new();
+    sandbox.write("AGENTS.md", "Use tabs.");
+    let (_, report) = doctor(&sandbox);
+    let trust = check(&report, "Project", "trust");
+    assert_eq!(trust["state"], "hint");
+    assert!(
+        trust["text"].as_str().unwrap().contains("AGENTS.md"),
+        "{trust:#}"
+    );
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_a_problem() {
+    let sandbox = Sandbox::new();
+    let data = sandbox.data();
+    fs::create_dir_all(data.parent().unwrap()).unwrap();
+    let _ = fs::remove_dir_all(&data);
+    // Also root may not make a folder in a file.
+    fs::write(&data, "").unwrap();
+    fs::set_permissions(&data, Permissions::from_mode(0o600)).unwrap();
+    let (code, report) = doctor(&sandbox);
+    assert_eq!(code, Some(1));
+    let check = check(&report, "Folders", "sessions");
+    assert_eq!(check["state"], "bad");
+    assert!(
+        check["text"].as_str().unwrap().contains("is no folder"),
+        "{check:#}"
+    );
+}
