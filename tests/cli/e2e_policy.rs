@@ -142,3 +142,33 @@ fn a_rule_that_cannot_be_meant_is_refused_with_its_line() {
         );
     }
 }
+
+#[test]
+fn what_a_project_would_allow_is_left_out_and_told() {
+    let sandbox = Sandbox::new();
+    let rules = "[[permission.rules]]\ntool = 'bash'\nprefix = ['git', 'push']\naction = 'allow'\n\
+                 [[permission.rules]]\ntool = 'bash'\nprefix = ['make']\naction = 'deny'\n";
+    fs::create_dir_all(sandbox.path().join(".tiller")).unwrap();
+    sandbox.write(".tiller/config.toml", rules);
+    let check = |line: &str| sandbox.run(&["policy", "check", "--permission", "auto", line]);
+    // Nothing of it counts before the project is trusted.
+    assert_eq!(check("make").code, Some(0));
+    let trust = format!("[trust]\n{:?} = 'trusted'\n", sandbox.path());
+    fs::create_dir_all(sandbox.config()).unwrap();
+    fs::write(sandbox.config().join("projects.toml"), trust).unwrap();
+    let pushed = check("git push");
+    assert!(pushed.stdout.contains("auto mode: ask"), "{pushed:#?}");
+    let told = "left out: allow bash \"git push\" (project: ";
+    assert!(pushed.stderr.contains(told), "{}", pushed.stderr);
+    let made = check("make");
+    assert!(made.stdout.contains("auto mode: deny"), "{made:#?}");
+}
+
+#[test]
+fn a_command_comes_from_stdin_too() {
+    let sandbox = Sandbox::new();
+    let arguments = ["policy", "check", "--permission", "auto", "-"];
+    let ran = sandbox.run_with(&arguments, Some("git push\n"));
+    assert_eq!(ran.code, Some(1), "{ran:#?}");
+    assert!(ran.stdout.contains("git push"), "{ran:#?}");
+}

@@ -2,6 +2,34 @@
 
 use super::options::Options;
 
+/// Programs with a sub-command that runs a command in an environment of theirs: the name, the
+/// sub-command, the options behind it, and the operands before the command.
+pub(super) const RUNNERS: &[(&str, &str, Options, usize)] = &[
+    (
+        "uv",
+        "run",
+        options(
+            "qvn",
+            "p",
+            &["frozen", "locked", "no-sync", "isolated", "active", "offline", "all-extras", "no-project"],
+            &["with", "python", "extra", "group", "env-file", "directory", "project", "package"],
+        ),
+        0,
+    ),
+    ("poetry", "run", options("qv", "CP", &[], &["directory", "project"]), 0),
+    ("pipenv", "run", options("qv", "", &[], &["python"]), 0),
+    ("pdm", "run", options("sp", "", &[], &[]), 0),
+    ("hatch", "run", options("qv", "e", &[], &["env"]), 0),
+    ("bundle", "exec", options("", "", &["keep-file-descriptors"], &["gemfile"]), 0),
+    ("npm", "exec", options("y", "pw", &["yes"], &["package", "workspace"]), 0),
+    ("pnpm", "exec", options("rc", "C", &["recursive", "shell-mode"], &["dir", "filter"]), 0),
+    ("yarn", "exec", options("", "", &[], &[]), 0),
+    ("direnv", "exec", options("", "", &[], &[]), 1),
+    ("rustup", "run", options("", "", &["install"], &[]), 1),
+    ("mise", "exec", options("qv", "C", &[], &["cd", "jobs"]), 0),
+    ("conda", "run", options("v", "np", &["no-capture-output", "live-stream"], &["name", "prefix", "cwd"]), 0),
+];
+
 /// A program that runs the command that its operands are.
 pub(super) struct Wrapper {
     pub name: &'static str,

@@ -4,7 +4,7 @@ use super::inner::{Inner, Through, as_script, fill, is_name, joined};
 use super::line::{Input, SimpleCommand};
 use super::options::{Options, Parsed};
 use super::word::{Atom, Word};
-use super::wrapper_table::{WRAPPERS, Wrapper, options};
+use super::wrapper_table::{RUNNERS, WRAPPERS, Wrapper, options};
 use super::{find, programs};
 
 /// Shells that read commands as bash does, near enough.
@@ -44,6 +44,7 @@ pub(super) fn look_through(command: &SimpleCommand) -> Through {
             "trap" => Ok(trap(words)),
             "find" | "gfind" => Ok(find::find(words)),
             "fd" | "fdfind" => Ok(find::fd(words)),
+            _ if RUNNERS.iter().any(|(runner, ..)| *runner == name) => Ok(run_by(&name, words)),
             _ => Ok(programs::other(&name, words)),
         }
     };
@@ -123,6 +124,20 @@ fn shell(command: &SimpleCommand) -> Result<Through, String> {
             )),
         }])
     })
+}
+
+/// What a runner starts. Where its options are not known it is a program like any other.
+fn run_by(name: &str, words: &[Word]) -> Through {
+    let sub = words.get(1).and_then(Word::exact);
+    let runners = RUNNERS.iter().filter(|(runner, ..)| *runner == name);
+    let runner = runners.into_iter().find(|(_, wanted, ..)| sub.as_deref() == Some(wanted));
+    let Some((_, _, options, operands)) = runner else {
+        return programs::other(name, words);
+    };
+    match options.parse(&words[1..]) {
+        Ok(parsed) => rest_of(&words[1..], &parsed, *operands),
+        Err(_) => Through::default(),
+    }
 }
 
 fn eval(words: &[Word]) -> Through {
