@@ -130,7 +130,9 @@ fn shell(command: &SimpleCommand) -> Result<Through, String> {
 fn run_by(name: &str, words: &[Word]) -> Through {
     let sub = words.get(1).and_then(Word::exact);
     let runners = RUNNERS.iter().filter(|(runner, ..)| *runner == name);
-    let runner = runners.into_iter().find(|(_, wanted, ..)| sub.as_deref() == Some(wanted));
+    let runner = runners
+        .into_iter()
+        .find(|(_, wanted, ..)| sub.as_deref() == Some(wanted));
     let Some((_, _, options, operands)) = runner else {
         return programs::other(name, words);
     };
