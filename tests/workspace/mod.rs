@@ -1,3 +1,7 @@
-//! The workspace: in which zone a path is.
+//! The workspace: in which zone a path is, and what the file tools of a call can reach.
 
+mod commands;
+mod doors;
+#[cfg(target_os = "linux")]
+mod races;
 mod zones;

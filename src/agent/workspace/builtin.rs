@@ -156,4 +156,7 @@ pub(super) const START_UP_IN_HOME: &[&str] = &[
 /// All of `.git`: besides hooks and config there are files in it that name another config
 /// (`commondir`, `modules`, `.git` itself where it is a file), and only git has something to write
 /// there.
-pub(super) const READ_ONLY_NAMES: &[&str] = &[".git", ".tiller"];
+pub(super) const READ_ONLY_NAMES: &[&str] = &[".git", OWN_FOLDER];
+
+/// What a project brings along for tiller.
+pub(super) const OWN_FOLDER: &str = ".tiller";

@@ -8,24 +8,86 @@ use std::path::{Path, PathBuf};
 
 use nix::libc::{O_NOCTTY, O_NONBLOCK};
 
-/// Such a file holds one path.
-const MAX_FILE: u64 = 8 * 1024;
+/// Files that hold paths are small.
+const MAX_FILE: u64 = 64 * 1024;
 
-/// The folders with git's own files for the working tree at `tree`: that of this working tree, and
-/// the one it shares with others, the same but in a linked working tree. None where there is no
-/// `.git`.
-pub(in crate::agent) fn git_folders(tree: &Path) -> Option<(PathBuf, PathBuf)> {
+/// The folders with git's own files for a working tree.
+pub(in crate::agent) struct GitFolders {
+    /// That of this working tree.
+    pub own: PathBuf,
+    /// The one it shares with others: the same but in a linked working tree.
+    pub common: PathBuf,
+}
+
+/// The folders with git's own files for the working tree at `tree`. None where there is no `.git`.
+pub(in crate::agent) fn git_folders(tree: &Path) -> Option<GitFolders> {
     let git = tree.join(".git");
     if git.is_dir() {
-        return Some((git.clone(), git));
+        return Some(GitFolders {
+            own: git.clone(),
+            common: git,
+        });
     }
     let own = tree.join(path_in(&git, "gitdir:")?);
     let common = path_in(&own.join("commondir"), "").map(|common| own.join(common));
-    Some((own.clone(), common.unwrap_or(own)))
+    Some(GitFolders {
+        common: common.unwrap_or_else(|| own.clone()),
+        own,
+    })
+}
+
+/// Whether `folder` is one of git's.
+pub(super) fn is_git_folder(folder: &Path) -> bool {
+    folder.join("HEAD").is_file() && folder.join("objects").is_dir()
+}
+
+impl GitFolders {
+    /// Whether they say themselves that they belong to the working tree at `tree`. A `.git` file may
+    /// name the folders of any other repository.
+    pub fn belong_to(&self, tree: &Path) -> bool {
+        let same = |path: &Path, other: &Path| {
+            path.canonicalize()
+                .is_ok_and(|path| Ok(path) == other.canonicalize().map_err(drop))
+        };
+        let git = tree.join(".git");
+        if git.is_symlink() || !is_git_folder(&self.common) {
+            return false;
+        }
+        if same(&self.own, &git) {
+            return true;
+        }
+        if self.own == self.common {
+            // A submodule.
+            let worktree = worktree_in(&self.own.join("config"));
+            return worktree.is_some_and(|it| same(&self.own.join(it), tree));
+        }
+        let back = path_in(&self.own.join("gitdir"), "");
+        let is_below = self
+            .own
+            .parent()
+            .is_some_and(|it| same(it, &self.common.join("worktrees")));
+        is_below && back.is_some_and(|back| same(&self.own.join(back), &git))
+    }
 }
 
 /// The path that the file at `path` names behind `prefix`.
 fn path_in(path: &Path, prefix: &str) -> Option<PathBuf> {
+    let text = read_small(path)?;
+    let named = text.lines().next()?.strip_prefix(prefix)?.trim();
+    (!named.is_empty()).then(|| PathBuf::from(named))
+}
+
+/// The working tree that the config at `path` names.
+fn worktree_in(path: &Path) -> Option<PathBuf> {
+    let text = read_small(path)?;
+    let value = text.lines().find_map(|line| {
+        let (name, value) = line.split_once('=')?;
+        (name.trim().eq_ignore_ascii_case("worktree")).then(|| value.trim().trim_matches('"'))
+    });
+    value.map(PathBuf::from)
+}
+
+fn read_small(path: &Path) -> Option<String> {
     let mut options = OpenOptions::new();
     let file = options.read(true).custom_flags(O_NONBLOCK | O_NOCTTY);
     let file = file.open(path).ok()?;
@@ -34,6 +96,5 @@ fn path_in(path: &Path, prefix: &str) -> Option<PathBuf> {
     }
     let mut text = String::new();
     file.take(MAX_FILE).read_to_string(&mut text).ok()?;
-    let named = text.lines().next()?.strip_prefix(prefix)?.trim();
-    (!named.is_empty()).then(|| PathBuf::from(named))
+    Some(text)
 }

@@ -15,9 +15,11 @@ mod exact;
 mod folder;
 mod reach;
 mod closed;
+mod for_commands;
 
 pub(in crate::agent) use closed::Closed;
 pub(in crate::agent) use folder::{MadeFolder, Place, remove_folders};
+pub use for_commands::CommandPlaces;
 pub(in crate::agent) use git_folders::git_folders;
 pub(in crate::agent) use locate::destinations;
 pub use locate::{Access, Located};

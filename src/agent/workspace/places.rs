@@ -39,6 +39,8 @@ pub struct Workspace {
     roots: Vec<PathBuf>,
     readable: Vec<PathBuf>,
     protected: Vec<FoldedPath>,
+    /// The same as it was named.
+    protected_paths: Vec<PathBuf>,
     /// What may not be written although it is below a root.
     read_only: Vec<FoldedPath>,
 }
@@ -63,10 +65,12 @@ impl Workspace {
         let git = roots.iter().filter_map(|root| git_folders(root));
         let read_only = in_home(START_UP_IN_HOME)
             .into_iter()
-            .chain(git.flat_map(|(own, common)| [own, common]));
+            .chain(git.flat_map(|git| [git.own, git.common]));
+        let protected: Vec<PathBuf> = protected.collect();
         Self {
-            protected: folded_both(protected),
+            protected: folded_both(protected.iter().cloned()),
             read_only: folded_both(read_only),
+            protected_paths: protected,
             readable: places.readable.iter().map(|path| resolved(path)).collect(),
             roots,
             places,
@@ -76,6 +80,14 @@ impl Workspace {
     /// The folders that belong to the workspace; its own is the first.
     pub fn roots(&self) -> &[PathBuf] {
         &self.roots
+    }
+
+    pub(super) fn home(&self) -> Option<&Path> {
+        self.places.home.as_deref()
+    }
+
+    pub(super) fn protected_paths(&self) -> &[PathBuf] {
+        &self.protected_paths
     }
 
     /// The zone of `path`, which must be a real one (see `locate`). Where a protected place and a

@@ -28,6 +28,7 @@ impl RunArgs {
             print: _,
             mode: _,
             cd: _,
+            add_dir: _,
             go_on: _,
             resume: _,
             session: _,

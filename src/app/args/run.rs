@@ -61,6 +61,10 @@ pub struct RunArgs {
     #[arg(short = 'C', long, value_name = "DIR")]
     pub cd: Option<PathBuf>,
 
+    /// Let this folder belong to the workspace too (may be repeated).
+    #[arg(long, value_name = "DIR", value_parser = existing_folder)]
+    pub add_dir: Vec<PathBuf>,
+
     /// Go on with the last session of this folder.
     #[arg(short = 'c', long = "continue")]
     pub go_on: bool,
@@ -245,6 +249,14 @@ impl Permission {
     }
 }
 
+fn existing_folder(text: &str) -> Result<PathBuf, String> {
+    match PathBuf::from(text).canonicalize() {
+        Ok(path) if path.is_dir() => Ok(path),
+        Ok(_) => Err("it is not a folder".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 fn seconds(text: &str) -> Result<Duration, String> {
     text.parse()
         .ok()
@@ -307,6 +319,20 @@ mod tests {
         );
         for text in ["0", "-1", "nan", "inf", "1e300", "soon"] {
             assert_eq!(timeout(text).unwrap_err().exit_code(), 2, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_added_exists() {
+        let args = Args::try_parse_from(["tiller", "--add-dir", "/", "--add-dir=src/.."]).unwrap();
+        let here = std::env::current_dir().unwrap().canonicalize().unwrap();
+        assert_eq!(args.run.add_dir, [PathBuf::from("/"), here]);
+        for (folder, why) in [("/none", "No such file"), ("Cargo.toml", "not a folder")] {
+            let error = Args::try_parse_from(["tiller", "--add-dir", folder]).unwrap_err();
+            assert!(
+                error.exit_code() == 2 && error.to_string().contains(why),
+                "{error}"
+            );
         }
     }
 

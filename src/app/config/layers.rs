@@ -75,6 +75,11 @@ impl Layer {
         }
     }
 
+    /// What it sets `key` to.
+    pub fn value(&self, key: &str) -> Option<&Value> {
+        get(&self.table, key)
+    }
+
     /// Where `key` stands: the origin, with the line if it is a file's.
     pub fn place(&self, key: &str) -> String {
         match line_of(&self.text, key) {

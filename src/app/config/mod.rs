@@ -1,13 +1,14 @@
 //! Settings: layers of TOML, each value with its origin.
 //!
 //! `layers` reads files and `check` checks them (raw: the form of the files), `project` says what a
-//! project may set, `rules` reads those of permission, `settings` says what they mean (resolved: the form of the need), `edit` changes one
+//! project may set, `rules` reads those of permission, `settings` (with `rules` and `places`) says what they mean (resolved: the form of the need), `edit` changes one
 //! value in a file. Nothing here reads the environment.
 
 mod check;
 mod layers;
 mod project;
 mod rules;
+mod places;
 mod settings;
 mod edit;
 

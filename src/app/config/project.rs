@@ -7,10 +7,11 @@ use std::path::Path;
 
 use super::check::collect_keys;
 use super::layers::{Layer, Layers, Origin, cannot_read};
+use super::places::PROTECTED;
 use super::settings::Settings;
 
 /// What a project may set, with all below a name that ends in a dot.
-const PROJECT_SETTINGS: [&str; 14] = [
+const PROJECT_SETTINGS: [&str; 15] = [
     "agent.",
     "compaction.",
     "retry.",
@@ -26,6 +27,8 @@ const PROJECT_SETTINGS: [&str; 14] = [
     "tools.search.",
     // Only those that make things stricter count.
     "permission.rules",
+    // Adds to the user's.
+    PROTECTED,
 ];
 /// Most bytes of the file.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -121,6 +124,9 @@ mod tests {
             ("agent.max_iterations = 7\nmodels.default = \"lab/a\"", None),
             ("[agent.loop_guard]\nenabled = false", None),
             ("permission.mode = \"full\"", Some("permission.mode")),
+            ("permission.protected = [\"secrets\"]", None),
+            ("permission.writable = [\"/\"]", Some("permission.writable")),
+            ("permission.caches = []", Some("permission.caches")),
             ("tools.set = \"all\"", Some("tools.set")),
             ("tools.bash.secret_env = []", Some("tools.bash.secret_env")),
             ("models.aliases.fast = \"x\"", Some("models.aliases.fast")),

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use toml::Value;
 
 use super::layers::Layers;
+use super::places::{PlaceSettings, place_settings};
 use super::rules::{PermissionRules, permission_rules};
 use crate::agent::toolbox::ToolSelection;
 use crate::agent::{
@@ -48,6 +49,8 @@ pub struct Settings {
     pub redact: bool,
     /// What is allowed, asked or denied before the mode counts.
     pub permission_rules: PermissionRules,
+    /// What belongs to the workspace, what is protected.
+    pub places: PlaceSettings,
     /// What a session may spend.
     pub budget: Budget,
     /// The theme: `auto`, or the name of one.
@@ -116,6 +119,7 @@ impl Settings {
             env_file_folders: read.get("auth.env_file_folders")?,
             favorites: read.get("models.favorites")?,
             servers: read.servers()?,
+            places: place_settings(layers)?,
             permission_rules: permission_rules(layers)?,
             permission: read.one_of("permission.mode", &["full", "auto", "ask", "plan"])?,
             redact: read.get("permission.redact")?,
@@ -280,6 +284,9 @@ mod tests {
             "budget.tokens=10",
             "ui.theme=light",
             "permission.mode=plan",
+            "permission.writable=[\"/w\"]",
+            "permission.protected=[\"/p\"]",
+            "permission.caches=[\"/c\"]",
             "permission.rules=[{tool=\"write\", path=\"docs/**\", action=\"deny\"}]",
         ] {
             layers.add_assignment(text).unwrap();
@@ -367,6 +374,11 @@ mod tests {
                     ..Rule::of_tool("write", Action::Deny, Origin::User("--config".to_owned()))
                 }],
                 dropped: Vec::new(),
+            },
+            places: PlaceSettings {
+                writable: vec!["/w".into()],
+                protected: vec!["/p".into()],
+                caches: vec!["/c".into()],
             },
             budget: Budget {
                 usd: 2.0,

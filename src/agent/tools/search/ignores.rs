@@ -138,7 +138,7 @@ impl<'s> IgnoreLoader<'s> {
         let exclude = repository
             .as_deref()
             .and_then(git_folders)
-            .map(|(_, common)| common.join("info/exclude"))
+            .map(|git| git.common.join("info/exclude"))
             .filter(|path| path.symlink_metadata().is_ok())
             .map_or_else(Gitignore::empty, |path| {
                 self.load(folder, &path, paths::readable(path.as_os_str()))

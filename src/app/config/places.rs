@@ -1,0 +1,145 @@
+//! Folders and files that the settings name: what belongs to the workspace, what is protected, which
+//! caches commands may write.
+
+use std::path::{Path, PathBuf};
+
+use super::layers::{Layer, Layers, Origin};
+
+/// What a project may add to.
+pub(super) const PROTECTED: &str = "permission.protected";
+
+/// Absolute paths, which need not exist.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlaceSettings {
+    /// Folders that belong to the workspace besides its own.
+    pub writable: Vec<PathBuf>,
+    /// What is protected besides the built-in list.
+    pub protected: Vec<PathBuf>,
+    /// Folders outside the workspace that commands in the sandbox may write: caches of build tools.
+    pub caches: Vec<PathBuf>,
+}
+
+/// Reads them.
+///
+/// # Errors
+/// The first path that means another one wherever tiller starts, and where it stands.
+pub(super) fn place_settings(layers: &Layers) -> Result<PlaceSettings, String> {
+    let strongest = |key| {
+        layers
+            .with(key)
+            .last()
+            .map_or(Ok(Vec::new()), |layer| paths(layer, key))
+    };
+    // Each layer adds to it: a project must not take away what the user protects.
+    let protected = layers.with(PROTECTED).map(|layer| paths(layer, PROTECTED));
+    let protected: Vec<Vec<PathBuf>> = protected.collect::<Result<_, _>>()?;
+    Ok(PlaceSettings {
+        writable: strongest("permission.writable")?,
+        protected: protected.concat(),
+        caches: strongest("permission.caches")?,
+    })
+}
+
+fn paths(layer: &Layer, key: &str) -> Result<Vec<PathBuf>, String> {
+    let items = layer.value(key).and_then(|value| value.as_array());
+    let texts = items.into_iter().flatten().filter_map(|item| item.as_str());
+    texts
+        .map(|text| {
+            absolute(text, &layer.origin).ok_or_else(|| {
+                format!(
+                    "setting {key} ({}): {text:?} is neither an absolute path nor one that begins \
+                     with ~/",
+                    layer.place(key)
+                )
+            })
+        })
+        .collect()
+}
+
+/// A project's paths are relative to it.
+fn absolute(text: &str, origin: &Origin) -> Option<PathBuf> {
+    if text.is_empty() {
+        return None;
+    }
+    let path = match (text.strip_prefix('~'), origin) {
+        (Some(rest), _) if rest.is_empty() || rest.starts_with('/') => {
+            std::env::home_dir()?.join(rest.trim_start_matches('/'))
+        }
+        (_, Origin::Project(file)) => file.parent().and_then(Path::parent)?.join(text),
+        _ => PathBuf::from(text),
+    };
+    path.is_absolute().then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_absolute_and_a_project_adds_what_is_protected() {
+        let home = std::env::home_dir().unwrap();
+        let mut layers = Layers::defaults();
+        for text in [
+            "permission.writable=[\"~\", \"~/w\", \"/w\"]",
+            "permission.protected=[\"/mine\"]",
+            "permission.caches=[]",
+        ] {
+            layers.add_assignment(text).unwrap();
+        }
+        let file = PathBuf::from("/shop/.tiller/config.toml");
+        let text = "permission.protected = [\"secrets\", \"~/theirs\"]";
+        layers
+            .add_text(Origin::Project(file), text.to_owned())
+            .unwrap();
+        let places = place_settings(&layers).unwrap();
+        assert_eq!(places.writable, [home.clone(), home.join("w"), "/w".into()]);
+        let protected: [PathBuf; 3] = ["/shop/secrets".into(), home.join("theirs"), "/mine".into()];
+        assert_eq!(places.protected, protected);
+        assert_eq!(places.caches, [PathBuf::new(); 0]);
+    }
+
+    #[test]
+    fn a_path_that_means_another_one_elsewhere_is_refused() {
+        for key in [
+            "permission.writable",
+            "permission.protected",
+            "permission.caches",
+        ] {
+            for path in ["w", "./w", "../w", "~other/w", ""] {
+                let mut layers = Layers::defaults();
+                layers.add_assignment(&format!("{key}=[{path:?}]")).unwrap();
+                let error = place_settings(&layers).unwrap_err();
+                let expected = format!("setting {key} (--config): {path:?} is neither");
+                assert!(error.starts_with(&expected), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_shipped_caches_hold_no_programs_and_no_start_up_files() {
+        let home = std::env::home_dir().unwrap();
+        let places = place_settings(&Layers::defaults()).unwrap();
+        assert!(!places.caches.is_empty());
+        for cache in places.caches {
+            let below = cache.strip_prefix(&home).unwrap();
+            assert!(
+                below.components().count() > 1,
+                "{}: too much",
+                below.display()
+            );
+            for program in [
+                ".cargo/bin",
+                ".local/bin",
+                "go/bin",
+                ".bun/bin",
+                ".npm-global/bin",
+            ] {
+                assert!(
+                    !Path::new(program).starts_with(below),
+                    "{}",
+                    below.display()
+                );
+            }
+        }
+    }
+}
