@@ -1,6 +1,5 @@
 //! A workspace and what lies around it, with commands that run in sandboxes over them.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::path::PathBuf;
@@ -122,7 +121,7 @@ impl Place {
 /// A sandbox without these layers, started all the same.
 pub fn without(sandbox: Sandbox, layers: &[Layer]) -> Sandbox {
     Sandbox {
-        without: BTreeSet::from_iter(layers.iter().copied()),
+        without: layers.iter().copied().collect(),
         best_effort: true,
         ..sandbox
     }

@@ -1,11 +1,15 @@
 //! The mounts of this process, read from `/proc/self/mountinfo`.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use nix::mount::MsFlags;
+
+/// `MS_NOSYMFOLLOW`.
+const NO_SYMLINKS: MsFlags = MsFlags::from_bits_retain(1 << 8);
 
 /// One mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +19,7 @@ pub(super) struct Mount {
     pub flags: MsFlags,
 }
 
-/// All mounts, in the order in which they were made.
+/// The mounts that can be seen: of several at one place the last.
 pub(super) fn read() -> io::Result<Vec<Mount>> {
     Ok(parse(&fs::read("/proc/self/mountinfo")?))
 }
@@ -28,7 +32,8 @@ pub(super) fn flags_at(mounts: &[Mount], path: &Path) -> MsFlags {
 }
 
 fn parse(table: &[u8]) -> Vec<Mount> {
-    let lines = table.split(|byte| *byte == b'\n');
+    let mut seen = HashSet::new();
+    let lines = table.rsplit(|byte| *byte == b'\n');
     lines
         .filter_map(|line| {
             let mut fields = line.split(|byte| *byte == b' ').skip(4);
@@ -37,6 +42,7 @@ fn parse(table: &[u8]) -> Vec<Mount> {
                 flags: flags(fields.next()?),
             })
         })
+        .filter(|mount| seen.insert(mount.point.clone()))
         .collect()
 }
 
@@ -49,6 +55,7 @@ fn flags(options: &[u8]) -> MsFlags {
         b"noatime" => MsFlags::MS_NOATIME,
         b"nodiratime" => MsFlags::MS_NODIRATIME,
         b"relatime" => MsFlags::MS_RELATIME,
+        b"nosymfollow" => NO_SYMLINKS,
         _ => MsFlags::empty(),
     };
     options.split(|byte| *byte == b',').map(flag).collect()
@@ -84,11 +91,11 @@ mod tests {
     #[test]
     fn mounts_are_read_with_their_flags() {
         let table = br"24 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
-25 24 0:22 / /a\040b/c\134d ro,nosuid,nodev - tmpfs none rw
+25 24 0:21 / /a\040b/c\134d rw,noexec - tmpfs none rw
+26 25 0:22 / /a\040b/c\134d ro,nosuid,nodev - tmpfs none rw
 ";
         let mounts = parse(table);
-        assert_eq!(mounts[0].flags, MsFlags::MS_RELATIME);
-        assert_eq!(mounts[1].point, Path::new(r"/a b/c\d"));
+        assert_eq!(mounts.len(), 2);
         let expected = MsFlags::MS_RDONLY | MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
         assert_eq!(flags_at(&mounts, Path::new(r"/a b/c\d/e")), expected);
         assert_eq!(flags_at(&mounts, Path::new("/a")), MsFlags::MS_RELATIME);

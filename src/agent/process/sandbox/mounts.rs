@@ -96,8 +96,9 @@ fn make_all_read_only(mounts: &[Mount], writable: &[PathBuf]) -> Result<()> {
         }
         match remount(point, *flags | MsFlags::MS_RDONLY) {
             // What this user cannot enter, no command of theirs can; what is covered by another
-            // mount, none can see.
+            // mount, none can see; and a server that is gone has nothing to be changed.
             Err(Errno::EACCES | Errno::ENOENT | Errno::EINVAL | Errno::ENOTDIR) => {}
+            Err(Errno::ESTALE | Errno::ENOTCONN | Errno::EIO | Errno::EHOSTDOWN) => {}
             other => other.map_err(|error| failed("make read-only", point, error.desc()))?,
         }
     }
