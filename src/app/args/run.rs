@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn a_mistyped_sub_command_is_no_prompt() {
         for (words, expected) in [
-            (&["doctor"][..], Some(("doctor", None))),
+            (&["acp"][..], Some(("acp", None))),
             (&["completions", "bash"], Some(("completions", None))),
             (&["modles"], Some(("modles", Some("models")))),
             (&["session", "list"], Some(("session", Some("sessions")))),
