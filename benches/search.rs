@@ -151,6 +151,7 @@ fn call(
     let context = ToolContext {
         call_id: String::from("call"),
         asker: tiller::agent::Asker::default(),
+        sandbox: None,
         cwd: cwd.to_path_buf(),
         spill_file: cwd.join("spill"),
         cancel: CancellationToken::new(),

@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::budget::BudgetReached;
+use super::permission::PermissionMode;
 use super::question::Question;
 use super::session::{HistoryFacts, SessionBranch};
 use super::tool::Details;
@@ -135,6 +136,8 @@ pub enum AgentEvent {
         /// Delivered when the agent would stop.
         follow_up: Vec<Queued>,
     },
+    /// What calls may do without a question changed.
+    PermissionMode(PermissionMode),
     /// The questions that calls wait with changed; all of them, in the order they were asked.
     Questions {
         /// Those that wait for an answer.

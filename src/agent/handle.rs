@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::event::{Event, NoticeLevel, QueueKind, Queued, RunState};
 use super::memory::InstructionSources;
 use super::memory::compaction::ContextUsage;
+use super::permission::PermissionMode;
 use super::question::{Answer, Question};
 use super::rules::LoopRules;
 use super::session::{HistoryFacts, Session, SessionBranch, SessionSnapshot};
@@ -110,6 +111,8 @@ pub enum Command {
     },
     /// Goes on after the iteration limit.
     Continue,
+    /// The permission mode from the next call on.
+    SetPermission(PermissionMode),
     /// Answers the question with this id; ignored when it waits no more.
     Answer(u64, Answer),
     /// Allows the session to spend a budget more, where one is used up.
@@ -328,6 +331,11 @@ impl AgentHandle {
     /// Goes on after the iteration limit.
     pub fn go_on(&self) {
         self.send(Command::Continue);
+    }
+
+    /// Changes what calls may do without a question, from the next one on.
+    pub fn set_permission(&self, mode: PermissionMode) {
+        self.send(Command::SetPermission(mode));
     }
 
     /// Answers the question with this id; nothing happens when it waits no more.

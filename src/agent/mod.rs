@@ -33,7 +33,7 @@ pub use handle::{
     Snapshot, TreeCommand, WhenIdle,
 };
 pub use memory::compaction::{ContextKind, ContextPart, ContextUsage};
-pub use options::{AgentOptions, LazyRedactor};
+pub use options::{AgentOptions, LazyRedactor, PermissionOptions};
 pub use question::{Answer, Asker, ChoiceSubject, PermissionSubject, Question, Subject};
 pub use rules::{CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules, Threshold};
 pub use tool::{Details, Effects, Progress, Tool, ToolContext, ToolError, ToolOutput};

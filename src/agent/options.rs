@@ -6,10 +6,12 @@ use std::sync::{Arc, LazyLock};
 
 use super::budget::Budget;
 use super::memory::{InstructionSources, Today};
+use super::permission::Policy;
 use super::process::Processes;
 use super::rules::LoopRules;
 use super::session::{HistoryFacts, Session};
 use super::toolbox::Toolbox;
+use super::workspace::Places;
 use crate::llm::auth::Redactor;
 use crate::llm::{Model, Provider, ThinkingLevel};
 
@@ -70,12 +72,26 @@ pub struct AgentOptions {
     pub spill_dir: PathBuf,
     /// Where trials are kept; none where the session could be lost, and a trial with it.
     pub trials: Option<PathBuf>,
-    /// Whether somebody can answer questions; else each is refused.
-    pub has_user: bool,
+    /// What its calls may do.
+    pub permission: PermissionOptions,
     /// The rules of the loop.
     pub rules: LoopRules,
     /// What each of its sessions may spend.
     pub budget: Budget,
     /// Takes secrets out of what tools answer.
     pub redactor: LazyRedactor,
+}
+
+/// What the calls of an agent may do, to begin with.
+#[derive(Clone, Debug)]
+pub struct PermissionOptions {
+    /// The mode and the rules.
+    pub policy: Policy,
+    /// What its workspace is made of.
+    pub places: Places,
+    /// Folders outside the workspace that commands in the sandbox may write to: caches of build
+    /// tools. They need not exist.
+    pub caches: Vec<PathBuf>,
+    /// Whether somebody can answer questions; else each is refused.
+    pub has_user: bool,
 }

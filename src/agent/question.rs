@@ -8,6 +8,7 @@ use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use super::permission::Rule;
 use super::tool::Details;
 
 /// Something the user is asked. The call that asks stands still until there is an answer.
@@ -42,6 +43,9 @@ pub struct PermissionSubject {
     pub reason: String,
     /// What would be done, as the screen shows it: the command, or the diff.
     pub details: Arc<Details>,
+    /// The rules that would answer it the next time; none where nothing general can be said.
+    #[serde(skip)]
+    pub suggestions: Vec<Rule>,
 }
 
 /// A question of the model.
@@ -57,8 +61,12 @@ pub struct ChoiceSubject {
 /// What the user said.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// The call may run, this once.
-    Allow,
+    /// The call may run; and what these rules are about from now on, for as long as the agent
+    /// lives.
+    Allow {
+        /// None: this once.
+        rules: Vec<Rule>,
+    },
     /// The call must not run.
     Refuse {
         /// Why, or what to do instead.
@@ -88,6 +96,24 @@ impl Default for Asker {
     /// One that nobody listens to.
     fn default() -> Self {
         Self::new().0
+    }
+}
+
+impl Question {
+    /// Whether it would not have been asked had `rules` held before.
+    pub(super) fn is_answered_by(&self, rules: &[Rule]) -> bool {
+        let Subject::Permission(subject) = &self.subject else {
+            return false;
+        };
+        let suggestions = &subject.suggestions;
+        !suggestions.is_empty() && suggestions.iter().all(|rule| rules.contains(rule))
+    }
+}
+
+impl Answer {
+    /// Yes, this once.
+    pub fn once() -> Self {
+        Self::Allow { rules: Vec::new() }
     }
 }
 

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::process::Processes;
+use super::process::sandbox::Sandbox;
 use super::question::Asker;
 use super::schema::Schema;
 use super::workspace::Reach;
@@ -114,6 +115,8 @@ pub struct ToolContext {
     pub asker: Asker,
     /// Takes secrets out of what is kept on disk; the result is taken care of.
     pub redactor: Redactor,
+    /// What its commands are held to; nothing where there is none.
+    pub sandbox: Option<Arc<Sandbox>>,
     /// What the call was allowed to do: the tool's effects with these arguments.
     pub effects: Effects,
     /// The files it was allowed to touch.

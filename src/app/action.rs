@@ -111,8 +111,18 @@ pub enum Action {
     CompareBranches,
     /// Edit the last prompt and send it again.
     EditPrompt,
+    /// The next permission mode.
+    NextPermissionMode,
+    /// Say or set the permission mode.
+    PermissionMode,
     /// Let the call run that waits for permission, this once.
     AllowOnce,
+    /// The same, and what is like it in this session.
+    AllowInSession,
+    /// The same in this project from now on.
+    AllowInProject,
+    /// The same everywhere from now on.
+    AllowAlways,
     /// Refuse it.
     RefuseCall,
     /// Start a new line.
@@ -306,7 +316,12 @@ pub const ACTIONS: &[ActionSpec] = &[
     argument(row(Label, "label", "Label the last entry of the conversation, to find it in the tree; alone, take its label away", Looking), "label", "TEXT"),
     argument(row(CompareBranches, "compare_branches", "Compare two branches since they parted: prompts, calls, time, tokens, cost, files. A and B are labels or ids as the tree shows them; without any: this branch and the one it parted from last", Looking), "diff", "A B"),
     row(EditPrompt, "edit_prompt", "Take the last prompt back into the editor; sent again it is another branch", Talking),
+    row(NextPermissionMode, "next_permission_mode", "The next permission mode: plan, ask, auto (and full, when it was chosen before); counts from the next call on", Talking),
+    argument(row(PermissionMode, "permission_mode", "Say the permission mode, or set it: plan (nothing is changed), ask (asks before each change), auto (free in the project, commands in a sandbox), full (everything, without a sandbox; asks first)", Talking), "permission", "MODE"),
     within(Scope::Permission, row(AllowOnce, "allow_once", "While a call waits for permission: let it run, this once. Counts on the empty editor; whatever else is typed and sent refuses the call and tells the model why", Talking)),
+    within(Scope::Permission, row(AllowInSession, "allow_in_session", "While a call waits for permission: let it run, and whatever the shown rule is about until tiller ends; the rule can be edited before Enter", Talking)),
+    within(Scope::Permission, row(AllowInProject, "allow_in_project", "The same in this project from now on; kept in projects.toml, never in the repository", Talking)),
+    within(Scope::Permission, row(AllowAlways, "allow_always", "The same everywhere from now on; kept in config.toml", Talking)),
     within(Scope::Permission, row(RefuseCall, "refuse_call", "While a call waits for permission: refuse it; the run goes on", Talking)),
     row(Newline, "newline", "Start a new line (so does Enter behind a backslash)", Writing),
     row(Left, "left", "Move left", Writing),

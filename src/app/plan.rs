@@ -85,13 +85,6 @@ impl Loaded {
         }
         let layers = run_layers(&args, dirs, &trust)?;
         let mut settings = Settings::resolve(&layers).map_err(StartError::usage)?;
-        if settings.permission != "full" {
-            return Err(StartError::usage(format!(
-                "--permission {}: not available yet. Use --permission full, which runs everything \
-                 without asking",
-                settings.permission
-            )));
-        }
         let keys = keys::load(dirs, &settings, env, &cwd)?;
         let catalog = Arc::new(catalog(&settings, dirs)?);
         // Whatever the names of the variables that hold keys, no command sees them.

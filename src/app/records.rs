@@ -155,6 +155,9 @@ impl Recorder {
             AgentEvent::Notice { level, text } => {
                 json!({"type": "notice", "level": level, "text": text})
             }
+            AgentEvent::PermissionMode(mode) => {
+                json!({"type": "permission_mode_changed", "mode": mode.name()})
+            }
             AgentEvent::Questions { open } => json!({"type": "questions", "open": open}),
             AgentEvent::ApiCallStart { .. }
             | AgentEvent::ApiCallEnd { .. }

@@ -15,10 +15,11 @@ use tiller::agent::memory::{InstructionSources, Today};
 use tiller::agent::process::Processes;
 use tiller::agent::session::Session;
 use tiller::agent::tool::{CommandDetails, TextDetails};
+use tiller::agent::workspace::Places;
 use tiller::agent::{
     self, AgentEvent, AgentHandle, AgentOptions, Budget, Details, Effects, Event, LazyRedactor,
     LoopRules, RetryRules, RunOutcome, SlowReader, Tool, ToolContext, ToolError, ToolOutput,
-    Toolbox, TrialEvent,
+    Toolbox, TrialEvent, PermissionOptions,
 };
 use tiller::llm::{
     Api, Content, Message, Model, Provider, Request, StopReason, StreamEvent, ThinkingLevel,
@@ -409,6 +410,8 @@ pub struct Setup {
     pub model: Option<Model>,
     pub toolbox: Option<Toolbox>,
     pub has_user: bool,
+    /// All is allowed where there is none.
+    pub permission: Option<PermissionOptions>,
     pub processes: Option<Processes>,
     /// Replaces the built-in system prompt.
     pub system_prompt: Option<String>,
@@ -490,7 +493,14 @@ impl Setup {
             facts: session.facts(),
             session,
             trials: Some(folder.path().join("try")),
-            has_user: self.has_user,
+            permission: PermissionOptions {
+                has_user: self.has_user,
+                places: Places {
+                    cwd: cwd.clone(),
+                    ..Default::default()
+                },
+                ..self.permission.unwrap_or_else(crate::support::everything_allowed)
+            },
             rules: self.rules,
             budget: self.budget,
             redactor: self.redactor,
@@ -639,6 +649,7 @@ fn line(event: &AgentEvent) -> Option<String> {
             follow_up,
         } => format!("queue {} {}", steering.len(), follow_up.len()),
         AgentEvent::Questions { open } => format!("questions {}", open.len()),
+        AgentEvent::PermissionMode(mode) => format!("permission {mode}"),
         AgentEvent::QueueReturned { messages } => {
             let texts: Vec<_> = messages
                 .iter()

@@ -22,6 +22,7 @@ mod long_conversation;
 mod loop_guard;
 mod retries;
 mod fallback;
+mod permission;
 mod pressure;
 mod log;
 mod processes;

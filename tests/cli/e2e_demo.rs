@@ -54,7 +54,7 @@ async fn the_show_tells_the_truth() {
         facts: HistoryFacts::default(),
         spill_dir: spill.path().to_owned(),
         trials: None,
-        has_user: true,
+        permission: crate::support::everything_allowed(),
         rules: LoopRules::default(),
         budget: tiller::agent::Budget::default(),
         redactor: tiller::agent::LazyRedactor::default(),

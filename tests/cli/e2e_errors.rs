@@ -43,7 +43,6 @@ fn the_command_line() {
             &["-p", "-m", "nowhere/model", "hi"],
             &["unknown provider 'nowhere'", "models.toml"],
         ),
-        (&["-p", "--permission", "ask", "hi"], &["not available yet"]),
         (
             &["sesions"],
             &["sesions", "tiller sessions", "tiller -- sesions"],

@@ -96,6 +96,7 @@ impl BashTool {
         let context = ToolContext {
             call_id: String::from("call"),
             asker: tiller::agent::Asker::default(),
+            sandbox: None,
             cwd: self.folder.path().to_owned(),
             spill_file: self.spill_file(),
             cancel: cancel.clone(),

@@ -17,3 +17,14 @@ pub mod job;
 pub mod local_server;
 pub mod marked;
 pub mod prefix;
+
+/// Permission `full`, and a user who answers questions.
+pub fn everything_allowed() -> tiller::agent::PermissionOptions {
+    use tiller::agent::permission::{PermissionMode, Policy};
+    tiller::agent::PermissionOptions {
+        policy: Policy::new(PermissionMode::Full, Vec::new()),
+        places: tiller::agent::workspace::Places::default(),
+        caches: Vec::new(),
+        has_user: true,
+    }
+}

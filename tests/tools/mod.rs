@@ -79,6 +79,7 @@ impl TestTools {
         ToolContext {
             call_id: String::from("call"),
             asker: tiller::agent::Asker::default(),
+            sandbox: None,
             cwd: self.cwd.clone(),
             spill_file: self.dir.path().join("spill.txt"),
             cancel: CancellationToken::new(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 use ratatui::style::Color;
+use tiller::agent::permission::PermissionMode;
 use tiller::agent::{AgentEvent, Event, Phase, QueueKind, Queued, RunState};
 use tiller::app::tui::app::{App, Start, Status};
 use tiller::app::tui::effect::Effect;
@@ -40,7 +41,7 @@ impl TestTui {
         let status = Status {
             home: Some(PathBuf::from("/home/me")),
             branch: Some("main".into()),
-            permission: "full".into(),
+            permission: PermissionMode::Full,
             ..Status::new(Path::new("/home/me/shop"), model(), ThinkingLevel::High)
         };
         let size = Size::new(width, height);

@@ -23,6 +23,7 @@ fn command(id: u64, command: &str) -> Arc<Question> {
                 command: command.into(),
                 ..CommandDetails::default()
             })),
+            suggestions: Vec::new(),
         }),
     })
 }
@@ -95,7 +96,7 @@ fn the_answers_stay_on_the_screen_however_long_the_command_and_small_the_screen(
 
 #[test]
 fn keys_answer_on_the_empty_editor_only_and_not_at_once() {
-    let once = [Effect::Answer(1, Answer::Allow)];
+    let once = [Effect::Answer(1, Answer::once())];
     let refused = [Effect::Answer(1, Answer::Refuse { reason: None })];
     let mut tui = asked(&[command(1, "make")]);
     assert_eq!(tui.key("y"), once);
@@ -163,11 +164,11 @@ fn a_text_refuses_the_call_and_says_why_or_is_the_answer() {
 #[test]
 fn the_next_question_wants_its_own_time() {
     let mut tui = asked(&[command(1, "make"), command(2, "make install")]);
-    assert_eq!(tui.key("y"), [Effect::Answer(1, Answer::Allow)]);
+    assert_eq!(tui.key("y"), [Effect::Answer(1, Answer::once())]);
     assert!(tui.frame().contains("make install"));
     assert_eq!(tui.key("y"), [], "meant for the first one");
     tui.key("backspace");
     tui.now += 500;
-    assert_eq!(tui.key("y"), [Effect::Answer(2, Answer::Allow)]);
+    assert_eq!(tui.key("y"), [Effect::Answer(2, Answer::once())]);
     assert!(!tui.frame().contains("Run this command?"));
 }

@@ -14,6 +14,7 @@ mod branches;
 mod context;
 mod queue;
 mod questions;
+mod permission;
 mod subscribers;
 
 pub use task::start;

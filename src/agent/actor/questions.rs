@@ -7,6 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::task::Actor;
 use crate::agent::event::{AgentEvent, Phase, RunState};
+use crate::agent::permission::Rule;
 use crate::agent::question::{Answer, Asked, Asker, Question};
 
 pub(super) struct Questions {
@@ -65,8 +66,26 @@ impl Actor {
         let mut open = self.questions.open.iter();
         if let Some(place) = open.position(|(question, _)| question.id == id) {
             let (_, reply) = self.questions.open.remove(place);
+            if let Answer::Allow { rules } = &answer
+                && !rules.is_empty()
+            {
+                self.add_rules(rules);
+                self.allow_others(rules);
+            }
             let _ = reply.send(answer);
             self.show_questions();
+        }
+    }
+
+    /// Answers the questions that would not have been asked had `rules` held before.
+    fn allow_others(&mut self, rules: &[Rule]) {
+        let open = std::mem::take(&mut self.questions.open);
+        for (question, reply) in open {
+            if question.is_answered_by(rules) {
+                let _ = reply.send(Answer::once());
+            } else {
+                self.questions.open.push((question, reply));
+            }
         }
     }
 

@@ -12,6 +12,7 @@ use tokio::time::timeout;
 
 use super::activity::{Activity, Run, Typed};
 use super::conversation::Conversation;
+use super::permission::{PolicyOwner, told};
 use super::questions::Questions;
 use super::queue::Queues;
 use crate::agent::budget::Account;
@@ -21,7 +22,7 @@ use crate::agent::memory::{Environment, SessionPrompts, SystemFiles, SystemPromp
 use crate::agent::options::AgentOptions;
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
-use crate::agent::runner::{CompactRequest, RunEnv, RunLink, RunMessage, run};
+use crate::agent::runner::{CompactRequest, Permissions, RunEnv, RunLink, RunMessage, run};
 use crate::agent::session::SessionState;
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Model, ThinkingLevel};
@@ -43,6 +44,7 @@ pub(super) struct Actor {
     pub(super) conversation: Conversation,
     pub(super) queues: Queues,
     pub(super) questions: Questions,
+    pub(super) policy: PolicyOwner,
     pub(super) activity: Activity,
     /// The same as subscribers know it.
     pub(super) state: RunState,
@@ -70,7 +72,9 @@ impl Actor {
             instructions: String::new(),
         };
         let prompts = SessionPrompts::new(renderer, options.today);
+        let policy = PolicyOwner::new(options.permission.policy.clone());
         let env = RunEnv {
+            permissions: Permissions::new(&options.permission, policy.subscribe()),
             provider: options.provider,
             fallback: options.fallback.into_iter().map(Arc::new).collect(),
             home: options.cwd.clone(),
@@ -84,12 +88,14 @@ impl Actor {
         };
         let mut conversation = Conversation::new(options.session, prompts, options.facts);
         conversation.instructions = options.instructions;
+        conversation.prompts.set_mode(told(policy.mode()));
         let mut actor = Self {
             env: Arc::new(env),
             processes: options.processes,
             conversation,
             queues: Queues::default(),
-            questions: Questions::new(options.has_user),
+            questions: Questions::new(options.permission.has_user),
+            policy,
             activity: Activity::Idle,
             state: RunState::Idle,
             model,
@@ -185,6 +191,7 @@ impl Actor {
             Some(Command::Open(open)) => self.open(*open),
             Some(Command::SetInstructions(sources)) => self.conversation.instructions = sources,
             Some(Command::SetRules(rules)) => self.rules = Arc::from(rules),
+            Some(Command::SetPermission(mode)) => self.set_permission(mode),
             Some(Command::Answer(id, answer)) => self.answer(id, answer),
             Some(Command::Name(name)) => self.conversation.name(name),
             Some(Command::Compact(focus)) => self.compact(CompactRequest { focus }),

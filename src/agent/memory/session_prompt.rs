@@ -46,6 +46,11 @@ const PLACE: usize = 1;
 const INSTRUCTIONS: &str = "[These project instructions are new or have changed:]\n";
 /// Stands before the path of an instruction file that is gone.
 const INSTRUCTIONS_GONE: &str = "[Project instructions that no longer count: ";
+/// How the note of what may be done without a question begins.
+const MODE: &str = "Permission mode: ";
+/// How the mode begins in which a model works that was told of none.
+const UNTOLD_MODE: &str = "full";
+/// In place of an empty list.
 const NONE: &str = "none";
 
 /// Tells the date.
@@ -134,6 +139,10 @@ pub(in crate::agent) struct SessionPrompts {
     news: Vec<String>,
     /// What the model knows of each of `CHANGES`.
     known: [String; 3],
+    /// What may be done without a question, in words.
+    mode: &'static str,
+    /// The same as the model knows it.
+    known_mode: String,
     /// The instruction files as they are now.
     instructions: Vec<Instructions>,
     /// The project, when its instruction files do not count.
@@ -153,6 +162,8 @@ impl SessionPrompts {
             today,
             in_force: Vec::new(),
             known: [const { String::new() }; 3],
+            mode: "",
+            known_mode: String::new(),
             instructions: Vec::new(),
             untrusted: None,
             known_instructions: BTreeMap::new(),
@@ -178,9 +189,10 @@ impl SessionPrompts {
     /// Begins anew for another conversation that is still to be read.
     pub fn restart(&mut self) {
         let (renderer, today) = (self.renderer.clone(), Arc::clone(&self.today));
-        let place = self.place.clone();
+        let (place, mode) = (self.place.clone(), self.mode);
         *self = Self {
             place,
+            mode,
             ..Self::new(renderer, today)
         };
     }
@@ -194,6 +206,11 @@ impl SessionPrompts {
     /// Has the model told `text` with the user's next words.
     pub fn tell(&mut self, text: String) {
         self.news.push(text);
+    }
+
+    /// Takes in what may be done without a question, in words; none where there is nothing to say.
+    pub fn set_mode(&mut self, mode: &'static str) {
+        self.mode = mode;
     }
 
     /// Takes in how things are now, for the next prompt or note.
@@ -283,6 +300,7 @@ impl SessionPrompts {
         let Some(prompt) = self.in_force(format) else {
             let moved = self.in_force.is_empty() && self.place != self.renderer.cwd;
             notes.extend(moved.then(|| Content::text(self.note_place())));
+            self.note_mode(&mut notes);
             notes.extend(news.into_iter().map(Content::text));
             return notes;
         };
@@ -307,6 +325,7 @@ impl SessionPrompts {
                 *known = now;
             }
         }
+        self.note_mode(&mut notes);
         notes.extend(news.into_iter().map(Content::text));
         self.note_instructions(&mut notes);
         notes
@@ -338,6 +357,14 @@ impl SessionPrompts {
 
     fn note_place(&self) -> String {
         format!("[{}{}]", CHANGES[PLACE], self.place.display())
+    }
+
+    fn note_mode(&mut self, notes: &mut Vec<Content>) {
+        let untold = self.known_mode.is_empty() && self.mode.starts_with(UNTOLD_MODE);
+        if self.known_mode != self.mode && !untold {
+            self.mode.clone_into(&mut self.known_mode);
+            notes.push(Content::text(format!("[{MODE}{}]", self.mode)));
+        }
     }
 
     fn note_instructions(&mut self, notes: &mut Vec<Content>) {
@@ -394,6 +421,9 @@ impl SessionPrompts {
         else {
             return;
         };
+        if let Some(mode) = note.strip_prefix(MODE) {
+            mode.clone_into(&mut self.known_mode);
+        }
         for (start, known) in CHANGES.iter().zip(&mut self.known) {
             if let Some(value) = note.strip_prefix(start) {
                 value.clone_into(known);

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 
 use super::env::RunEnv;
 use super::execution::{self, CallOutcome};
-use super::gate;
+use super::gate::{self, Refusal};
 use super::link::{RunLink, Turn};
 use super::loop_guard::LoopGuard;
 use super::turn::Reply;
@@ -17,6 +17,9 @@ use crate::agent::event::{AgentEvent, Phase, ToolStatus, now_ms};
 use crate::agent::tool::{Details, OtherDetails};
 use crate::agent::toolbox::Lookup;
 use crate::llm::{Content, Message, StopReason, ToolCall, ToolResultMessage};
+
+/// The result of a call that was cancelled while it waited.
+const NOT_STARTED: &str = "Execution cancelled before start";
 
 /// Calls that run at the same time at most.
 const MAX_PARALLEL: usize = 16;
@@ -101,9 +104,19 @@ async fn run_group(
         begun.push((call, emit_start(link, turn, call).await));
     }
     join_all(begun.into_iter().map(|(call, details)| async move {
-        let ended = match gate::judge(env, turn, call).await {
+        let ended = match gate::judge(link, env, turn, call, &details).await {
             Ok(allowed) => execution::execute(link, env, turn, call, allowed, details).await,
-            Err(text) => CallOutcome::unstarted(ToolStatus::Error, text, details),
+            Err(Refusal::Because(text)) => {
+                CallOutcome::unstarted(ToolStatus::Error, text, details)
+            }
+            Err(Refusal::CutShort) => {
+                let text = if link.cancelled() {
+                    NOT_STARTED
+                } else {
+                    "Interrupted by user message"
+                };
+                CallOutcome::unstarted(ToolStatus::Cancelled, text, details)
+            }
         };
         emit_end(link, call, &ended).await;
         ended
@@ -123,7 +136,7 @@ async fn refuse_group(
             ToolStatus::Error,
             "Not run: the response reached its output limit, so its tool calls may be incomplete. Make the call again, in smaller pieces if it is long.",
         ),
-        SkipReason::Aborted => (ToolStatus::Cancelled, "Execution cancelled before start"),
+        SkipReason::Aborted => (ToolStatus::Cancelled, NOT_STARTED),
         SkipReason::Steered => (ToolStatus::Skipped, "Skipped due to user message."),
     };
     let mut ended = Vec::with_capacity(group.len());

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::permissions::Permissions;
 use crate::agent::budget::Account;
 use crate::agent::options::LazyRedactor;
 use crate::agent::trial::Trial;
@@ -26,6 +27,8 @@ pub(in crate::agent) struct RunEnv {
     pub conversation_id: String,
     /// Where outputs that are too long for the model are kept, a file for each call.
     pub spill_dir: PathBuf,
+    /// What its calls are judged by.
+    pub permissions: Permissions,
     /// The models whose small window the user was warned of.
     pub warned: Mutex<HashSet<String>>,
     /// What the session may spend, and has spent.
@@ -47,6 +50,7 @@ impl RunEnv {
             trial: None,
             conversation_id: id.to_owned(),
             spill_dir,
+            permissions: self.permissions.within(&self.home),
             warned: Mutex::default(),
         }
     }
@@ -54,8 +58,10 @@ impl RunEnv {
     /// The same while `trial` is open, or none is.
     pub fn with_trial(&self, trial: Option<Arc<Trial>>) -> Self {
         let working = trial.as_ref().map(|trial| trial.working_folder());
+        let cwd = working.unwrap_or_else(|| self.home.clone());
         Self {
-            cwd: working.unwrap_or_else(|| self.home.clone()),
+            permissions: self.permissions.within(&cwd),
+            cwd,
             trial,
             warned: Mutex::new(self.warned().clone()),
             account: self.account.clone(),

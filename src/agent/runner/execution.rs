@@ -86,6 +86,7 @@ pub(super) async fn execute(
         processes: link.processes.clone(),
         asker: link.asker.clone(),
         redactor: redactor.clone(),
+        sandbox: allowed.sandbox,
         effects: allowed.effects,
         reach: allowed.reach,
     };

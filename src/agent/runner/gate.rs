@@ -1,9 +1,6 @@
 //! The permission gate: which calls may run, judged by what their tool says they will do. Allowed is
-//! every call of a tool that exists and that policy allows, with valid arguments, and that changes
-//! nothing of the user's while a trial is open. Runs nothing.
-//!
-//! Commands are not confined: one that names a file of the user by its absolute path changes it, in a
-//! trial too. Only a sandbox can prevent that.
+//! every call of a tool that exists and that is on offer, with valid arguments, that changes nothing
+//! of the user's while a trial is open, and that the policy or the user allows. Runs nothing.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -12,8 +9,12 @@ use serde_json::Value;
 use tokio::task::spawn_blocking;
 
 use super::env::RunEnv;
-use super::link::Turn;
-use crate::agent::tool::{Effects, Tool};
+use super::link::{RunLink, Turn};
+use super::permissions::Judged;
+use crate::agent::permission::{Confinement, Decision, Verdict, rules_to_toml};
+use crate::agent::process::sandbox::Sandbox;
+use crate::agent::question::{Answer, PermissionSubject, Subject};
+use crate::agent::tool::{Details, Effects, Tool};
 use crate::agent::toolbox::Lookup;
 use crate::agent::trial::refuse;
 use crate::agent::workspace::Reach;
@@ -32,18 +33,40 @@ pub(super) struct Allowed {
     pub effects: Effects,
     /// The files it may touch.
     pub reach: Reach,
+    /// What its commands are held to.
+    pub sandbox: Option<Arc<Sandbox>>,
 }
 
-/// Judges one call, right before it starts. An error is the reason for the model why it may not run.
-pub(super) async fn judge(env: &RunEnv, turn: &Turn, call: &ToolCall) -> Result<Allowed, String> {
+/// Why a call does not run.
+pub(super) enum Refusal {
+    /// For this reason, in words for the model.
+    Because(String),
+    /// The turn was cut short while the user was asked.
+    CutShort,
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Self {
+        Self::Because(why)
+    }
+}
+
+/// Judges one call, right before it starts. `details` is what the screen shows of it.
+pub(super) async fn judge(
+    link: &RunLink,
+    env: &RunEnv,
+    turn: &Turn,
+    call: &ToolCall,
+    details: &Arc<Details>,
+) -> Result<Allowed, Refusal> {
     let name = &call.name;
     let tool = match turn.toolbox.find(name) {
         Lookup::Tool(tool) => Arc::clone(tool),
         Lookup::Blocked => {
             tracing::warn!("Tool blocked by policy: {name}");
-            return Err(format!("Tool '{name}' not available"));
+            return Err(format!("Tool '{name}' not available").into());
         }
-        Lookup::Unknown => return Err(format!("Tool '{name}' not found")),
+        Lookup::Unknown => return Err(format!("Tool '{name}' not found").into()),
     };
     let invalid = |why: String| format!("error: invalid input: {why}");
     let args = whole_arguments(call).map_err(invalid)?;
@@ -54,12 +77,71 @@ pub(super) async fn judge(env: &RunEnv, turn: &Turn, call: &ToolCall) -> Result<
         let refused = spawn_blocking(move || refuse(&trial, &writes)).await;
         refused.map_err(|error| error.to_string())??;
     }
+    let judged = env.permissions.judge(name, &effects, &env.cwd, &link.processes);
+    let judged = judged.await?;
+    let confinement = match judged.decision.verdict {
+        Verdict::Allow(confinement) => confinement,
+        Verdict::Ask(confinement) => {
+            ask(link, turn, call, &judged, details).await?;
+            confinement
+        }
+        Verdict::Deny => return Err(format!("Not permitted: {}.", judged.decision.reason).into()),
+    };
+    let confinement = match effects.command {
+        Some(_) => confinement,
+        None => Confinement::Free,
+    };
     Ok(Allowed {
+        sandbox: env.permissions.sandbox(&judged, confinement).await?,
+        reach: judged.reach(),
         tool,
         args,
         effects,
-        reach: Reach::everything(),
     })
+}
+
+/// Asks the user whether the call may run.
+async fn ask(
+    link: &RunLink,
+    turn: &Turn,
+    call: &ToolCall,
+    judged: &Judged,
+    details: &Arc<Details>,
+) -> Result<(), Refusal> {
+    let decision = &judged.decision;
+    let subject = Subject::Permission(PermissionSubject {
+        reason: decision.reason.clone(),
+        details: Arc::clone(details),
+        suggestions: decision.suggestions.clone(),
+    });
+    let answer = link.asker.ask(&call.id, &call.name, subject, &turn.interrupt);
+    match answer.await {
+        Some(Answer::Allow { .. }) => Ok(()),
+        Some(Answer::Refuse { reason: None }) => {
+            Err(String::from("Not permitted: the user refused this call.").into())
+        }
+        Some(Answer::Refuse { reason: Some(text) } | Answer::Reply(text)) => Err(format!(
+            "Not permitted: the user refused this call and says: {text}"
+        )
+        .into()),
+        None if turn.interrupt.is_cancelled() => Err(Refusal::CutShort),
+        None => Err(nobody_to_ask(decision).into()),
+    }
+}
+
+/// The refusal of a call where nobody can be asked, and the way out.
+fn nobody_to_ask(decision: &Decision) -> String {
+    let why = format!(
+        "Not permitted: {}. Nobody can be asked here.",
+        decision.reason
+    );
+    match &*decision.suggestions {
+        [] => why,
+        rules => format!(
+            "{why} The user could allow it with a rule in config.toml:\n{}",
+            rules_to_toml(rules).trim_end()
+        ),
+    }
 }
 
 /// What a call of `tool` may do; anything, if the tool panics over its arguments.

@@ -12,6 +12,7 @@ mod retry;
 mod call_ids;
 mod dispatch;
 mod gate;
+mod permissions;
 mod execution;
 mod redaction;
 mod loop_guard;
@@ -28,6 +29,7 @@ pub(super) use link::{
     Turn,
 };
 pub(super) use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
+pub(super) use permissions::Permissions;
 pub(super) use run::run;
 pub(super) use summary::BRANCH_SUMMARY;
 pub(super) use trial::{discard, keep, try_out};

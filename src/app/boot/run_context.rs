@@ -6,10 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::agent::memory::InstructionSources;
+use crate::agent::permission::{PermissionMode, Policy};
 use crate::agent::process::Processes;
 use crate::agent::session::folder::folder_for;
 use crate::agent::session::{HistoryFacts, Session, SessionBranch};
-use crate::agent::{self, AgentHandle, AgentOptions, LazyRedactor, SlowReader, Toolbox, tools};
+use crate::agent::workspace::Places;
+use crate::agent::{
+    self, AgentHandle, AgentOptions, LazyRedactor, PermissionOptions, SlowReader, Toolbox, tools,
+};
 use crate::app::demo::Scratch;
 use crate::app::dirs::Dirs;
 use crate::app::keys::KnownSecrets;
@@ -159,11 +163,30 @@ impl RunContext {
             facts,
             spill_dir: self.spill_dir.clone(),
             trials: self.session_file.is_some().then(|| dirs.trials()),
-            has_user: plan.front_end == FrontEnd::Screen,
+            permission: self.permission(plan, dirs),
             rules: settings.rules.clone(),
             budget: settings.budget,
             redactor: redactor(plan),
         }))
+    }
+
+    /// What the calls of the agent may do.
+    fn permission(&self, plan: &Plan, dirs: &Dirs) -> PermissionOptions {
+        let settings = &plan.loaded.settings;
+        PermissionOptions {
+            policy: Policy::new(settings.permission, Vec::new()),
+            places: Places {
+                cwd: self.cwd.clone(),
+                // Commands write there too, and hand what they wrote to file tools.
+                writable: vec![std::env::temp_dir()],
+                protected: Vec::new(),
+                home: dirs.home.clone(),
+                own: vec![dirs.config.clone(), dirs.data.clone(), dirs.state.clone()],
+                readable: vec![self.spill_dir.clone()],
+            },
+            caches: Vec::new(),
+            has_user: plan.front_end == FrontEnd::Screen,
+        }
     }
 
     pub fn screen(
@@ -184,7 +207,9 @@ impl RunContext {
                     server.facts().title
                 ));
             }
-            notices.push("permission full: every tool runs without asking".to_owned());
+            if settings.permission == PermissionMode::Full {
+                notices.push("permission full: every tool runs without asking".to_owned());
+            }
             notices.extend(plan.loaded.project_fault());
             notices.extend(
                 plan.loaded
@@ -206,7 +231,7 @@ impl RunContext {
             secrets: KnownSecrets::new(keys, &plan.loaded.catalog, &settings.tools.bash_secret_env),
             status: Status {
                 session: self.session.clone(),
-                permission: settings.permission.clone(),
+                permission: settings.permission,
                 ..Status::new(&self.cwd, self.model.clone(), self.thinking)
             },
             start: Start {

@@ -8,6 +8,7 @@ use toml::Value;
 use super::layers::Layers;
 use super::places::{PlaceSettings, place_settings};
 use super::rules::{PermissionRules, permission_rules};
+use crate::agent::permission::PermissionMode;
 use crate::agent::toolbox::ToolSelection;
 use crate::agent::{
     Budget, CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules, Threshold,
@@ -44,13 +45,14 @@ pub struct Settings {
     /// Where model servers of this machine are looked for. Without an address of its own Ollama is
     /// where the environment says.
     pub servers: ServerAddrs,
-    pub permission: String,
     /// Whether secrets are taken out of what tools answer.
     pub redact: bool,
     /// What is allowed, asked or denied before the mode counts.
     pub permission_rules: PermissionRules,
     /// What belongs to the workspace, what is protected.
     pub places: PlaceSettings,
+    /// What is done without a question.
+    pub permission: PermissionMode,
     /// What a session may spend.
     pub budget: Budget,
     /// The theme: `auto`, or the name of one.
@@ -121,8 +123,8 @@ impl Settings {
             servers: read.servers()?,
             places: place_settings(layers)?,
             permission_rules: permission_rules(layers)?,
-            permission: read.one_of("permission.mode", &["full", "auto", "ask", "plan"])?,
             redact: read.get("permission.redact")?,
+            permission: read.parsed("permission.mode", str::parse)?,
             budget: Budget {
                 usd: read.dollars("budget.usd")?,
                 tokens: read.get("budget.tokens")?,
@@ -366,7 +368,6 @@ mod tests {
                 .into(),
                 ollama_window: None,
             },
-            permission: "plan".to_owned(),
             redact: false,
             permission_rules: PermissionRules {
                 rules: vec![Rule {
@@ -380,6 +381,7 @@ mod tests {
                 protected: vec!["/p".into()],
                 caches: vec!["/c".into()],
             },
+            permission: PermissionMode::Plan,
             budget: Budget {
                 usd: 2.0,
                 tokens: 10,
@@ -394,7 +396,7 @@ mod tests {
         for (text, hint) in [
             ("agent.steering_mode=some", "expected one of all, one"),
             ("models.thinking=hard", "unknown thinking level 'hard'"),
-            ("permission.mode=yolo", "expected one of full"),
+            ("permission.mode=yolo", "expected one of plan"),
             ("models.servers.lmstudio=example.com:1", "models.toml"),
             ("budget.usd=-1", "setting budget.usd = -1"),
             ("budget.usd=nan", "US dollars from 0"),

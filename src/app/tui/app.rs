@@ -17,6 +17,7 @@ use super::overlay::{ModelsState, Overlay};
 use super::theme::{ColorDepth, Theme};
 use super::timeline::Timeline;
 use super::transcript::Transcript;
+use crate::agent::permission::PermissionMode;
 use crate::agent::session::{HistoryFacts, SessionBranch};
 use crate::agent::trial::Trial;
 use crate::agent::{
@@ -61,6 +62,8 @@ pub struct App {
     pub(crate) questions: Vec<Arc<Question>>,
     /// When keys answer it.
     pub(crate) answer_delay: AnswerDelay,
+    /// Whether everything was allowed before, on purpose.
+    pub(crate) full_chosen: bool,
     /// The status line's facts.
     pub status: Status,
     /// The models there are, and those that were used.
@@ -123,7 +126,7 @@ pub struct Status {
     /// Its thinking level.
     pub thinking: ThinkingLevel,
     /// The permission mode.
-    pub permission: String,
+    pub permission: PermissionMode,
     /// Tokens and cost of everything so far.
     pub total: Usage,
     /// Tokens in the context after the last answer.
@@ -140,7 +143,7 @@ impl Status {
             session: None,
             model: Arc::new(model),
             thinking,
-            permission: String::new(),
+            permission: PermissionMode::default(),
             total: Usage::default(),
             context: 0,
         }
@@ -308,6 +311,7 @@ impl App {
             trial: None,
             queue: Vec::new(),
             questions: Vec::new(),
+            full_chosen: status.permission == PermissionMode::Full,
             answer_delay: AnswerDelay::starting(now),
             models: ModelsState::new(Arc::clone(&status.model)),
             status,

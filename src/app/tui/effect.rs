@@ -8,6 +8,7 @@ use super::composer::SavedDraft;
 use super::options::ExitKind;
 use super::session_effect::SessionEffect;
 use super::transcript::PageRequest;
+use crate::agent::permission::PermissionMode;
 use crate::agent::trial::Trial;
 use crate::agent::{Answer, Leaving, QueueKind};
 use crate::llm::{Content, Model, ThinkingLevel};
@@ -43,6 +44,8 @@ pub enum Effect {
     SteerNow,
     /// Take the waiting messages back.
     TakeBack,
+    /// Judge calls in this mode from the next one on.
+    SetPermission(PermissionMode),
     /// Answer the question with this id.
     Answer(u64, Answer),
     /// Stop the run; while processes still die, kill them.

@@ -95,6 +95,7 @@ impl EffectRunner {
             Effect::Queue(QueueKind::FollowUp, content) => self.handle.follow_up(content),
             Effect::SteerNow => self.handle.steer_now(),
             Effect::TakeBack => self.handle.take_back(None),
+            Effect::SetPermission(mode) => self.handle.set_permission(mode),
             Effect::Answer(id, answer) => self.handle.answer(id, answer),
             Effect::Abort => self.handle.abort(),
             Effect::Compact(focus) => self.handle.compact(focus),

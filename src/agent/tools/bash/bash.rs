@@ -133,7 +133,7 @@ impl TypedTool for Bash {
             command: details.command.clone(),
             cwd: context.cwd.clone(),
             environment: secrets.environment(),
-            sandbox: None,
+            sandbox: context.sandbox.clone(),
         };
         let (processes, cancel) = (context.processes.clone(), context.cancel.clone());
         let started = Instant::now();

@@ -21,6 +21,8 @@ pub enum Overlay {
     Context(Pager, Option<Box<ContextUsage>>),
     /// Whether to leave while a run is under way.
     ConfirmQuit,
+    /// Whether everything may run without asking and without a sandbox.
+    ConfirmFull,
     /// Whether the trial ends this way, and the letter that asked, if it was one.
     EndTrial(Action, Option<char>),
     /// Earlier prompts.
@@ -50,7 +52,7 @@ impl Overlay {
                 Some(_) => Scope::Pager,
                 None => Scope::List,
             },
-            Self::ConfirmQuit | Self::EndTrial(..) | Self::Opening(_) => Scope::Question,
+            Self::ConfirmQuit | Self::ConfirmFull | Self::EndTrial(..) | Self::Opening(_) => Scope::Question,
             Self::Tree(_) => Scope::Tree,
             Self::HistorySearch(_) | Self::Models(_) => Scope::List,
             Self::Sessions(list) => match list.mode {
@@ -80,6 +82,7 @@ impl Overlay {
             | Self::Context(..)
             | Self::SessionFacts(..)
             | Self::ConfirmQuit
+            | Self::ConfirmFull
             | Self::EndTrial(..) => None,
         }
     }
@@ -111,6 +114,7 @@ impl Overlay {
             Self::Models(models) => models.details.as_mut(),
             Self::Comparison(view) => Some(&mut view.pager),
             Self::ConfirmQuit
+            | Self::ConfirmFull
             | Self::EndTrial(..)
             | Self::Opening(_)
             | Self::HistorySearch(_)

@@ -40,6 +40,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             steering,
             follow_up,
         } => app.set_queue(steering, follow_up),
+        AgentEvent::PermissionMode(mode) => app.status.permission = *mode,
         AgentEvent::Questions { open } => questions::set(app, open),
         AgentEvent::QueueReturned { messages } => {
             let texts: Vec<String> = messages

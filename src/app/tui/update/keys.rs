@@ -2,7 +2,7 @@
 
 use super::command::{self, Command};
 use super::{
-    editor, iterations, list, models, overlay, questions, queue, scroll, sessions, stop, tree,
+    editor, iterations, list, models, overlay, permission, questions, queue, scroll, sessions, stop, tree,
     trials,
 };
 use crate::agent::NoticeLevel;
@@ -90,6 +90,9 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         }
         Action::Init => {
             return queue::send_or_wait(app, vec![Content::text(init_prompt(argument))]);
+        }
+        Action::NextPermissionMode | Action::PermissionMode => {
+            return permission::act(app, action, argument);
         }
         Action::AllowOnce | Action::RefuseCall => return questions::act(app, action),
         Action::Trust => return trust(app, argument),

@@ -18,6 +18,7 @@ mod models;
 mod sessions;
 mod trials;
 mod questions;
+mod permission;
 
 mod agent;
 mod terminal;

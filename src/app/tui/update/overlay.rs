@@ -1,6 +1,6 @@
 //! Keys, pastes and choices while something lies over the screen.
 
-use super::{iterations, list, models, sessions, stop, tree, trials};
+use super::{iterations, list, models, permission, sessions, stop, tree, trials};
 use crate::agent::{ContextUsage, Leaving};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -27,7 +27,11 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
             }
             Vec::new()
         }
-        Some(Overlay::ConfirmQuit) => confirm_press(app, action),
+        Some(Overlay::ConfirmQuit) => confirm_press(app, action, |app| stop::leave(app)),
+        Some(Overlay::ConfirmFull) => confirm_press(app, action, |app| {
+            app.overlays.pop();
+            permission::confirm_full(app)
+        }),
         Some(Overlay::EndTrial(..)) => trials::press(app, action),
         Some(Overlay::HistorySearch(_)) => {
             list::press(app, press, action.map(turned_around), choose)
@@ -60,9 +64,13 @@ fn closes_pager(action: Action) -> bool {
     )
 }
 
-fn confirm_press(app: &mut App, action: Option<Action>) -> Vec<Effect> {
+fn confirm_press(
+    app: &mut App,
+    action: Option<Action>,
+    yes: impl FnOnce(&mut App) -> Vec<Effect>,
+) -> Vec<Effect> {
     match action {
-        Some(Action::Submit | Action::Quit | Action::Yes) => return stop::leave(app),
+        Some(Action::Submit | Action::Quit | Action::Yes) => return yes(app),
         Some(Action::Cancel | Action::Interrupt | Action::No) => drop(app.overlays.pop()),
         _ => {}
     }

@@ -21,7 +21,7 @@ pub fn set(app: &mut App, open: &[Arc<Question>]) {
 /// A key that answers whether a call may run.
 pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     let answer = match action {
-        Action::AllowOnce => Answer::Allow,
+        Action::AllowOnce => Answer::once(),
         _ => Answer::Refuse { reason: None },
     };
     give(app, answer)

@@ -68,7 +68,7 @@ fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
     let mode = if app.is_read_only() {
         "read only"
     } else {
-        app.status.permission.as_str()
+        app.status.permission.name()
     };
     let style = match mode {
         "plan" | "read only" => app.theme.editor_plan,

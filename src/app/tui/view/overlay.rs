@@ -27,7 +27,15 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
             let lines = context::lines(app, usage.as_deref(), inside);
             draw_pager(app, "Context", columns, &lines, *pager, area, buffer)
         }
-        Overlay::ConfirmQuit => draw_confirm(app, area, buffer),
+        Overlay::ConfirmQuit => {
+            let text = "A run is under way. Leaving ends it.";
+            draw_confirm(app, "Leave?", text, [" leaves", " stays"], area, buffer)
+        }
+        Overlay::ConfirmFull => {
+            let text = "Everything runs without asking and without a sandbox.";
+            let ways = [" allows everything", " goes back"];
+            draw_confirm(app, "Permission full?", text, ways, area, buffer)
+        }
         Overlay::EndTrial(action, _) => draw_end_trial(app, *action, area, buffer),
         Overlay::HistorySearch(picker) => draw_history(app, picker, area, buffer),
         Overlay::Models(models) => models::draw(app, models, area, buffer),
@@ -81,18 +89,26 @@ fn draw_help(app: &App, pager: Pager, room: Rect, buffer: &mut Buffer) -> PopupD
     draw_pager(app, "Keys", columns, &lines, pager, room, buffer)
 }
 
-fn draw_confirm(app: &App, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+fn draw_confirm(
+    app: &App,
+    title: &str,
+    text: &str,
+    [yes, no]: [&str; 2],
+    room: Rect,
+    buffer: &mut Buffer,
+) -> PopupDrawn {
     let theme = &app.theme;
     let key_style = theme.popup.patch(theme.key_hint);
     let lines = [
-        StyledLine::of("A run is under way. Leaving ends it.", theme.popup),
+        StyledLine::of(text, theme.popup),
         StyledLine::new(),
         StyledLine::of(app.key(Action::Submit), key_style)
-            .with(" leaves · ", theme.popup)
+            .with(format!("{yes} · "), theme.popup)
             .with(app.key(Action::Cancel), key_style)
-            .with(" stays", theme.popup),
+            .with(no, theme.popup),
     ];
-    match open(app, "Leave?", (44, lines.len()), &[], room, buffer) {
+    let columns = (text.len() as u16 + 4).max(44);
+    match open(app, title, (columns, lines.len()), &[], room, buffer) {
         Some(area) => draw_text(&lines, Pager::default(), area, buffer),
         None => PopupDrawn::default(),
     }

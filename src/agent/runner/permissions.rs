@@ -1,0 +1,223 @@
+//! What a call may do: who decides it, and what it is held to then.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use tokio::sync::{OnceCell, watch};
+use tokio::task::spawn_blocking;
+
+use crate::agent::options::PermissionOptions;
+use crate::agent::permission::{
+    Confinement, Decision, PathUse, PermissionMode, Policy, Request, decide,
+};
+use crate::agent::process::Processes;
+use crate::agent::process::sandbox::{Network, Sandbox};
+use crate::agent::tool::Effects;
+use crate::agent::workspace::{Access, Places, Reach, Workspace, Zone};
+
+/// What calls of an agent are judged by. Looks at the file system when the first call comes.
+pub(in crate::agent) struct Permissions {
+    policy: watch::Receiver<Arc<Policy>>,
+    places: Places,
+    caches: Vec<PathBuf>,
+    workspace: OnceCell<Arc<Workspace>>,
+    /// The private temporary folder of commands in plan mode; removed at the end.
+    scratch: OnceCell<Arc<TempDir>>,
+}
+
+/// A call that was judged.
+pub(super) struct Judged {
+    /// Whether it may run.
+    pub decision: Decision,
+    workspace: Arc<Workspace>,
+    mode: PermissionMode,
+    paths: Vec<PathUse>,
+}
+
+impl Permissions {
+    /// Those of an agent that was started with `options`.
+    pub fn new(options: &PermissionOptions, policy: watch::Receiver<Arc<Policy>>) -> Self {
+        Self {
+            policy,
+            places: options.places.clone(),
+            caches: options.caches.clone(),
+            workspace: OnceCell::new(),
+            scratch: OnceCell::new(),
+        }
+    }
+
+    /// The same for calls that work in `cwd`.
+    pub fn within(&self, cwd: &Path) -> Self {
+        Self {
+            policy: self.policy.clone(),
+            places: Places {
+                cwd: cwd.to_owned(),
+                ..self.places.clone()
+            },
+            caches: self.caches.clone(),
+            workspace: OnceCell::new(),
+            scratch: self.scratch.clone(),
+        }
+    }
+
+    /// Judges a call of `tool`.
+    ///
+    /// # Errors
+    /// Why it could not be judged, and so cannot run.
+    pub(super) async fn judge(
+        &self,
+        tool: &str,
+        effects: &Effects,
+        cwd: &Path,
+        processes: &Processes,
+    ) -> Result<Judged, String> {
+        let workspace = self.workspace().await?;
+        let policy = Arc::clone(&self.policy.borrow());
+        let (tool, effects) = (tool.to_owned(), effects.clone());
+        let (cwd, home, processes) = (cwd.to_owned(), self.places.home.clone(), processes.clone());
+        let caches = self.caches.clone();
+        blocking(move || {
+            let paths = places_of(&workspace, &effects, &cwd)?;
+            let confines = effects.command.is_some() && policy.mode != PermissionMode::Full;
+            let mut policy = Policy::clone(&policy);
+            if confines {
+                let sandbox = sandbox(&workspace, &caches, policy.mode, false, None);
+                let missing = processes.sandbox_support().missing(&sandbox);
+                policy.no_sandbox = (!missing.is_empty()).then(|| missing.join(", "));
+            }
+            let request = Request {
+                tool: &tool,
+                effects: &effects,
+                paths: paths.clone(),
+                root: &workspace.roots()[0],
+                home: home.as_deref(),
+            };
+            let decision = decide(&policy, &request);
+            let mode = policy.mode;
+            Ok(Judged {
+                decision,
+                workspace,
+                mode,
+                paths,
+            })
+        })
+        .await
+    }
+
+    /// What the commands of a call are held to that was judged so.
+    ///
+    /// # Errors
+    /// There is no temporary folder for them.
+    pub(super) async fn sandbox(
+        &self,
+        judged: &Judged,
+        confinement: Confinement,
+    ) -> Result<Option<Arc<Sandbox>>, String> {
+        let Confinement::Sandboxed { network } = confinement else {
+            return Ok(None);
+        };
+        let scratch = match judged.mode {
+            PermissionMode::Plan => Some(self.scratch().await?),
+            _ => None,
+        };
+        let (workspace, caches) = (Arc::clone(&judged.workspace), self.caches.clone());
+        let mode = judged.mode;
+        blocking(move || {
+            let scratch = scratch.map(|folder| folder.path().to_owned());
+            Ok(Some(Arc::new(sandbox(&workspace, &caches, mode, network, scratch))))
+        })
+        .await
+    }
+
+    async fn workspace(&self) -> Result<Arc<Workspace>, String> {
+        let places = self.places.clone();
+        let made = self.workspace.get_or_try_init(|| {
+            blocking(move || Ok(Arc::new(Workspace::new(places))))
+        });
+        made.await.cloned()
+    }
+
+    async fn scratch(&self) -> Result<Arc<TempDir>, String> {
+        let made = self.scratch.get_or_try_init(|| {
+            blocking(|| {
+                let made = tempfile::Builder::new().prefix("tiller-plan-").tempdir();
+                made.map(Arc::new).map_err(|error| format!("no temporary folder: {error}"))
+            })
+        });
+        made.await.cloned()
+    }
+}
+
+impl Judged {
+    /// What the call may touch, once it is allowed.
+    pub fn reach(&self) -> Reach {
+        let workspace = || Arc::clone(&self.workspace);
+        let reach = match self.mode {
+            PermissionMode::Full => return Reach::everything(),
+            PermissionMode::Auto => Reach::within(workspace(), Zone::Outside, Some(Zone::Inside)),
+            // Only what was asked.
+            PermissionMode::Ask | PermissionMode::Plan => {
+                Reach::within(workspace(), Zone::Outside, None)
+            }
+        };
+        let paths = self.paths.iter();
+        paths.fold(reach, |reach, path| reach.and(path.real.clone(), path.access))
+    }
+}
+
+/// Every place that the paths among the effects lead to.
+fn places_of(
+    workspace: &Workspace,
+    effects: &Effects,
+    cwd: &Path,
+) -> Result<Vec<PathUse>, String> {
+    let reads = effects.reads.iter().map(|path| (path, Access::Read));
+    let writes = effects.writes.iter().map(|path| (path, Access::Write));
+    let mut places = Vec::new();
+    for (path, access) in reads.chain(writes) {
+        let located = workspace.locate(cwd, path, access);
+        let located = located.map_err(|error| format!("{path}: {error}"))?;
+        places.extend(located.into_iter().map(|it| PathUse {
+            real: it.real,
+            access,
+            zone: it.zone,
+        }));
+    }
+    Ok(places)
+}
+
+/// What commands are held to in `mode`. `scratch` is their temporary folder in plan mode.
+fn sandbox(
+    workspace: &Workspace,
+    caches: &[PathBuf],
+    mode: PermissionMode,
+    network: bool,
+    scratch: Option<PathBuf>,
+) -> Sandbox {
+    let mut places = workspace.command_places();
+    places.writable.extend_from_slice(caches);
+    if mode == PermissionMode::Plan {
+        places.writable.clear();
+    }
+    Sandbox {
+        writable: places.writable,
+        read_only: places.read_only,
+        hidden: places.hidden,
+        tmp: scratch,
+        network: if network {
+            Network::Host
+        } else {
+            Network::Loopback
+        },
+        ..Sandbox::default()
+    }
+}
+
+/// Runs `work` where it may block.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, String> + Send + 'static,
+) -> Result<T, String> {
+    let done = spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(format!("the call could not be judged: {error}")))
+}

@@ -1,0 +1,62 @@
+//! The permission mode: what is done without a question. Chosen here, in force when the agent says so.
+
+use crate::agent::NoticeLevel;
+use crate::agent::permission::PermissionMode;
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+use crate::app::tui::effect::Effect;
+use crate::app::tui::overlay::Overlay;
+
+/// How long what a mode means stays above the editor, in milliseconds.
+const SAY_MS: i64 = 4000;
+
+/// Shift+Tab and `/permission`.
+pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
+    let now = app.status.permission;
+    if action == Action::NextPermissionMode {
+        let modes = PermissionMode::ALL.into_iter();
+        // Without a sandbox and without a question is a word to be said on purpose.
+        let mut modes = modes.filter(|mode| *mode != PermissionMode::Full || app.full_chosen);
+        let next = modes.clone().find(|mode| *mode > now).or_else(|| modes.next());
+        return next.map_or_else(Vec::new, |mode| set(app, mode));
+    }
+    match argument.parse() {
+        _ if argument.is_empty() => {
+            let text = format!("Permission mode {now}: {}", meaning(now));
+            app.transcript.push_notice(NoticeLevel::Info, text);
+            Vec::new()
+        }
+        Ok(PermissionMode::Full) if now != PermissionMode::Full => {
+            app.overlays.push(Overlay::ConfirmFull);
+            Vec::new()
+        }
+        Ok(mode) => set(app, mode),
+        Err(error) => {
+            let text = format!("/permission {error}");
+            app.transcript.push_notice(NoticeLevel::Error, text);
+            Vec::new()
+        }
+    }
+}
+
+/// The user has said that nothing is to be asked any more.
+pub fn confirm_full(app: &mut App) -> Vec<Effect> {
+    app.full_chosen = true;
+    set(app, PermissionMode::Full)
+}
+
+fn set(app: &mut App, mode: PermissionMode) -> Vec<Effect> {
+    // Shown at once; the agent's own word follows.
+    app.status.permission = mode;
+    app.say(format!("{mode}: {}", meaning(mode)), SAY_MS);
+    vec![Effect::SetPermission(mode)]
+}
+
+fn meaning(mode: PermissionMode) -> &'static str {
+    match mode {
+        PermissionMode::Plan => "nothing is changed, a plan is made",
+        PermissionMode::Ask => "each change and command is asked",
+        PermissionMode::Auto => "free in the project, commands in a sandbox",
+        PermissionMode::Full => "everything runs without asking and without a sandbox",
+    }
+}

@@ -1,0 +1,161 @@
+//! Calls before the policy: who may run, who is asked, what the answers come to.
+
+use std::fs;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tiller::agent::permission::{Action, Origin, PermissionMode, Policy, Rule};
+use tiller::agent::tools::{ToolSettings, builtin};
+use tiller::agent::{
+    AgentEvent, Answer, PermissionOptions, PermissionSubject, Question, RunOutcome, Subject,
+    Toolbox,
+};
+
+use super::fixture::*;
+use crate::support::everything_allowed;
+
+/// An agent with the real tools that makes these calls one after the other, each in a turn of its
+/// own.
+fn working(mode: PermissionMode, has_user: bool, calls: &[(&str, Value)]) -> TestAgent {
+    let calls = calls.iter().enumerate();
+    let mut answers: Vec<_> = calls
+        .map(|(at, (tool, args))| call(&[(&format!("c{at}"), *tool, args.clone())]))
+        .collect();
+    answers.push(say("Done."));
+    Setup {
+        answers,
+        toolbox: Some(Toolbox::new(builtin(&ToolSettings::default()))),
+        permission: Some(PermissionOptions {
+            policy: Policy::new(mode, Vec::new()),
+            ..everything_allowed()
+        }),
+        has_user,
+        ..Setup::default()
+    }
+    .start()
+}
+
+async fn asked(agent: &mut TestAgent) -> Arc<Question> {
+    let is_it = |event: &AgentEvent| matches!(event, AgentEvent::Questions { open } if !open.is_empty());
+    let AgentEvent::Questions { open } = agent.until(is_it).await else {
+        unreachable!()
+    };
+    Arc::clone(&open[0])
+}
+
+fn permission(question: &Question) -> &PermissionSubject {
+    match &question.subject {
+        Subject::Permission(subject) => subject,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn write(path: &str) -> (&'static str, Value) {
+    ("write", json!({"file_path": path, "content": "new\n"}))
+}
+
+#[tokio::test]
+async fn what_is_asked_runs_when_the_user_says_so() {
+    for (answer, told, there) in [
+        (Answer::once(), "c0: Successfully wrote", true),
+        (
+            Answer::Refuse { reason: None },
+            "c0!: Not permitted: the user refused this call.",
+            false,
+        ),
+        (
+            Answer::Refuse {
+                reason: Some("use b.txt".into()),
+            },
+            "c0!: Not permitted: the user refused this call and says: use b.txt",
+            false,
+        ),
+    ] {
+        let mut agent = working(PermissionMode::Ask, true, &[write("a.txt")]);
+        agent.prompt("Go");
+        let question = asked(&mut agent).await;
+        assert_eq!(question.tool, "write");
+        assert!(!permission(&question).reason.is_empty());
+        assert!(!agent.cwd.join("a.txt").exists());
+        agent.handle.answer(question.id, answer);
+        assert_eq!(agent.settled().await, RunOutcome::Done);
+        let result = agent.request(1).pop().unwrap();
+        assert!(result.starts_with(told), "{result}");
+        assert_eq!(agent.cwd.join("a.txt").exists(), there);
+    }
+}
+
+#[tokio::test]
+async fn a_rule_answers_what_it_is_about_from_then_on() {
+    let mut agent = working(
+        PermissionMode::Ask,
+        true,
+        &[write("a.txt"), write("b.txt"), write("/etc/tiller-test")],
+    );
+    agent.prompt("Go");
+    let question = asked(&mut agent).await;
+    let rule = Rule {
+        path: Some("*.txt".into()),
+        ..Rule::of_tool("write", Action::Allow, Origin::Session)
+    };
+    agent
+        .handle
+        .answer(question.id, Answer::Allow { rules: vec![rule] });
+    let question = asked(&mut agent).await;
+    assert_eq!(question.call_id, "c2", "{question:?}");
+    assert_eq!(fs::read_to_string(agent.cwd.join("b.txt")).unwrap(), "new\n");
+    agent
+        .handle
+        .answer(question.id, Answer::Refuse { reason: None });
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+}
+
+#[tokio::test]
+async fn a_mode_counts_from_the_next_call_and_is_told_with_the_next_words() {
+    let mut agent = working(PermissionMode::Ask, true, &[write("a.txt"), write("b.txt")]);
+    agent.prompt("Go");
+    let question = asked(&mut agent).await;
+    agent.handle.set_permission(PermissionMode::Plan);
+    agent.handle.answer(question.id, Answer::once());
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert!(agent.cwd.join("a.txt").exists());
+    assert!(!agent.cwd.join("b.txt").exists());
+    let result = agent.request(2).pop().unwrap();
+    assert!(result.starts_with("c1!: Not permitted: Plan mode"), "{result}");
+    let first = agent.request(0).join("\n");
+    assert!(first.contains("[Permission mode: ask. "), "{first}");
+    agent.prompt("More");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let told = agent.request(3).join("\n");
+    assert_eq!(told.matches("[Permission mode: plan. ").count(), 1, "{told}");
+    assert_eq!(told.matches("[Permission mode: ").count(), 2, "{told}");
+}
+
+#[tokio::test]
+async fn where_nobody_can_be_asked_the_rule_is_named_that_would_allow_it() {
+    let mut agent = working(PermissionMode::Ask, false, &[write("a.txt")]);
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let result = agent.request(1).pop().unwrap();
+    for words in [
+        "c0!: Not permitted: ",
+        "Nobody can be asked here.",
+        "[[permission.rules]]",
+        "action = \"allow\"",
+    ] {
+        assert!(result.contains(words), "{words}: {result}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_was_never_told_of_a_mode_works_in_full() {
+    let mut agent = working(PermissionMode::Full, true, &[write("a.txt")]);
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert!(!agent.request(1).join("\n").contains("Permission mode"));
+    agent.handle.set_permission(PermissionMode::Auto);
+    agent.prompt("More");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let told = agent.request(2).join("\n");
+    assert!(told.contains("[Permission mode: auto. "), "{told}");
+}
