@@ -15,6 +15,7 @@ mod context;
 mod queue;
 mod questions;
 mod permission;
+mod model;
 mod subscribers;
 
 pub use task::start;

@@ -310,34 +310,6 @@ impl Actor {
         self.start_run();
     }
 
-    fn change_model(&mut self, model: Arc<Model>, thinking: ThinkingLevel) {
-        if let Some(run) = self.activity.run()
-            && model != self.model
-        {
-            run.fallback = None;
-        }
-        self.conversation.model_changed(&model, thinking);
-        self.model = model;
-        self.thinking = thinking;
-    }
-
-    /// Takes the window of `model` for that of the same model from now on, here and on the screen.
-    fn correct_window(&mut self, model: Arc<Model>) {
-        let fallback = self.activity.run().and_then(|run| run.fallback.as_mut());
-        if let Some(asked) = fallback
-            && asked.full_id() == model.full_id()
-        {
-            *asked = Arc::clone(&model);
-        }
-        if self.model.full_id() == model.full_id() {
-            self.conversation.send(AgentEvent::ModelChanged {
-                model: Arc::clone(&model),
-                thinking: self.thinking,
-            });
-            self.model = model;
-        }
-    }
-
     fn shut_down(&mut self, done: Option<oneshot::Sender<()>>) {
         self.recall_next();
         let run = self.activity.take_run().map(|(run, _)| run);
