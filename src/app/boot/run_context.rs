@@ -174,7 +174,7 @@ impl RunContext {
     fn permission(&self, plan: &Plan, dirs: &Dirs) -> PermissionOptions {
         let settings = &plan.loaded.settings;
         PermissionOptions {
-            policy: Policy::new(settings.permission, Vec::new()),
+            policy: Policy::new(settings.permission, settings.permission_rules.rules.clone()),
             places: Places {
                 cwd: self.cwd.clone(),
                 // Commands write there too, and hand what they wrote to file tools.

@@ -81,7 +81,7 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
             "tiller: a project's rules can only make things stricter; left out: {dropped}"
         ));
     }
-    let by_settings = settings.permission.parse().map_err(StartError::usage)?;
+    let by_settings = settings.permission;
     let mode = what.permission.unwrap_or(by_settings);
     let policy = Policy::new(mode, settings.permission_rules.rules);
     let cwd = plan::working_folder(None)?;
