@@ -18,8 +18,8 @@ use tiller::agent::tool::{CommandDetails, TextDetails};
 use tiller::agent::workspace::Places;
 use tiller::agent::{
     self, AgentEvent, AgentHandle, AgentOptions, Budget, Details, Effects, Event, LazyRedactor,
-    LoopRules, RetryRules, RunOutcome, SlowReader, Tool, ToolContext, ToolError, ToolOutput,
-    Toolbox, TrialEvent, PermissionOptions,
+    LoopRules, PermissionOptions, RetryRules, RunOutcome, SlowReader, Tool, ToolContext, ToolError,
+    ToolOutput, Toolbox, TrialEvent,
 };
 use tiller::llm::{
     Api, Content, Message, Model, Provider, Request, StopReason, StreamEvent, ThinkingLevel,
@@ -499,7 +499,9 @@ impl Setup {
                     cwd: cwd.clone(),
                     ..Default::default()
                 },
-                ..self.permission.unwrap_or_else(crate::support::everything_allowed)
+                ..self
+                    .permission
+                    .unwrap_or_else(crate::support::everything_allowed)
             },
             rules: self.rules,
             budget: self.budget,

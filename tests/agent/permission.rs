@@ -36,7 +36,8 @@ fn working(mode: PermissionMode, has_user: bool, calls: &[(&str, Value)]) -> Tes
 }
 
 async fn asked(agent: &mut TestAgent) -> Arc<Question> {
-    let is_it = |event: &AgentEvent| matches!(event, AgentEvent::Questions { open } if !open.is_empty());
+    let is_it =
+        |event: &AgentEvent| matches!(event, AgentEvent::Questions { open } if !open.is_empty());
     let AgentEvent::Questions { open } = agent.until(is_it).await else {
         unreachable!()
     };
@@ -103,7 +104,10 @@ async fn a_rule_answers_what_it_is_about_from_then_on() {
         .answer(question.id, Answer::Allow { rules: vec![rule] });
     let question = asked(&mut agent).await;
     assert_eq!(question.call_id, "c2", "{question:?}");
-    assert_eq!(fs::read_to_string(agent.cwd.join("b.txt")).unwrap(), "new\n");
+    assert_eq!(
+        fs::read_to_string(agent.cwd.join("b.txt")).unwrap(),
+        "new\n"
+    );
     agent
         .handle
         .answer(question.id, Answer::Refuse { reason: None });
@@ -121,13 +125,20 @@ async fn a_mode_counts_from_the_next_call_and_is_told_with_the_next_words() {
     assert!(agent.cwd.join("a.txt").exists());
     assert!(!agent.cwd.join("b.txt").exists());
     let result = agent.request(2).pop().unwrap();
-    assert!(result.starts_with("c1!: Not permitted: Plan mode"), "{result}");
+    assert!(
+        result.starts_with("c1!: Not permitted: Plan mode"),
+        "{result}"
+    );
     let first = agent.request(0).join("\n");
     assert!(first.contains("[Permission mode: ask. "), "{first}");
     agent.prompt("More");
     assert_eq!(agent.settled().await, RunOutcome::Done);
     let told = agent.request(3).join("\n");
-    assert_eq!(told.matches("[Permission mode: plan. ").count(), 1, "{told}");
+    assert_eq!(
+        told.matches("[Permission mode: plan. ").count(),
+        1,
+        "{told}"
+    );
     assert_eq!(told.matches("[Permission mode: ").count(), 2, "{told}");
 }
 

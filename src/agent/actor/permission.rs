@@ -57,9 +57,7 @@ pub(super) fn told(mode: PermissionMode) -> &'static str {
              sandbox without network that can write to its own /tmp only. The user decides whether \
              the plan is carried out"
         }
-        PermissionMode::Ask => {
-            "ask. The user is asked before anything is changed or run"
-        }
+        PermissionMode::Ask => "ask. The user is asked before anything is changed or run",
         PermissionMode::Auto => {
             "auto. Files of the project may be changed. Commands run in a sandbox that can write to \
              the project, to temporary folders and to the caches of build tools, without network \

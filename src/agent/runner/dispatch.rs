@@ -106,9 +106,7 @@ async fn run_group(
     join_all(begun.into_iter().map(|(call, details)| async move {
         let ended = match gate::judge(link, env, turn, call, &details).await {
             Ok(allowed) => execution::execute(link, env, turn, call, allowed, details).await,
-            Err(Refusal::Because(text)) => {
-                CallOutcome::unstarted(ToolStatus::Error, text, details)
-            }
+            Err(Refusal::Because(text)) => CallOutcome::unstarted(ToolStatus::Error, text, details),
             Err(Refusal::CutShort) => {
                 let text = if link.cancelled() {
                     NOT_STARTED

@@ -77,7 +77,9 @@ pub(super) async fn judge(
         let refused = spawn_blocking(move || refuse(&trial, &writes)).await;
         refused.map_err(|error| error.to_string())??;
     }
-    let judged = env.permissions.judge(name, &effects, &env.cwd, &link.processes);
+    let judged = env
+        .permissions
+        .judge(name, &effects, &env.cwd, &link.processes);
     let judged = judged.await?;
     let confinement = match judged.decision.verdict {
         Verdict::Allow(confinement) => confinement,
@@ -114,16 +116,17 @@ async fn ask(
         details: Arc::clone(details),
         suggestions: decision.suggestions.clone(),
     });
-    let answer = link.asker.ask(&call.id, &call.name, subject, &turn.interrupt);
+    let answer = link
+        .asker
+        .ask(&call.id, &call.name, subject, &turn.interrupt);
     match answer.await {
         Some(Answer::Allow { .. }) => Ok(()),
         Some(Answer::Refuse { reason: None }) => {
             Err(String::from("Not permitted: the user refused this call.").into())
         }
-        Some(Answer::Refuse { reason: Some(text) } | Answer::Reply(text)) => Err(format!(
-            "Not permitted: the user refused this call and says: {text}"
-        )
-        .into()),
+        Some(Answer::Refuse { reason: Some(text) } | Answer::Reply(text)) => {
+            Err(format!("Not permitted: the user refused this call and says: {text}").into())
+        }
         None if turn.interrupt.is_cancelled() => Err(Refusal::CutShort),
         None => Err(nobody_to_ask(decision).into()),
     }

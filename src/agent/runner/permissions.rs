@@ -125,16 +125,18 @@ impl Permissions {
         let mode = judged.mode;
         blocking(move || {
             let scratch = scratch.map(|folder| folder.path().to_owned());
-            Ok(Some(Arc::new(sandbox(&workspace, &caches, mode, network, scratch))))
+            Ok(Some(Arc::new(sandbox(
+                &workspace, &caches, mode, network, scratch,
+            ))))
         })
         .await
     }
 
     async fn workspace(&self) -> Result<Arc<Workspace>, String> {
         let places = self.places.clone();
-        let made = self.workspace.get_or_try_init(|| {
-            blocking(move || Ok(Arc::new(Workspace::new(places))))
-        });
+        let made = self
+            .workspace
+            .get_or_try_init(|| blocking(move || Ok(Arc::new(Workspace::new(places)))));
         made.await.cloned()
     }
 
@@ -142,7 +144,8 @@ impl Permissions {
         let made = self.scratch.get_or_try_init(|| {
             blocking(|| {
                 let made = tempfile::Builder::new().prefix("tiller-plan-").tempdir();
-                made.map(Arc::new).map_err(|error| format!("no temporary folder: {error}"))
+                made.map(Arc::new)
+                    .map_err(|error| format!("no temporary folder: {error}"))
             })
         });
         made.await.cloned()
@@ -162,16 +165,14 @@ impl Judged {
             }
         };
         let paths = self.paths.iter();
-        paths.fold(reach, |reach, path| reach.and(path.real.clone(), path.access))
+        paths.fold(reach, |reach, path| {
+            reach.and(path.real.clone(), path.access)
+        })
     }
 }
 
 /// Every place that the paths among the effects lead to.
-fn places_of(
-    workspace: &Workspace,
-    effects: &Effects,
-    cwd: &Path,
-) -> Result<Vec<PathUse>, String> {
+fn places_of(workspace: &Workspace, effects: &Effects, cwd: &Path) -> Result<Vec<PathUse>, String> {
     let reads = effects.reads.iter().map(|path| (path, Access::Read));
     let writes = effects.writes.iter().map(|path| (path, Access::Write));
     let mut places = Vec::new();

@@ -105,7 +105,10 @@ fn in_home(places: &Places, names: &[&str]) -> Vec<PathBuf> {
 
 /// The real paths of those that are there.
 fn there(paths: Vec<PathBuf>) -> Vec<PathBuf> {
-    let mut there: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let mut there: Vec<PathBuf> = paths
+        .iter()
+        .filter_map(|path| path.canonicalize().ok())
+        .collect();
     there.sort();
     there.dedup();
     there

@@ -19,11 +19,11 @@ mod closed;
 mod for_commands;
 
 pub(in crate::agent) use closed::Closed;
+pub use command_places::CommandPlaces;
 pub(in crate::agent) use folder::{MadeFolder, Place, remove_folders};
 pub use for_commands::CommandPlaces;
 pub(in crate::agent) use git_folders::git_folders;
 pub(in crate::agent) use locate::destinations;
-pub use command_places::CommandPlaces;
 pub use locate::{Access, Located};
 pub use places::{Places, Workspace};
 pub use reach::Reach;

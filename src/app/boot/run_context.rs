@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -177,14 +178,17 @@ impl RunContext {
             policy: Policy::new(settings.permission, settings.permission_rules.rules.clone()),
             places: Places {
                 cwd: self.cwd.clone(),
-                // Commands write there too, and hand what they wrote to file tools.
-                writable: vec![std::env::temp_dir()],
-                protected: Vec::new(),
+                // Commands write to the first one too, and hand what they wrote to file tools.
+                writable: iter::once(std::env::temp_dir())
+                    .chain(settings.places.writable.iter().cloned())
+                    .chain(plan.loaded.args.add_dir.iter().cloned())
+                    .collect(),
+                protected: settings.places.protected.clone(),
                 home: dirs.home.clone(),
                 own: vec![dirs.config.clone(), dirs.data.clone(), dirs.state.clone()],
                 readable: vec![self.spill_dir.clone()],
             },
-            caches: Vec::new(),
+            caches: settings.places.caches.clone(),
             has_user: plan.front_end == FrontEnd::Screen,
         }
     }

@@ -52,7 +52,9 @@ impl Overlay {
                 Some(_) => Scope::Pager,
                 None => Scope::List,
             },
-            Self::ConfirmQuit | Self::ConfirmFull | Self::EndTrial(..) | Self::Opening(_) => Scope::Question,
+            Self::ConfirmQuit | Self::ConfirmFull | Self::EndTrial(..) | Self::Opening(_) => {
+                Scope::Question
+            }
             Self::Tree(_) => Scope::Tree,
             Self::HistorySearch(_) | Self::Models(_) => Scope::List,
             Self::Sessions(list) => match list.mode {

@@ -2,8 +2,8 @@
 
 use super::command::{self, Command};
 use super::{
-    editor, iterations, list, models, overlay, permission, questions, queue, scroll, sessions, stop, tree,
-    trials,
+    editor, iterations, list, models, overlay, permission, questions, queue, scroll, sessions,
+    stop, tree, trials,
 };
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;

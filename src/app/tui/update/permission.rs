@@ -17,7 +17,10 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         let modes = PermissionMode::ALL.into_iter();
         // Without a sandbox and without a question is a word to be said on purpose.
         let mut modes = modes.filter(|mode| *mode != PermissionMode::Full || app.full_chosen);
-        let next = modes.clone().find(|mode| *mode > now).or_else(|| modes.next());
+        let next = modes
+            .clone()
+            .find(|mode| *mode > now)
+            .or_else(|| modes.next());
         return next.map_or_else(Vec::new, |mode| set(app, mode));
     }
     match argument.parse() {
