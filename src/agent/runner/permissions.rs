@@ -196,7 +196,7 @@ fn sandbox(
     network: bool,
     scratch: Option<PathBuf>,
 ) -> Sandbox {
-    let mut places = workspace.command_places();
+    let mut places = workspace.for_commands();
     places.writable.extend_from_slice(caches);
     if mode == PermissionMode::Plan {
         places.writable.clear();

@@ -10,7 +10,6 @@ mod folded;
 mod builtin;
 mod git_folders;
 mod places;
-mod command_places;
 mod locate;
 mod exact;
 mod folder;
@@ -19,7 +18,6 @@ mod closed;
 mod for_commands;
 
 pub(in crate::agent) use closed::Closed;
-pub use command_places::CommandPlaces;
 pub(in crate::agent) use folder::{MadeFolder, Place, remove_folders};
 pub use for_commands::CommandPlaces;
 pub(in crate::agent) use git_folders::git_folders;

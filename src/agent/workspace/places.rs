@@ -77,11 +77,6 @@ impl Workspace {
         }
     }
 
-    /// What it was made of.
-    pub(super) fn places(&self) -> &Places {
-        &self.places
-    }
-
     /// The folders that belong to the workspace; its own is the first.
     pub fn roots(&self) -> &[PathBuf] {
         &self.roots
@@ -149,7 +144,7 @@ fn root(cwd: &Path, home: Option<&Path>) -> PathBuf {
 }
 
 /// The real path, as far as it can be known.
-pub(super) fn resolved(path: &Path) -> PathBuf {
+fn resolved(path: &Path) -> PathBuf {
     real(path).unwrap_or_else(|_| path.to_owned())
 }
 
