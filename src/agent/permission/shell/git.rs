@@ -49,6 +49,12 @@ pub(super) fn git(words: &[Word]) -> Through {
                 .inner
                 .push(setting_of(&setting, words.get(at..).unwrap_or_default()));
         } else if VALUED.contains(&head.as_str()) {
+            if head == "-C" {
+                let folder = words.get(at).cloned().unwrap_or_default();
+                through
+                    .inner
+                    .push(Inner::Command(vec![Word::literal("cd"), folder]));
+            }
             at += 1;
         } else if !(FLAGS.contains(&head.as_str()) && word.exact().is_some()
             || VALUED.contains(&name) && name.starts_with("--"))

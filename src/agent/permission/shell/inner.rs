@@ -6,6 +6,8 @@ use super::word::{Atom, Word};
 pub(super) enum Inner {
     /// Text for a shell.
     Script(String),
+    /// Text that may be one, and is left alone where it is none.
+    MaybeScript(String),
     /// A command and its arguments.
     Command(Vec<Word>),
     /// Something that cannot be known.

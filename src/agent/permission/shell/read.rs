@@ -156,7 +156,10 @@ fn add_inner(
 ) {
     for inner in inner {
         match inner {
-            Inner::Script(script) => waiting.push(Waiting::Script(script, depth + 1)),
+            Inner::MaybeScript(text) if !is_script(&text) => {}
+            Inner::Script(script) | Inner::MaybeScript(script) => {
+                waiting.push(Waiting::Script(script, depth + 1));
+            }
             Inner::Command(words) => {
                 let command = SimpleCommand::new(words, input.clone());
                 waiting.push(Waiting::Command(command, depth + 1));

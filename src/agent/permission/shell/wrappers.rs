@@ -4,7 +4,7 @@ use super::inner::{Inner, Through, as_script, fill, is_name, joined};
 use super::line::{Input, SimpleCommand};
 use super::options::{Options, Parsed};
 use super::word::{Atom, Word};
-use super::wrapper_table::{RUNNERS, WRAPPERS, Wrapper, options};
+use super::wrapper_table::{LOOSE, RUNNERS, WRAPPERS, Wrapper, options};
 use super::{find, programs};
 
 /// Shells that read commands as bash does, near enough.
@@ -44,6 +44,8 @@ pub(super) fn look_through(command: &SimpleCommand) -> Through {
             "trap" => Ok(trap(words)),
             "find" | "gfind" => Ok(find::find(words)),
             "fd" | "fdfind" => Ok(find::fd(words)),
+            "alias" => Ok(alias(words)),
+            _ if LOOSE.contains(&name.as_str()) => Ok(anywhere(words)),
             _ if RUNNERS.iter().any(|(runner, ..)| *runner == name) => Ok(run_by(&name, words)),
             _ => Ok(programs::other(&name, words)),
         }
@@ -68,6 +70,17 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Result<Through, String> {
         through.inner.extend(programs::variable(&name, &value));
         through.sets.push(name);
         rest = &rest[1..];
+    }
+    // What runs in another folder, as after `cd`.
+    let folders: &[&str] = match wrapper.name {
+        "env" => &["C", "chdir"],
+        "sudo" => &["D", "chdir"],
+        _ => &[],
+    };
+    if let Some(folder) = parsed.value(folders) {
+        through
+            .inner
+            .push(Inner::Command(vec![Word::literal("cd"), folder.clone()]));
     }
     let is_shell = parsed.has(&["i", "s", "login", "shell"]);
     if !rest.is_empty() {
@@ -97,8 +110,20 @@ fn shell(command: &SimpleCommand) -> Result<Through, String> {
         long_valued: &[],
         numbers: false,
     };
-    let parsed = known.parse(words)?;
+    // `+e` switches an option off.
+    let plus = |word: &Word| match word.strip_prefix("+") {
+        Some(rest) => Word::new([&[Atom::Quoted('-')], rest.atoms()].concat()),
+        None => word.clone(),
+    };
+    let words: Vec<Word> = words.iter().map(plus).collect();
+    let parsed = known.parse(&words)?;
     let has = |name: &str| parsed.has(&[name]);
+    if parsed
+        .value(&["O"])
+        .is_some_and(|word| word.exact().as_deref() == Some("expand_aliases"))
+    {
+        return Err(String::from("aliases"));
+    }
     let operand = words.get(parsed.operands);
     if has("c") {
         return Ok(Through {
@@ -124,6 +149,33 @@ fn shell(command: &SimpleCommand) -> Result<Through, String> {
             )),
         }])
     })
+}
+
+/// What may be started by a program of which it is not known where its command stands.
+fn anywhere(words: &[Word]) -> Through {
+    const MOST: usize = 12;
+    let mut inner = Vec::new();
+    for at in 1..words.len().min(MOST) {
+        let head = words[at].head();
+        let text = words[at].pattern();
+        match text.filter(|text| text.contains(char::is_whitespace)) {
+            Some(text) => inner.push(Inner::MaybeScript(text)),
+            None if !head.is_empty() && !head.starts_with('-') && !head.contains('=') => {
+                inner.push(Inner::Command(words[at..].to_vec()));
+            }
+            None => {}
+        }
+    }
+    Through::starts(inner)
+}
+
+/// An alias counts in some shells, and what it stands for may be half a command.
+fn alias(words: &[Word]) -> Through {
+    let sets = |word: &Word| word.exact().is_none_or(|text| text.contains('='));
+    if words[1..].iter().any(sets) {
+        return Through::doubt("aliases");
+    }
+    Through::default()
 }
 
 /// What a runner starts. Where its options are not known it is a program like any other.
