@@ -38,11 +38,18 @@ fn a_compaction_is_seen_kept_and_undone() {
     for said in ["first", "Two.", "attention to: the parser"] {
         assert!(asked.contains(said), "{said}: {asked}");
     }
+    // What the status line adds up, the summary that was stopped included.
+    let text = screen.text();
+    let totals = text
+        .lines()
+        .find_map(|line| line.find('↑').map(|at| line[at..].trim()));
+    let totals = totals.expect("totals in the status line").to_owned();
     leave(&screen);
 
     // All of the past is there again, and the model reads the summary.
     let screen = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
     screen.wait_for("▸ summary");
+    screen.wait_for(&totals);
     for said in ["❯ first", "One.", "❯ second", "Two."] {
         screen.wait_for(said);
     }
