@@ -16,7 +16,8 @@ use rustix::thread::{
 use super::spec::Network;
 
 /// Enters a user, mount and IPC namespace, and one for the network unless the host's is asked.
-/// A pid namespace would cost a second process per command, see `mod.rs`.
+/// Not one for process ids: its first process would have to be a second supervisor, which costs
+/// another start of this program per command. Landlock keeps signals in instead.
 pub(super) fn enter(network: Network) -> Result<(), String> {
     let (user, group) = (geteuid(), getegid());
     let mut flags = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;

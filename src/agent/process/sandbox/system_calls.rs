@@ -38,7 +38,7 @@ const NAMESPACES: u64 = (libc::CLONE_NEWUSER
 const NEW_TIME: u64 = 0x80;
 /// Put into a terminal what it takes for typed; paste what is selected on a console.
 const TYPING: [u64; 2] = [libc::TIOCSTI, 0x541c];
-/// Opens with a pointer or a new number that the C library does not know yet.
+/// `open_tree_attr`, which the C library does not know yet.
 const MOUNT_TREE_WITH_ATTRIBUTES: i64 = 467;
 
 const ALWAYS: &[i64] = &[
