@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use xattr::FileExt;
 
+use crate::agent::paths;
 use crate::agent::tools::kind;
 use crate::agent::workspace::{MadeFolder, Place, Reach, remove_folders};
 
@@ -90,8 +91,8 @@ impl SetAside {
     pub fn put_back(&self) -> io::Result<()> {
         self.is_to_go.set(false);
         let renamed = self.kept.rename(&self.place);
-        renamed
-            .map_err(|error| io::Error::other(format!("{error}; it is {:?} now", self.kept.name())))
+        let kept = paths::readable(self.kept.name());
+        renamed.map_err(|error| io::Error::other(format!("{error}; it is {kept} now")))
     }
 }
 
@@ -349,6 +350,7 @@ fn must_be_as(place: &Place, before: Option<&Metadata>) -> Result<(), WriteError
     }
 }
 
+#[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
 fn is_as(now: &Stat, then: &Metadata) -> bool {
     let modified = (now.st_mtime as i64, now.st_mtime_nsec as i64);
     now.st_ino as u64 == then.ino()
