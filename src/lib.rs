@@ -83,6 +83,10 @@
 //!   does not depend on the length of the transcript.
 //! - A key is shown to its provider and to nobody else: not to commands, nor in their environment or
 //!   in tiller's own as others read it, nor in a log, a session, a record, an error or a panic.
+//! - A known secret in what a tool answers is gone before anybody sees it (`runner/redaction`, and
+//!   where output is cut or kept on disk before that); `llm::auth` has the one redactor.
+//! - Every model call is booked in one account, which is looked at before the next
+//!   ([`agent::Account`]).
 //! - Text from outside (models, tools, files) never reaches the terminal as an escape sequence.
 //! - There are no globals that hold state, no `unsafe`, no async runtime in the supervisor.
 

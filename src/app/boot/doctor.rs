@@ -80,11 +80,12 @@ pub(super) fn doctor(
         ],
     };
     runtime.shutdown_background();
-    let printed = match json {
-        true => cli::print(&format!("{:#}\n", report.json())),
-        false => cli::print(&report.text()),
+    let text = if json {
+        format!("{:#}\n", report.json())
+    } else {
+        report.text()
     };
-    Ok(match printed {
+    Ok(match cli::print(&text) {
         Outcome::Done if !report.is_good() => Outcome::Failed,
         printed => printed,
     })

@@ -29,11 +29,11 @@ pub fn folders(dirs: &Dirs) -> Section {
     if let Ok(meta) = fs::metadata(&auth) {
         let mode = meta.mode() & 0o777;
         let text = format!("{}, mode {mode:03o}", abbreviate_home(&auth, home));
-        checks.push(if mode & 0o077 == 0 {
-            Check::good("stored keys", text)
-        } else {
+        checks.push(if mode & 0o077 != 0 {
             let way_out = format!("Others can read them: chmod 600 {}", auth.display());
             Check::bad("stored keys", text, way_out)
+        } else {
+            Check::good("stored keys", text)
         });
     }
     checks.extend(room(&dirs.data));

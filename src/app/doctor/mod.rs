@@ -1,5 +1,5 @@
 //! `tiller doctor`: looks at everything a run stands on, tries what can be tried, and says the way out of
-//! what is not good. Changes nothing.
+//! what is not good. Changes nothing, except that reading the stored keys closes them to others.
 
 mod report;
 mod system;

@@ -81,7 +81,7 @@ fn checks(
         checks.push(Check::good("inside", *name));
     }
     if let Some(answers) = answers {
-        checks.extend(answered(&answers, multiplexer.map(|(_, name)| *name)));
+        checks.extend(answered(answers, multiplexer.map(|(_, name)| *name)));
     }
     checks
 }
@@ -103,31 +103,30 @@ fn colors(term: &str, colorterm: &str, no_color: &str) -> Check {
     }
 }
 
-fn answered(answers: &Answers, multiplexer: Option<&str>) -> [Check; 2] {
-    let tmux = multiplexer == Some("tmux");
+fn answered(answers: Answers, multiplexer: Option<&str>) -> [Check; 2] {
+    let (keys_way, clipboard_way) = if multiplexer == Some("tmux") {
+        (
+            "In tmux.conf: set -g extended-keys on",
+            "In tmux.conf: set -g set-clipboard on",
+        )
+    } else {
+        (
+            "kitty, foot, Ghostty, WezTerm, Alacritty and iTerm2 tell them apart",
+            "Shift and drag copy with the terminal itself",
+        )
+    };
     let keys = if answers.kitty_keys {
         Check::good("keys", "all of them (kitty keyboard protocol)")
     } else {
-        Check::hint(
-            "keys",
-            "some look alike: Ctrl+Enter and Enter, a lone Esc waits 25 ms",
-            match tmux {
-                true => "In tmux.conf: set -g extended-keys on",
-                false => "kitty, foot, Ghostty, WezTerm, Alacritty and iTerm2 tell them apart",
-            },
-        )
+        let text = "some look alike: Ctrl+Enter and Enter, a lone Esc waits 25 ms";
+        Check::hint("keys", text, keys_way)
     };
     let clipboard = if answers.clipboard {
         Check::good("clipboard", "OSC 52, also over ssh")
     } else {
-        Check::hint(
-            "clipboard",
-            "the terminal does not say that it takes what is copied (OSC 52); many do all the same",
-            match tmux {
-                true => "In tmux.conf: set -g set-clipboard on",
-                false => "Shift and drag copy with the terminal itself",
-            },
-        )
+        let text =
+            "the terminal does not say that it takes what is copied (OSC 52); many do all the same";
+        Check::hint("clipboard", text, clipboard_way)
     };
     [keys, clipboard]
 }

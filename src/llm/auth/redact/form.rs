@@ -1,5 +1,6 @@
 //! The ways a secret is written.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
 use base64::Engine;
@@ -65,7 +66,9 @@ fn address(secret: &str) -> String {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
                 out.push(char::from(byte));
             }
-            _ => out.push_str(&format!("%{byte:02X}")),
+            _ => {
+                let _ = write!(out, "%{byte:02X}");
+            }
         }
     }
     out

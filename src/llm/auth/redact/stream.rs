@@ -72,6 +72,6 @@ impl RedactStream {
         let open = open.max(kept);
         out.extend_from_slice(&self.held[kept..open]);
         drop(known);
-        self.before = self.held.drain(..open).last().or(self.before);
+        self.before = self.held.drain(..open).next_back().or(self.before);
     }
 }
