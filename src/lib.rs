@@ -49,6 +49,8 @@
 //! `actor/branches` goes on from any entry of the tree (`runner/leave_branch` has a summary of what is
 //! left made in the same way). `agent/trial`
 //! copies the user's files to a git worktree and merges them back; it knows no conversation.
+//! `agent/undo` keeps what turns are about to change (`runner/cover` asks it to, right before a call
+//! runs) and brings it back; `actor/undo` names the turns in the tree of the session.
 //!
 //! In `llm`, each protocol is a folder with `request` (ours to theirs) and `decode` (theirs to ours);
 //! `handoff` makes any stored conversation valid for a protocol; `auth` knows where keys are and

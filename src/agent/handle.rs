@@ -13,6 +13,7 @@ use super::permission::PermissionMode;
 use super::question::{Answer, Question};
 use super::rules::LoopRules;
 use super::session::{HistoryFacts, Session, SessionBranch, SessionSnapshot};
+use super::undo::UndoCommand;
 use crate::llm::{Content, Model, ThinkingLevel};
 
 /// Events a subscriber may leave unread before the agent waits for it.
@@ -139,6 +140,8 @@ pub enum Command {
     Tree(TreeCommand),
     /// Begins or ends a trial.
     Trial(TrialCommand),
+    /// Undoes changes of files.
+    Undo(UndoCommand),
     /// Gets ready for a request: the user has begun to type one.
     Warm,
     /// Sends every event from now on to this channel.
@@ -378,6 +381,11 @@ impl AgentHandle {
     /// Ends the open trial: conversation and files are as they were before it.
     pub fn discard_trial(&self) {
         self.send(Command::Trial(TrialCommand::Discard));
+    }
+
+    /// Undoes or redoes changes of files, or says what that would change.
+    pub fn undo(&self, command: UndoCommand) {
+        self.send(Command::Undo(command));
     }
 
     /// Says where instruction files may come from, from the next run on.

@@ -11,6 +11,7 @@ use super::process::Processes;
 use super::rules::LoopRules;
 use super::session::{HistoryFacts, Session};
 use super::toolbox::Toolbox;
+use super::undo::Undo;
 use super::workspace::Places;
 use crate::llm::auth::Redactor;
 use crate::llm::{Model, Provider, ThinkingLevel};
@@ -72,6 +73,8 @@ pub struct AgentOptions {
     pub spill_dir: PathBuf,
     /// Where trials are kept; none where the session could be lost, and a trial with it.
     pub trials: Option<PathBuf>,
+    /// Keeps what its calls change; none where nothing is to be kept.
+    pub undo: Option<Undo>,
     /// What its calls may do.
     pub permission: PermissionOptions,
     /// The rules of the loop.

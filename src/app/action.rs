@@ -79,6 +79,12 @@ pub enum Action {
     KeepTrial,
     /// Go back to before a trial.
     DiscardTrial,
+    /// Take back what the last prompt changed in files.
+    UndoTurn,
+    /// Make changes again that were taken back.
+    RedoTurn,
+    /// Go back to before a prompt.
+    Rewind,
     /// Have the model write an AGENTS.md.
     Init,
     /// Trust the project, or not.
@@ -293,6 +299,9 @@ pub const ACTIONS: &[ActionSpec] = &[
     argument(row(Try, "try", "Try a prompt out: the conversation forks, and in a git repository the files are copied to a worktree, until the trial is kept or discarded", Talking), "try", "PROMPT"),
     within(Scope::Trial, slash(row(KeepTrial, "keep_trial", "Keep the open trial: its changes go into your files, all of them or none. The key asks first, and counts on the empty editor", Talking), "keep")),
     within(Scope::Trial, slash(row(DiscardTrial, "discard_trial", "Discard the open trial: conversation and files are as before it. The key asks first, and counts on the empty editor", Talking), "discard")),
+    slash(row(UndoTurn, "undo_turn", "Take back what the last prompt changed in files, by tools or by commands; first shows what would change. Again: the prompt before it. What others have changed since stays", Talking), "undo"),
+    slash(row(RedoTurn, "redo_turn", "Make the changes again that were taken back last", Talking), "redo"),
+    slash(row(Rewind, "rewind", "Go back to before a prompt, which is chosen from a list: conversation and files, or one of them", Talking), "rewind"),
     argument(row(Models, "models", "Choose a model from a list: type to filter, Enter chooses, Tab shows more of it; or, with a name, take that one. While a run is under way it counts from the next model call", Model), "model", "NAME"),
     row(NextModel, "next_model", "Take the next model of models.favorites (or of those used in this session)", Model),
     row(PreviousModel, "previous_model", "Take the one before (where the terminal tells this key from Ctrl+P)", Model),

@@ -122,6 +122,11 @@ impl Dirs {
         self.data.join(".trash")
     }
 
+    /// What turns have changed, to be undone.
+    pub fn undo(&self) -> PathBuf {
+        self.data.join("undo")
+    }
+
     /// The worktrees of open trials.
     pub fn trials(&self) -> PathBuf {
         self.data.join("try")

@@ -15,6 +15,7 @@ use tiller::agent::memory::{InstructionSources, Today};
 use tiller::agent::process::Processes;
 use tiller::agent::session::Session;
 use tiller::agent::tool::{CommandDetails, TextDetails};
+use tiller::agent::undo::Undo;
 use tiller::agent::workspace::Places;
 use tiller::agent::{
     self, AgentEvent, AgentHandle, AgentOptions, Budget, Details, Effects, Event, LazyRedactor,
@@ -493,6 +494,7 @@ impl Setup {
             facts: session.facts(),
             session,
             trials: Some(folder.path().join("try")),
+            undo: Some(Undo::new(folder.path().join("undo"), 1 << 26)),
             permission: PermissionOptions {
                 has_user: self.has_user,
                 places: Places {

@@ -100,6 +100,7 @@ async fn a_disk_that_refuses_is_told_once_and_the_run_goes_on() {
         facts: HistoryFacts::default(),
         spill_dir: "/nonexistent".into(),
         trials: None,
+        undo: None,
         permission: crate::support::everything_allowed(),
         rules: LoopRules::default(),
         budget: agent::Budget::default(),

@@ -348,6 +348,7 @@ async fn model_and_thinking_change_from_the_next_call_on() {
         .iter()
         .filter(|entry| entry["type"] != "message" && entry["type"] != "session")
         .filter(|entry| entry["customType"] != "tiller.event")
+        .filter(|entry| entry["customType"] != "tiller.undo")
         .map(|entry| entry["type"].as_str().unwrap())
         .collect();
     assert_eq!(

@@ -54,6 +54,7 @@ async fn the_show_tells_the_truth() {
         facts: HistoryFacts::default(),
         spill_dir: spill.path().to_owned(),
         trials: None,
+        undo: None,
         permission: crate::support::everything_allowed(),
         rules: LoopRules::default(),
         budget: tiller::agent::Budget::default(),

@@ -45,3 +45,4 @@ mod e2e_terminal;
 mod e2e_tree;
 mod e2e_trial;
 mod e2e_trust;
+mod e2e_undo;

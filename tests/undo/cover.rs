@@ -122,15 +122,90 @@ fn a_turn_that_was_killed_is_completed_from_what_is_on_disk() {
     fs::remove_file(place.root.join("dirty")).unwrap();
     // As a kill: the journal stays, its lock goes.
     place.restart();
-    let unknown = place.undo.recover("session", &[]).unwrap();
-    assert_eq!(Some(&unknown[0]), covered.begun.as_ref());
-    assert_eq!(
-        place.undo.recover("other", &[]).unwrap(),
-        Vec::<String>::new()
-    );
-    place.turns = unknown;
+    let turns = place.undo.recover("session", &[], &[]).unwrap();
+    assert_eq!(Some(&turns[0]), covered.begun.as_ref());
+    let others = place.undo.recover("other", &[], &[]).unwrap();
+    assert_eq!(others, Vec::<String>::new());
+    place.turns = turns;
     assert_eq!(place.go(Undo), Some(vec![]));
     assert_eq!(picture(&place.root), before);
+}
+
+#[test]
+fn an_undo_that_was_killed_is_completed() {
+    let mut place = Place::with(&[("a", "1\n"), ("b", "1\n"), ("c", "1\n")]);
+    let before = picture(&place.root);
+    place.command("First", |place| {
+        for path in ["a", "b", "c", "d/e"] {
+            place.write(path, "2\n");
+        }
+    });
+    // As if it was killed when half of the files were back.
+    let record = place
+        .home
+        .join("turns")
+        .join(&place.turns[0])
+        .join("turn.json");
+    let json = fs::read_to_string(&record).unwrap();
+    assert!(json.contains(r#""status":"done""#), "{json}");
+    fs::write(
+        &record,
+        json.replace(r#""status":"done""#, r#""status":"undoing""#),
+    )
+    .unwrap();
+    place.write("a", "1\n");
+    place.write("c", "mine\n");
+    place.restart();
+    let turns = place
+        .undo
+        .recover("session", &place.turns, &place.turns)
+        .unwrap();
+    assert_eq!(turns, place.turns);
+    assert_eq!(place.read("c").unwrap(), "mine\n");
+    place.write("c", "1\n");
+    assert_eq!(picture(&place.root), before);
+    assert_eq!(place.go(Undo), None);
+}
+
+#[test]
+fn two_programs_in_one_folder_undo_what_each_of_them_has_named() {
+    let mut place = Place::with(&[("a", "1\n"), ("b", "1\n")]);
+    let other = tiller::agent::undo::Undo::new(place.home.clone(), QUOTA);
+    other.prompt("other", "Theirs");
+    place.undo.prompt("session", "Ours");
+    let covered = place.undo.before_command(&place.root).unwrap();
+    place.turns.extend(covered.begun);
+    place.write("a", "ours\n");
+    let path = [place.root.join("b")];
+    let theirs = other
+        .before_write(&place.root, &path)
+        .unwrap()
+        .begun
+        .unwrap();
+    place.write("b", "theirs\n");
+    place.undo.close().unwrap();
+    other.close().unwrap();
+    assert_eq!(place.go(Undo), Some(vec![]));
+    assert_eq!(place.read("a").unwrap(), "1\n");
+    assert_eq!(place.read("b").unwrap(), "theirs\n");
+    let theirs = [theirs];
+    let preview = other.preview(&theirs, Undo).unwrap().unwrap();
+    assert_eq!(other.go(&theirs, Undo, &preview.turn).unwrap(), vec![]);
+    assert_eq!(place.read("b").unwrap(), "1\n");
+}
+
+#[test]
+fn line_ends_that_git_converts_come_back() {
+    let mut place = Place::with(&[("a", "1\r\n2\r\n"), (".gitattributes", "* text=auto\n")]);
+    git(&place.root, &["add", "--renormalize", "."]);
+    git(&place.root, &["commit", "-qm", "y"]);
+    wait_for_a_later_tick(&place.root.join("a"));
+    git(&place.root, &["update-index", "--really-refresh"]);
+    place.command("First", |place| {
+        fs::remove_file(place.root.join("a")).unwrap()
+    });
+    assert_eq!(place.go(Undo), Some(vec![]));
+    assert_eq!(place.read("a").unwrap(), "1\r\n2\r\n");
 }
 
 #[test]

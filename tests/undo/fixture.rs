@@ -102,9 +102,10 @@ impl Place {
         while let Some(folder) = open.pop() {
             for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
                 let meta = entry.metadata().unwrap();
-                match meta.is_dir() {
-                    true => open.push(entry.path()),
-                    false => sum += meta.len(),
+                if meta.is_dir() {
+                    open.push(entry.path())
+                } else {
+                    sum += meta.len()
                 }
             }
         }
@@ -152,9 +153,10 @@ pub fn git_picture(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
             .map(Result::unwrap)
         {
             let path = entry.path();
-            match entry.file_type().unwrap().is_dir() {
-                true => open.push(path),
-                false => drop(found.insert(path.clone(), fs::read(&path).unwrap())),
+            if entry.file_type().unwrap().is_dir() {
+                open.push(path)
+            } else {
+                drop(found.insert(path.clone(), fs::read(&path).unwrap()))
             }
         }
     }

@@ -67,6 +67,12 @@ fn turn() -> impl Strategy<Value = Vec<(bool, Act)>> {
 fn perform(root: &Path, act: &Act) {
     let path = |at: &usize| root.join(PATHS[*at]);
     let lines = |text: u8| format!("{text}\n").repeat(12);
+    if let Act::Move(from, _) | Act::HardLink(from, _) = act
+        && PATHS[*from].ends_with(".log")
+    {
+        // What git ignored before is older than the turn, so it stays where it came to.
+        return;
+    }
     match act {
         Act::Write(at, text) => {
             let _ = fs::create_dir_all(path(at).parent().unwrap());
@@ -148,7 +154,7 @@ fn carry_out(place: &mut Place, at: usize, turn: &[(bool, Act)]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn turns_are_undone_and_redone_byte_by_byte(

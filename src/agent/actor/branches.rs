@@ -51,6 +51,17 @@ impl Actor {
         self.go_to(node, leaving);
     }
 
+    /// The conversation goes on from where the prompt at `node` was sent from.
+    pub(super) fn go_before(&mut self, node: NodeId) {
+        let target = self.conversation.session.tree().node(node).parent;
+        if self.conversation.leaves_trial(target) {
+            let text = "A trial is open, and that is outside of it: the conversation stays.";
+            return self.conversation.notice(NoticeLevel::Warning, text);
+        }
+        let prompt = self.conversation.prompt_at(node);
+        (self.conversation).move_to(target, prompt, &self.model, self.thinking);
+    }
+
     fn go_to(&mut self, node: NodeId, leaving: Leaving) {
         let tree = self.conversation.session.tree();
         let prompt = self.conversation.prompt_at(node);
@@ -217,7 +228,7 @@ impl Conversation {
         self.store(Body::Label { target_id, label });
     }
 
-    fn unknown(&mut self, entry: &str) {
+    pub(super) fn unknown(&mut self, entry: &str) {
         let text = format!("The session has no entry {entry}.");
         self.notice(NoticeLevel::Error, text);
     }

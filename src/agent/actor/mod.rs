@@ -3,10 +3,12 @@
 
 mod task;
 mod turns;
+mod model;
 mod view;
 mod compaction;
 mod external;
 mod trial;
+mod undo;
 mod read_only;
 mod activity;
 mod conversation;
@@ -15,7 +17,6 @@ mod context;
 mod queue;
 mod questions;
 mod permission;
-mod model;
 mod subscribers;
 
 pub use task::start;

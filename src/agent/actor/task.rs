@@ -22,7 +22,9 @@ use crate::agent::memory::{Environment, SessionPrompts, SystemFiles, SystemPromp
 use crate::agent::options::AgentOptions;
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
-use crate::agent::runner::{CompactRequest, Permissions, RunEnv, RunLink, RunMessage, run};
+use crate::agent::runner::{
+    CompactRequest, Permissions, RunEnv, RunLink, RunMessage, close_turn, run,
+};
 use crate::agent::session::SessionState;
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Model, ThinkingLevel};
@@ -80,6 +82,7 @@ impl Actor {
             home: options.cwd.clone(),
             cwd: options.cwd,
             trial: None,
+            undo: options.undo.map(Arc::new),
             conversation_id: options.session.id().to_owned(),
             spill_dir: options.spill_dir,
             warned: Mutex::default(),
@@ -132,6 +135,7 @@ impl Actor {
         tracing::info!("shutdown: no run is under way");
         self.processes.stop_all();
         tracing::info!("shutdown: commands were told to end");
+        self.settle_undo().await;
         self.conversation.close().await;
         tracing::info!("shutdown: the session is on disk");
         let _ = timeout(SHUTDOWN_GRACE, self.conversation.subscribers.catch_up_all()).await;
@@ -199,6 +203,7 @@ impl Actor {
             Some(Command::ContextUsage(answer)) => drop(answer.send(self.context_usage())),
             Some(Command::Tree(command)) => self.on_tree(command),
             Some(Command::Trial(command)) => self.on_trial(command),
+            Some(Command::Undo(command)) => self.on_undo(command),
             Some(Command::Warm) => self.env.provider.warm(&self.model),
             Some(Command::Subscribe(sender, slow)) => {
                 self.conversation.subscribers.join(sender, slow);
@@ -322,7 +327,11 @@ impl Actor {
     fn start_run(&mut self) {
         let env = Arc::clone(&self.env);
         let opening = self.conversation.opening(&self.model, &self.toolbox);
-        self.start(false, |link| async move { run(&link, &env, opening).await });
+        self.start(false, |link| async move {
+            let outcome = run(&link, &env, opening).await;
+            close_turn(&link, &env).await;
+            outcome
+        });
     }
 
     pub(super) fn start<F>(&mut self, silent: bool, task: impl FnOnce(RunLink) -> F)
@@ -364,6 +373,11 @@ impl Actor {
                 let _ = reply.send(());
             }
             Some(RunMessage::Trial(report)) => self.on_trial_report(report),
+            Some(RunMessage::BeginUndo(turn, reply)) => {
+                self.conversation.begin_undo(turn);
+                let _ = reply.send(());
+            }
+            Some(RunMessage::Undone(undone)) => self.on_undone(undone),
             Some(RunMessage::CorrectWindow(model)) => self.correct_window(model),
             Some(RunMessage::SteeringWaits(reply)) => {
                 let _ = reply.send(self.queues.steering_waits());
@@ -406,6 +420,7 @@ impl Actor {
             self.conversation.forget_details(run.first_message);
         }
         run.processes.stop_all();
+        self.close_undo(run.processes);
         self.enter(match self.processes.alive() {
             processes if aborted && processes > 0 => RunState::Stopping { processes },
             _ => RunState::Idle,

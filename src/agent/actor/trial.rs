@@ -10,7 +10,7 @@ use super::task::Actor;
 use crate::agent::event::{AgentEvent, NoticeLevel, QueueKind, TrialEvent};
 use crate::agent::handle::TrialCommand;
 use crate::agent::memory::NOTE_ORIGIN;
-use crate::agent::runner::{TrialReport, discard, keep, try_out};
+use crate::agent::runner::{TrialReport, cover_home, discard, keep, try_out};
 use crate::agent::session::{NodeId, TrialState, open_trial, trial_entry};
 use crate::agent::trial::{Kept, Trial};
 use crate::llm::{Content, Model, ThinkingLevel};
@@ -69,8 +69,13 @@ impl Actor {
         // What its runs started must not write any more.
         self.processes.stop_all();
         let processes = self.processes.clone();
+        let env = Arc::clone(&self.env);
+        if let Some(undo) = env.undo.as_ref().filter(|_| keeps) {
+            undo.prompt(self.conversation.session_id(), "/keep");
+        }
         self.start(true, |link| async move {
             if keeps {
+                cover_home(&link, &env).await;
                 keep(&link, trial, processes).await
             } else {
                 discard(&link, trial, processes).await

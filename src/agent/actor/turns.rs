@@ -85,6 +85,7 @@ impl Actor {
         if shown {
             self.show_queues();
         }
+        self.prompt_undo(&due);
         let model = Arc::clone(self.asked());
         self.conversation
             .deliver(due, advice, &model, &self.toolbox);

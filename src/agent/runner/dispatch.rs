@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
+use super::cover::cover;
 use super::env::RunEnv;
 use super::execution::{self, CallOutcome};
 use super::gate::{self, Refusal};
@@ -105,7 +106,10 @@ async fn run_group(
     }
     join_all(begun.into_iter().map(|(call, details)| async move {
         let ended = match gate::judge(link, env, turn, call, &details).await {
-            Ok(allowed) => execution::execute(link, env, turn, call, allowed, details).await,
+            Ok(allowed) => {
+                cover(link, env, &allowed.effects).await;
+                execution::execute(link, env, turn, call, allowed, details).await
+            }
             Err(Refusal::Because(text)) => CallOutcome::unstarted(ToolStatus::Error, text, details),
             Err(Refusal::CutShort) => {
                 let text = if link.cancelled() {

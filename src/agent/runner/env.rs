@@ -9,6 +9,7 @@ use super::permissions::Permissions;
 use crate::agent::budget::Account;
 use crate::agent::options::LazyRedactor;
 use crate::agent::trial::Trial;
+use crate::agent::undo::Undo;
 use crate::llm::{Model, Provider, Usage};
 
 /// The unchanging part of a run.
@@ -31,6 +32,8 @@ pub(in crate::agent) struct RunEnv {
     pub permissions: Permissions,
     /// The models whose small window the user was warned of.
     pub warned: Mutex<HashSet<String>>,
+    /// Keeps what its calls change.
+    pub undo: Option<Arc<Undo>>,
     /// What the session may spend, and has spent.
     pub account: Account,
     /// Takes secrets out of what tools answer.
@@ -48,6 +51,7 @@ impl RunEnv {
             home: self.home.clone(),
             cwd: self.home.clone(),
             trial: None,
+            undo: self.undo.clone(),
             conversation_id: id.to_owned(),
             spill_dir,
             permissions: self.permissions.within(&self.home),

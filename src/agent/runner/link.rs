@@ -58,6 +58,10 @@ pub(in crate::agent) enum RunMessage {
     Leave(Leave, BranchText, oneshot::Sender<()>),
     /// A trial begins or ends.
     Trial(TrialReport),
+    /// A turn begins to change files: its id.
+    BeginUndo(String, oneshot::Sender<()>),
+    /// Changes of files were undone or redone.
+    Undone(Undone),
     /// The server gave this model another window than was estimated.
     CorrectWindow(Arc<Model>),
     /// Does a steering message wait?
@@ -72,6 +76,14 @@ pub(in crate::agent) enum TrialReport {
     Begun(Box<Started>, oneshot::Sender<(Arc<RunEnv>, Opening)>),
     /// The open one has ended: what was kept of it, or that it is discarded.
     Ended(Option<Kept>, oneshot::Sender<()>),
+}
+
+/// What follows when changes of files were undone or redone.
+pub(in crate::agent) struct Undone {
+    /// What the model is told, if its conversation stays.
+    pub told: Option<String>,
+    /// The prompt before which the conversation goes on, if it goes back too.
+    pub to: Option<String>,
 }
 
 /// What a run is started with.
@@ -283,6 +295,16 @@ impl RunLink {
     pub async fn end_trial(&self, kept: Option<Kept>) -> Option<()> {
         self.ask(|reply| RunMessage::Trial(TrialReport::Ended(kept, reply)))
             .await
+    }
+
+    /// Reports that this turn begins to change files. When this returns, that is stored.
+    pub async fn begin_undo(&self, turn: String) {
+        self.ask(|reply| RunMessage::BeginUndo(turn, reply)).await;
+    }
+
+    /// Reports that changes of files were undone or redone.
+    pub async fn undone(&self, undone: Undone) {
+        self.report(RunMessage::Undone(undone)).await;
     }
 
     /// Says something the user should read.

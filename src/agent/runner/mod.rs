@@ -11,25 +11,29 @@ mod wait;
 mod retry;
 mod call_ids;
 mod dispatch;
+mod cover;
 mod gate;
 mod permissions;
 mod execution;
 mod redaction;
 mod loop_guard;
 mod trial;
+mod undo;
 mod env;
 mod lookout;
 mod link;
 
 pub(super) use compact::compact_now;
+pub(super) use cover::{close_turn, cover_home};
 pub(super) use env::RunEnv;
 pub(super) use leave_branch::leave_branch;
 pub(super) use link::{
     BranchText, Change, CompactRequest, Leave, Opening, RunLink, RunMessage, Summary, TrialReport,
-    Turn,
+    Turn, Undone,
 };
 pub(super) use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
 pub(super) use permissions::Permissions;
 pub(super) use run::run;
 pub(super) use summary::BRANCH_SUMMARY;
 pub(super) use trial::{discard, keep, try_out};
+pub(super) use undo::{rewind, undo_turn};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::kind::{PROMPT, TRIAL, UNCOMPACTED};
+use super::kind::{PROMPT, TRIAL, UNCOMPACTED, UNDO};
 use crate::agent::memory::SessionPrompt;
 use crate::llm::{Content, Message, ThinkingLevel, Usage};
 
@@ -352,6 +352,24 @@ impl Body {
         match self {
             Self::Compaction(compaction) => compaction.details.as_ref(),
             Self::BranchSummary(branch) => branch.details.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The turn with this id begins to change files.
+    pub fn undo(turn: String) -> Self {
+        Self::Custom {
+            custom_type: UNDO.into(),
+            data: json!({ "turn": turn }),
+        }
+    }
+
+    /// The id of the turn that begins to change files here.
+    pub(in crate::agent) fn turn(&self) -> Option<String> {
+        match self {
+            Self::Custom { custom_type, data } if custom_type == UNDO => {
+                Some(data["turn"].as_str()?.to_owned())
+            }
             _ => None,
         }
     }

@@ -6,6 +6,8 @@ pub(super) const PROMPT: &str = "tiller.prompt";
 pub(super) const TRIAL: &str = "tiller.try";
 /// `customType` of entries behind which a compaction is undone.
 pub(super) const UNCOMPACTED: &str = "tiller.uncompacted";
+/// `customType` of entries that name a turn which changes files.
+pub(super) const UNDO: &str = "tiller.undo";
 
 /// What an entry holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub enum Kind {
     Trial,
     /// A compaction was undone.
     Uncompacted,
+    /// A turn began to change files.
+    Undo,
     /// Tokens were spent beside the conversation.
     Usage,
     /// Anything else, which is no part of a context.
@@ -59,6 +63,7 @@ impl Kind {
             | Self::Prompt
             | Self::Trial
             | Self::Uncompacted
+            | Self::Undo
             | Self::Usage
             | Self::Other => false,
         }
@@ -89,6 +94,7 @@ impl Kind {
             ("custom", _, Some(PROMPT)) => Self::Prompt,
             ("custom", _, Some(TRIAL)) => Self::Trial,
             ("custom", _, Some(UNCOMPACTED)) => Self::Uncompacted,
+            ("custom", _, Some(UNDO)) => Self::Undo,
             _ => Self::Other,
         }
     }

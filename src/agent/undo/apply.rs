@@ -2,6 +2,7 @@
 //! from the top; then files and links, each whole or not at all. A path that does not hold what it
 //! should is left alone and named. No link is ever written through.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -35,32 +36,41 @@ pub struct Kept {
     pub why: String,
 }
 
+impl Kept {
+    pub(super) fn new(path: &Path, why: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            why: why.to_owned(),
+        }
+    }
+}
+
 /// What can be done of `steps` with the files as they are, and what stays. What has come about already
 /// is neither.
 pub(super) fn plan<'a>(steps: Vec<Step<'a>>, store: &Store) -> (Vec<Step<'a>>, Vec<Kept>) {
     let (mut todo, mut kept) = (Vec::new(), Vec::new());
     for step in steps {
         let here = look(step.path);
-        if here == *step.to {
-            continue;
-        }
-        let why = match step.to {
-            State::Special => Some("was no file and no folder"),
-            _ if here != *step.from && !is_same_folder(&here, step.from) => {
-                Some("was changed since by others")
-            }
-            State::File { content, .. } => is_missing(content, store),
-            _ => None,
-        };
-        match why {
-            Some(why) => kept.push(Kept {
-                path: step.path.to_owned(),
-                why: why.to_owned(),
-            }),
+        match obstacle(&step, &here, store) {
+            Some(why) => kept.push(Kept::new(step.path, why)),
+            None if here == *step.to => {}
             None => todo.push(step),
         }
     }
     (todo, kept)
+}
+
+/// Why a step cannot be done where `here` stands at its path.
+pub(super) fn obstacle(step: &Step<'_>, here: &State, store: &Store) -> Option<&'static str> {
+    match step.to {
+        to if here == to => None,
+        State::Special => Some("was no file and no folder"),
+        _ if here != step.from && !is_same_folder(here, step.from) => {
+            Some("was changed since by others")
+        }
+        State::File { content, .. } => is_missing(content, store),
+        _ => None,
+    }
 }
 
 fn is_same_folder(here: &State, from: &State) -> bool {
@@ -110,6 +120,13 @@ pub(super) fn apply(steps: &[Step<'_>], store: &Store) -> Vec<Kept> {
     };
     let mut ordered: Vec<&Step<'_>> = steps.iter().collect();
     ordered.sort_by_key(|step| step.path);
+    let mut inodes: Vec<_> = ordered.iter().filter_map(|it| inode(it.path)).collect();
+    inodes.sort_unstable();
+    let twice: HashSet<_> = inodes
+        .windows(2)
+        .filter(|it| it[0] == it[1])
+        .map(|it| it[0])
+        .collect();
     for step in ordered.iter().rev() {
         if !stays(step.from, step.to) {
             note(step, take_away(step));
@@ -122,7 +139,10 @@ pub(super) fn apply(steps: &[Step<'_>], store: &Store) -> Vec<Kept> {
     }
     for step in &ordered {
         match step.to {
-            State::File { mode, content } => note(step, put(step.path, *mode, content, store)),
+            State::File { mode, content } => {
+                let shared = inode(step.path).is_some_and(|it| twice.contains(&it));
+                note(step, put(step.path, *mode, content, store, shared));
+            }
             State::Link(target) => note(step, put_link(step.path, target)),
             _ => {}
         }
@@ -171,22 +191,30 @@ fn take_away(step: &Step<'_>) -> io::Result<()> {
 fn make_folder(path: &Path) -> io::Result<()> {
     match fs::create_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            match fs::symlink_metadata(path)?.is_dir() {
-                true => Ok(()),
-                false => Err(error),
+            if fs::symlink_metadata(path)?.is_dir() {
+                Ok(())
+            } else {
+                Err(error)
             }
         }
         made => made,
     }
 }
 
-/// Puts the bytes of `content` in the place of what is at `path`.
-fn put(path: &Path, mode: u32, content: &Content, store: &Store) -> io::Result<()> {
+/// The file at `path`, if it has other names.
+fn inode(path: &Path) -> Option<(u64, u64)> {
+    let meta = fs::symlink_metadata(path).ok()?;
+    (meta.is_file() && meta.nlink() > 1).then(|| (meta.dev(), meta.ino()))
+}
+
+/// Puts the bytes of `content` in the place of what is at `path`: of a file with other names, in
+/// the file itself, unless those get content of their own.
+fn put(path: &Path, mode: u32, content: &Content, store: &Store, parts: bool) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let permissions = Permissions::from_mode(mode);
     let there = fs::symlink_metadata(path).ok();
     let there = there.filter(fs::Metadata::is_file);
-    if there.as_ref().is_some_and(|meta| meta.nlink() > 1) {
+    if !parts && there.as_ref().is_some_and(|meta| meta.nlink() > 1) {
         // Its other names stay names of it.
         let mut options = OpenOptions::new();
         options.write(true).custom_flags(nix::libc::O_NOFOLLOW);

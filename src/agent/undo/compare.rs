@@ -15,8 +15,13 @@ use super::repository::read_blobs;
 use super::state::{Blob, Content, Lost, State};
 use super::tree::{Image, Kind, Seen, Tree};
 
-/// All that was changed, by path.
-pub(super) fn compare(trees: &[Tree], befores: &[Before]) -> Vec<Change> {
+/// All that was changed, by path. What only others have named is theirs.
+pub(super) fn compare(
+    trees: &[Tree],
+    befores: &[Before],
+    named_by_others: &HashSet<PathBuf>,
+    own: &Path,
+) -> Vec<Change> {
     let mut states: BTreeMap<PathBuf, State> = BTreeMap::new();
     let (late, early): (Vec<&Before>, Vec<&Before>) = befores.iter().partition(|it| it.late);
     for before in late {
@@ -24,7 +29,7 @@ pub(super) fn compare(trees: &[Tree], befores: &[Before]) -> Vec<Change> {
     }
     let mut touched = Vec::new();
     for tree in trees {
-        let now = Tree::look(&tree.root);
+        let now = Tree::look(&tree.root, own);
         touched.extend(touched_files(tree, &now));
         for seen in added(tree, &now) {
             states.insert(tree.root.join(&seen.path), State::Nothing);
@@ -34,12 +39,15 @@ pub(super) fn compare(trees: &[Tree], befores: &[Before]) -> Vec<Change> {
     for (path, seen) in touched {
         states.insert(path, blobs.state(seen));
     }
+    let named: HashSet<&Path> = befores.iter().map(|before| &*before.path).collect();
+    states.retain(|path, _| named.contains(&**path) || !named_by_others.contains(path));
     for before in early {
         states.insert(before.path.clone(), before.state.clone());
     }
     let changes = states.into_iter().filter_map(|(path, before)| {
         let after = look(&path);
-        (before != after && before != State::Special).then_some(Change {
+        (before != after && before != State::Special).then(|| Change {
+            named: named.contains(&*path),
             path,
             before,
             after,
@@ -90,7 +98,7 @@ fn added<'t>(tree: &Tree, now: &'t Tree) -> Vec<&'t Seen> {
 
 /// Whether the file was made after `since`; so is one of which nobody knows, in a file system
 /// that does not tell.
-fn is_born_since(path: &Path, since: SystemTime) -> bool {
+pub(super) fn is_born_since(path: &Path, since: SystemTime) -> bool {
     let meta = fs::symlink_metadata(path);
     meta.is_ok_and(|meta| meta.created().map_or(true, |born| born >= since))
 }

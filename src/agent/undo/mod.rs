@@ -3,7 +3,8 @@
 //! byte by their name there, all others by a copy in a folder outside the repository. The user's git
 //! is only read.
 
-mod undo;
+mod handle;
+mod command;
 mod open_turn;
 mod tree;
 mod cover;
@@ -24,7 +25,8 @@ mod path_text;
 mod error;
 
 pub use apply::Kept;
+pub use command::{Rewind, RewindPoint, UndoCommand};
 pub use error::UndoError;
+pub use handle::{Covered, Undo};
 pub use history::Direction;
 pub use preview::{FilePreview, Preview};
-pub use undo::{Covered, Undo};

@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::compare::compare;
+use super::compare::{compare, is_born_since};
 use super::cover::{Copies, Limits, cover, uncovered};
 use super::error::UndoError;
 use super::look::look_and_keep;
-use super::record::{Before, Begun, Journal, Record, Said, Status};
+use super::record::{Before, Begun, Journal, Record, Said, Status, named_by_others};
+use super::repository::is_ignored;
 use super::state::{Lost, State};
 use super::store::Store;
 use super::tree::Tree;
@@ -65,7 +66,11 @@ impl OpenTurn {
                 if self.known.contains(path) || states.contains_key(path) || self.has_seen(path) {
                     break;
                 }
-                let state = look_and_keep(path, store, limits)?;
+                let state = if self.is_new(path) {
+                    State::Nothing
+                } else {
+                    look_and_keep(path, store, limits)?
+                };
                 let is_missing = state == State::Nothing;
                 if !matches!(state, State::Folder(_)) {
                     states.insert(path.to_owned(), state);
@@ -95,6 +100,15 @@ impl OpenTurn {
         Ok(lost)
     }
 
+    /// Whether the turn itself has made what is at the path. Of what git ignores nobody knows.
+    fn is_new(&self, path: &Path) -> bool {
+        let mut around = self.said.trees.iter();
+        let around = around.find(|tree| path.starts_with(&tree.root));
+        around.is_some_and(|tree| {
+            tree.is_whole && is_born_since(path, tree.taken) && !is_ignored(&tree.root, path)
+        })
+    }
+
     /// Whether a tree that was looked at covers the path.
     fn has_seen(&self, path: &Path) -> bool {
         self.said.trees.iter().any(|tree| {
@@ -114,18 +128,29 @@ impl OpenTurn {
         if self.said.trees.iter().any(|tree| tree.root == root) {
             return Ok(Vec::new());
         }
-        let mut tree = Tree::look(root);
+        if std::env::home_dir().is_some_and(|home| home.starts_with(root)) {
+            return Ok(vec![(root.to_owned(), Lost::Home)]);
+        }
+        let mut tree = Tree::look(root, store.data());
         cover(&mut tree, store, copies, &self.known, limits)?;
         self.journal.tree(&tree)?;
-        let uncovered = uncovered(&tree);
+        let mut uncovered = uncovered(&tree);
+        if !tree.is_whole {
+            uncovered.push((root.to_owned(), Lost::TooSlow));
+        }
         self.said.trees.push(tree);
         Ok(uncovered)
     }
 
     /// Ends it. Gives its record, unless it has changed nothing.
     pub fn close(self, store: &Store) -> Result<Option<Record>, UndoError> {
+        let trees = &self.said.trees;
+        let others = match trees.iter().map(|tree| tree.taken).min() {
+            Some(since) => named_by_others(store, &self.said.begun.session, since)?,
+            None => HashSet::new(),
+        };
         let record = Record {
-            changed: compare(&self.said.trees, &self.said.befores),
+            changed: compare(&self.said.trees, &self.said.befores, &others, store.data()),
             begun: self.said.begun,
             status: Status::Done,
         };

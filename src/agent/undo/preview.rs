@@ -1,14 +1,15 @@
 //! What undoing or redoing a turn would change, for the user to see before it is done.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use similar::{ChangeTag, TextDiff};
 
-use super::apply::{Kept, Step};
+use super::apply::{Kept, Step, obstacle};
 use super::history::Direction;
-use super::look::bytes_of_blob;
-use super::record::Record;
+use super::look::{bytes_of_blob, look};
+use super::record::{Record, Status};
 use super::state::{Content, State};
 use super::store::Store;
 use crate::agent::tool::FileChange;
@@ -50,7 +51,53 @@ pub(super) fn preview(
     kept: Vec<Kept>,
     store: &Store,
 ) -> Preview {
-    let files = todo.iter().map(|step| FilePreview {
+    let files = todo.iter().map(|step| file(step, store));
+    Preview {
+        direction,
+        turn: record.begun.id.clone(),
+        prompt: record.begun.prompt.clone(),
+        files: files.collect(),
+        kept,
+    }
+}
+
+/// What undoing all of `records`, the oldest first, would change.
+pub(super) fn preview_back(records: &[Record], store: &Store) -> Preview {
+    let mut states: BTreeMap<&Path, (State, State)> = BTreeMap::new();
+    let mut kept: BTreeMap<&Path, Kept> = BTreeMap::new();
+    let done = records.iter().rev();
+    for record in done.filter(|record| !matches!(record.status, Status::Undone(_))) {
+        for change in &record.changed {
+            let path = &*change.path;
+            let (_, now) = states.entry(path).or_insert_with(|| {
+                let here = look(path);
+                (here.clone(), here)
+            });
+            let step = Step {
+                path,
+                from: &change.after,
+                to: &change.before,
+            };
+            match obstacle(&step, now, store) {
+                Some(why) => drop(kept.insert(path, Kept::new(path, why))),
+                None => *now = change.before.clone(),
+            }
+        }
+    }
+    let steps = states.iter().filter(|(_, (here, then))| here != then);
+    let steps = steps.map(|(path, (from, to))| Step { path, from, to });
+    let files: Vec<FilePreview> = steps.map(|step| file(&step, store)).collect();
+    Preview {
+        direction: Direction::Undo,
+        turn: String::new(),
+        prompt: (records.first()).map_or_else(String::new, |it| it.begun.prompt.clone()),
+        files,
+        kept: kept.into_values().collect(),
+    }
+}
+
+fn file(step: &Step<'_>, store: &Store) -> FilePreview {
+    FilePreview {
         path: step.path.to_owned(),
         change: match (step.from, step.to) {
             (State::Nothing, _) => FileChange::Added,
@@ -58,13 +105,6 @@ pub(super) fn preview(
             _ => FileChange::Changed,
         },
         lines: lines(step, store),
-    });
-    Preview {
-        direction,
-        turn: record.begun.id.clone(),
-        prompt: record.begun.prompt.clone(),
-        files: files.collect(),
-        kept,
     }
 }
 

@@ -3,10 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::error::UndoError;
-use super::record::{Record, Said, read_open};
+use super::record::{Record, Said, names, read_open};
 use super::state::State;
 use super::store::{Store, is_temporary};
 use super::tree::{Image, Kind};
@@ -50,9 +50,10 @@ pub(super) fn evict(store: &Store, max_bytes: u64) -> Result<usize, UndoError> {
     for hash in sizes.keys().filter(|hash| !uses.contains_key(*hash)) {
         let path = store.path_of(hash);
         // Nobody else has the lock, so nobody is writing it.
-        let path = match is_temporary(hash) {
-            true => store.objects().join(hash),
-            false => path,
+        let path = if is_temporary(hash) {
+            store.objects().join(hash)
+        } else {
+            path
         };
         fs::remove_file(&path).map_err(UndoError::io("cannot remove", &path))?;
     }
@@ -85,13 +86,15 @@ fn objects(store: &Store) -> Result<HashMap<String, u64>, UndoError> {
 fn turns(store: &Store) -> Result<Vec<Turn>, UndoError> {
     let mut turns = Vec::new();
     for (folder, id) in names(&store.turns())? {
-        let (is_open, hashes) = match Record::load(store, &id)? {
-            Some(record) => {
+        let (is_open, hashes) = match Record::load(store, &id) {
+            Ok(Some(record)) => {
                 let states = record.changed.iter();
                 let states = states.flat_map(|change| [&change.before, &change.after]);
                 (false, states.filter_map(hash_of).collect())
             }
-            None => (true, read_open(&folder)?.map(hashes_of).unwrap_or_default()),
+            // Nothing can be brought back with it.
+            Err(_) => (false, HashSet::new()),
+            Ok(None) => (true, read_open(&folder)?.map(hashes_of).unwrap_or_default()),
         };
         turns.push(Turn {
             folder,
@@ -118,14 +121,4 @@ fn hash_of(state: &State) -> Option<String> {
         State::File { content, .. } => Some(content.hash.clone()).filter(|it| !it.is_empty()),
         _ => None,
     }
-}
-
-/// What is in a folder, with its name.
-pub(super) fn names(folder: &Path) -> Result<Vec<(PathBuf, String)>, UndoError> {
-    let entries = fs::read_dir(folder).map_err(UndoError::io("cannot read", folder))?;
-    let named = entries.flatten().filter_map(|entry| {
-        let name = entry.file_name().into_string().ok()?;
-        Some((entry.path(), name))
-    });
-    Ok(named.collect())
 }

@@ -1,10 +1,12 @@
 //! What is kept of a turn: while it is open a journal, to which the state of a path is written before
 //! the path is changed; once it is closed a record of what it changed, written whole or not at all.
 
+use std::collections::HashSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +57,9 @@ pub(super) struct Change {
     pub path: PathBuf,
     pub before: State,
     pub after: State,
+    /// Whether a tool has said that it would change it.
+    #[serde(default)]
+    pub named: bool,
 }
 
 /// Whether the changes of a turn are in the files.
@@ -239,6 +244,42 @@ impl Journal {
         };
         Ok(Some((journal, said)))
     }
+}
+
+/// The paths that turns of other sessions than `session` have named since `since`.
+pub(super) fn named_by_others(
+    store: &Store,
+    session: &str,
+    since: SystemTime,
+) -> Result<HashSet<PathBuf>, UndoError> {
+    let mut named = HashSet::new();
+    for (folder, id) in names(&store.turns())? {
+        let meta = fs::metadata(&folder).and_then(|meta| meta.modified());
+        if folder.join(RECORD).exists() && meta.is_ok_and(|modified| modified < since) {
+            continue;
+        }
+        if let Some(record) = Record::load(store, &id).unwrap_or_default() {
+            let changed = record.changed.into_iter().filter(|change| change.named);
+            if record.begun.session != session {
+                named.extend(changed.map(|change| change.path));
+            }
+        } else if let Some(said) = read_open(&folder)?
+            && said.begun.session != session
+        {
+            named.extend(said.befores.into_iter().map(|before| before.path));
+        }
+    }
+    Ok(named)
+}
+
+/// What is in a folder, with its name.
+pub(super) fn names(folder: &Path) -> Result<Vec<(PathBuf, String)>, UndoError> {
+    let entries = fs::read_dir(folder).map_err(UndoError::io("cannot read", folder))?;
+    let named = entries.flatten().filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        Some((entry.path(), name))
+    });
+    Ok(named.collect())
 }
 
 /// What the journal in `folder` says, whoever has it; none where it does not even say whose it is.

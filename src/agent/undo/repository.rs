@@ -1,7 +1,7 @@
 //! What a repository of the user has of the files in its working tree. It is only read: its index is
 //! parsed here, and git itself is asked for contents and attributes without taking a lock.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -143,11 +143,19 @@ impl Repository {
     }
 }
 
+/// Whether git ignores the path; never outside of a repository.
+pub(super) fn is_ignored(root: &Path, path: &Path) -> bool {
+    let asked = ["check-ignore", "--quiet", "--no-index", "--"];
+    let mut arguments: Vec<&OsStr> = asked.iter().map(AsRef::as_ref).collect();
+    arguments.push(path.as_os_str());
+    Git::within(root).run(&arguments).is_ok()
+}
+
 /// Reads contents of the repository at `common_dir`, as far as it has them.
 pub(super) fn read_blobs(common_dir: &Path, ids: &[String], mut take: impl FnMut(&str, Vec<u8>)) {
-    let unique: HashMap<&str, ()> = ids.iter().map(|id| (id.as_str(), ())).collect();
+    let unique: HashSet<&str> = ids.iter().map(String::as_str).collect();
     let mut asked = String::new();
-    for id in unique.keys() {
+    for id in unique {
         asked.push_str(id);
         asked.push('\n');
     }

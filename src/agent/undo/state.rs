@@ -83,6 +83,10 @@ pub(super) enum Lost {
     Changing,
     /// Git no longer has it as it was.
     NotInGit,
+    /// It is the home folder, or one above it.
+    Home,
+    /// There is too much in it to be looked at in time.
+    TooSlow,
 }
 
 impl Lost {
@@ -94,6 +98,8 @@ impl Lost {
             Self::Unreadable => "cannot be read",
             Self::Changing => "was being written while it was copied",
             Self::NotInGit => "git does not have it byte by byte",
+            Self::Home => "as a home folder it is not copied; only what file tools change is",
+            Self::TooSlow => "there is more in it than can be looked at before a command",
         }
     }
 }

@@ -45,6 +45,11 @@ impl Store {
         Ok(store)
     }
 
+    /// The folder of the program's data, in which the store is.
+    pub fn data(&self) -> &Path {
+        self.home.parent().unwrap_or(&self.home)
+    }
+
     /// The folder with a folder for each turn.
     pub fn turns(&self) -> PathBuf {
         self.home.join("turns")

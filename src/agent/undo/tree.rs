@@ -11,7 +11,7 @@ use super::state::{Lost, Stamp};
 use crate::agent::tools::{Entry, walk_unignored};
 
 /// Longer than this nothing is waited for.
-const SECONDS: u64 = 10;
+const SECONDS: u64 = 5;
 /// Two changes this close to one another may look like one.
 const TICK: Duration = Duration::from_millis(20);
 
@@ -62,8 +62,9 @@ pub(super) enum Image {
 }
 
 impl Tree {
-    /// Looks at the tree below `root`.
-    pub fn look(root: &Path) -> Self {
+    /// Looks at the tree below `root`, without what is below `own`, the folder of the program's data:
+    /// that changes all the time.
+    pub fn look(root: &Path, own: &Path) -> Self {
         let taken = file_time();
         let found = Mutex::new((Vec::new(), Vec::new()));
         let is_whole = walk_unignored(root, SECONDS, || {
@@ -79,6 +80,9 @@ impl Tree {
             found.into_inner().unwrap_or_else(PoisonError::into_inner);
         if root.join(".git").symlink_metadata().is_ok() {
             repositories.push(PathBuf::new());
+        }
+        if let Ok(own) = own.strip_prefix(root) {
+            entries.retain(|seen: &Seen| !seen.path.starts_with(own));
         }
         let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
         repositories.sort_by_key(|path| bytes(path));

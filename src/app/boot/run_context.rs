@@ -11,6 +11,7 @@ use crate::agent::permission::{PermissionMode, Policy};
 use crate::agent::process::Processes;
 use crate::agent::session::folder::folder_for;
 use crate::agent::session::{HistoryFacts, Session, SessionBranch};
+use crate::agent::undo::Undo;
 use crate::agent::workspace::Places;
 use crate::agent::{
     self, AgentHandle, AgentOptions, LazyRedactor, PermissionOptions, SlowReader, Toolbox, tools,
@@ -164,6 +165,8 @@ impl RunContext {
             facts,
             spill_dir: self.spill_dir.clone(),
             trials: self.session_file.is_some().then(|| dirs.trials()),
+            undo: (self.session_file.is_some())
+                .then(|| Undo::new(dirs.undo(), settings.undo_max_bytes)),
             permission: self.permission(plan, dirs),
             rules: settings.rules.clone(),
             budget: settings.budget,

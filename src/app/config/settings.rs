@@ -55,6 +55,8 @@ pub struct Settings {
     pub permission: PermissionMode,
     /// What a session may spend.
     pub budget: Budget,
+    /// Bytes that the copies of files take at most which an undo needs.
+    pub undo_max_bytes: u64,
     /// The theme: `auto`, or the name of one.
     pub theme: String,
 }
@@ -129,6 +131,7 @@ impl Settings {
                 usd: read.dollars("budget.usd")?,
                 tokens: read.get("budget.tokens")?,
             },
+            undo_max_bytes: read.get("undo.max_bytes")?,
             theme: read.get("ui.theme")?,
         })
     }
@@ -284,6 +287,7 @@ mod tests {
             "permission.redact=false",
             "budget.usd=2",
             "budget.tokens=10",
+            "undo.max_bytes=11",
             "ui.theme=light",
             "permission.mode=plan",
             "permission.writable=[\"/w\"]",
@@ -386,6 +390,7 @@ mod tests {
                 usd: 2.0,
                 tokens: 10,
             },
+            undo_max_bytes: 11,
             theme: "light".to_owned(),
         };
         assert_eq!(Settings::resolve(&layers).unwrap(), expected);

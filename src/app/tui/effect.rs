@@ -10,6 +10,7 @@ use super::session_effect::SessionEffect;
 use super::transcript::PageRequest;
 use crate::agent::permission::PermissionMode;
 use crate::agent::trial::Trial;
+use crate::agent::undo;
 use crate::agent::{Answer, Leaving, QueueKind};
 use crate::llm::{Content, Model, ThinkingLevel};
 
@@ -56,6 +57,8 @@ pub enum Effect {
     GoOn,
     /// Do something about trials.
     Trial(TrialEffect),
+    /// Do something about the changes of files.
+    Undo(UndoEffect),
     /// Compact the conversation, with this in focus.
     Compact(Option<String>),
     /// Go back to before the last compaction.
@@ -140,6 +143,21 @@ pub enum TerminalEffect {
     LayOutAnew,
     /// End the program.
     Exit(ExitKind),
+}
+
+/// A side effect about the changes of files.
+#[derive(Clone, Debug, PartialEq)]
+pub enum UndoEffect {
+    /// Ask what the next undo or redo would change.
+    Preview(undo::Direction),
+    /// Undo or redo this turn.
+    Go(undo::Direction, String),
+    /// Ask for the prompts of the conversation.
+    Prompts,
+    /// Ask what going back to before this prompt would change in files.
+    PreviewRewind(undo::RewindPoint),
+    /// Go back to before it.
+    Rewind(undo::RewindPoint, undo::Rewind),
 }
 
 /// A side effect about trials.

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
 
 use super::composer::{HistoryFile, SavedDraft};
-use super::effect::{Direction, Effect, TreeEffect, TrialEffect};
+use super::effect::{Direction, Effect, TreeEffect, TrialEffect, UndoEffect};
 use super::external_editor;
 use super::msg::{EffectResult, FoundModel};
 use super::options::StoredFiles;
@@ -18,6 +19,7 @@ use super::storage::{Job, Storage};
 use crate::agent::memory::git_head;
 use crate::agent::session::{Iteration, IterationSummary, SessionSnapshot, SessionView};
 use crate::agent::trial;
+use crate::agent::undo::UndoCommand;
 use crate::agent::{AgentHandle, QueueKind};
 use crate::app::branches::{Outline, compare};
 use crate::app::export::export_on_request;
@@ -112,6 +114,7 @@ impl EffectRunner {
                 }
             }
             Effect::Trial(effect) => self.trial(effect),
+            Effect::Undo(effect) => self.undo(effect),
             Effect::Export(session, argument) => self.export(session, argument),
             Effect::NameSession(name) => self.handle.name(name),
             Effect::ReadPage(request) => self.block(|| EffectResult::Page(request.load())),
@@ -168,6 +171,45 @@ impl EffectRunner {
                 }
             }
         }
+    }
+
+    fn undo(&self, effect: UndoEffect) {
+        match effect {
+            UndoEffect::Preview(direction) => self.ask_undo(
+                |answer| UndoCommand::Preview(direction, answer),
+                move |preview| EffectResult::Undo(direction, preview),
+            ),
+            UndoEffect::Go(direction, turn) => {
+                self.handle.undo(UndoCommand::Go { direction, turn });
+            }
+            UndoEffect::Prompts => {
+                self.ask_undo(UndoCommand::Prompts, EffectResult::RewindPoints);
+            }
+            UndoEffect::PreviewRewind(point) => {
+                let entry = point.entry.clone();
+                self.ask_undo(
+                    |answer| UndoCommand::PreviewRewind(point, answer),
+                    move |preview| EffectResult::RewindPreview(entry, preview),
+                );
+            }
+            UndoEffect::Rewind(point, what) => self.handle.undo(UndoCommand::Rewind(point, what)),
+        }
+    }
+
+    fn ask_undo<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(oneshot::Sender<Result<T, String>>) -> UndoCommand,
+        result: impl FnOnce(T) -> EffectResult + Send + 'static,
+    ) {
+        let (answer, answered) = oneshot::channel();
+        self.handle.undo(question(answer));
+        self.spawn(async move {
+            match answered.await {
+                Ok(Ok(found)) => result(found),
+                Ok(Err(why)) => EffectResult::UndoFailed(why),
+                Err(_) => EffectResult::UndoFailed("The agent has stopped".to_owned()),
+            }
+        });
     }
 
     /// Waits for what is still being written, but not for long.

@@ -14,6 +14,7 @@ use super::transcript::LoadedPage;
 use super::view::ScreenDrawn;
 use crate::agent::session::{Iteration, IterationSummary, SessionBranch};
 use crate::agent::trial::Trial;
+use crate::agent::undo;
 use crate::agent::{ContextUsage, Event, Snapshot};
 use crate::app::branches::{ComparisonLine, Outline};
 use crate::app::models::{KeyState, ModelList};
@@ -102,6 +103,14 @@ pub enum EffectResult {
     AbandonedTrials(Vec<Trial>),
     /// How many files the trial has changed, if that can be told.
     TrialChanges(Arc<Trial>, Option<usize>),
+    /// What the next undo or redo would change; none where there is nothing.
+    Undo(undo::Direction, Option<undo::Preview>),
+    /// The prompts of the conversation.
+    RewindPoints(Vec<undo::RewindPoint>),
+    /// What going back to this prompt would change in files.
+    RewindPreview(String, undo::Preview),
+    /// Nothing can be undone now.
+    UndoFailed(String),
     /// Something was done that the user should know.
     Said(String),
     /// Something failed that the user should know.

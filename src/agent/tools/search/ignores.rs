@@ -143,9 +143,10 @@ impl<'s> IgnoreLoader<'s> {
             .map_or_else(Gitignore::empty, |path| {
                 self.load(folder, &path, paths::readable(path.as_os_str()))
             });
-        let dot_ignore = match self.obeys_dot_ignore {
-            true => own(".ignore"),
-            false => Gitignore::empty(),
+        let dot_ignore = if self.obeys_dot_ignore {
+            own(".ignore")
+        } else {
+            Gitignore::empty()
         };
         let kinds = [dot_ignore, own(".gitignore"), exclude];
         if repository.is_none() && kinds.iter().all(Gitignore::is_empty) {

@@ -6,6 +6,7 @@ use super::opening::Opening;
 use super::picker::{Pager, Picker};
 use super::sessions::{SessionMode, SessionPicker};
 use super::tree::{ComparisonView, TreePicker};
+use super::undo::{RewindPicker, UndoQuestion};
 use crate::agent::ContextUsage;
 use crate::app::action::{Action, Scope};
 use crate::app::sessions::SessionFacts;
@@ -25,6 +26,10 @@ pub enum Overlay {
     ConfirmFull,
     /// Whether the trial ends this way, and the letter that asked, if it was one.
     EndTrial(Action, Option<char>),
+    /// Whether to undo or redo.
+    Undo(Box<UndoQuestion>),
+    /// The prompts to go back to.
+    Rewind(Box<RewindPicker>),
     /// Earlier prompts.
     HistorySearch(Picker),
     /// The models.
@@ -52,11 +57,13 @@ impl Overlay {
                 Some(_) => Scope::Pager,
                 None => Scope::List,
             },
-            Self::ConfirmQuit | Self::ConfirmFull | Self::EndTrial(..) | Self::Opening(_) => {
-                Scope::Question
-            }
+            Self::ConfirmQuit
+            | Self::ConfirmFull
+            | Self::EndTrial(..)
+            | Self::Undo(_)
+            | Self::Opening(_) => Scope::Question,
             Self::Tree(_) => Scope::Tree,
-            Self::HistorySearch(_) | Self::Models(_) => Scope::List,
+            Self::HistorySearch(_) | Self::Models(_) | Self::Rewind(_) => Scope::List,
             Self::Sessions(list) => match list.mode {
                 SessionMode::Choosing => Scope::Sessions,
                 SessionMode::Naming(_) => Scope::List,
@@ -78,11 +85,16 @@ impl Overlay {
                 SessionMode::Removing => None,
             },
             Self::Iterations(list) if list.opened.is_none() => Some(&mut list.picker),
+            Self::Rewind(list) => Some(match &mut list.chosen {
+                Some(chosen) => &mut chosen.ways,
+                None => &mut list.picker,
+            }),
             Self::Help(_)
             | Self::Comparison(_)
             | Self::Iterations(_)
             | Self::Context(..)
             | Self::SessionFacts(..)
+            | Self::Undo(_)
             | Self::ConfirmQuit
             | Self::ConfirmFull
             | Self::EndTrial(..) => None,
@@ -93,6 +105,7 @@ impl Overlay {
     pub fn query(&mut self) -> Option<&mut Picker> {
         match self {
             Self::Opening(_) => None,
+            Self::Rewind(list) if list.chosen.is_some() => None,
             other => other.picker(),
         }
     }
@@ -101,6 +114,7 @@ impl Overlay {
     pub fn next_wake(&self, now: i64) -> Option<i64> {
         match self {
             Self::Opening(opening) => opening.delay.next_wake(now),
+            Self::Undo(question) => question.delay.next_wake(now),
             Self::Sessions(list) => list.due.next(),
             _ => None,
         }
@@ -115,11 +129,13 @@ impl Overlay {
             Self::Iterations(list) => list.opened.as_mut().map(|opened| &mut opened.pager),
             Self::Models(models) => models.details.as_mut(),
             Self::Comparison(view) => Some(&mut view.pager),
+            Self::Undo(question) => Some(&mut question.pager),
             Self::ConfirmQuit
             | Self::ConfirmFull
             | Self::EndTrial(..)
             | Self::Opening(_)
             | Self::HistorySearch(_)
+            | Self::Rewind(_)
             | Self::Sessions(_)
             | Self::Tree(_) => None,
         }

@@ -9,6 +9,7 @@ mod sessions;
 mod opening;
 mod tree;
 mod tree_rows;
+mod undo;
 
 pub use help::{HelpLine, help_lines};
 pub use iterations::{IterationPicker, OpenedIteration};
@@ -19,3 +20,4 @@ pub use picker::{Pager, Picker};
 pub use sessions::{Due, Preview, SessionMode, SessionPicker, TextSearch};
 pub use tree::{ComparisonView, TreePicker, TreePurpose};
 pub use tree_rows::{TreeRow, TreeRows};
+pub use undo::{ChosenPoint, RewindPicker, UndoQuestion, WAYS};

@@ -3,7 +3,7 @@
 use super::command::{self, Command};
 use super::{
     editor, iterations, list, models, overlay, permission, questions, queue, scroll, sessions,
-    stop, tree, trials,
+    stop, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
@@ -88,6 +88,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::Try | Action::KeepTrial | Action::DiscardTrial => {
             return trials::act(app, action, argument);
         }
+        Action::UndoTurn | Action::RedoTurn | Action::Rewind => return undo::act(app, action),
         Action::Init => {
             return queue::send_or_wait(app, vec![Content::text(init_prompt(argument))]);
         }

@@ -62,6 +62,7 @@ fn search(app: &mut App) {
         Some(Overlay::Models(models)) => models.search(&app.models),
         Some(Overlay::Iterations(list)) => list.search(&app.timeline),
         Some(Overlay::Tree(tree)) => tree.search(),
+        Some(Overlay::Rewind(list)) if list.chosen.is_none() => list.search(),
         Some(Overlay::Sessions(list)) if list.mode == SessionMode::Choosing => {
             list.search(app.now);
         }

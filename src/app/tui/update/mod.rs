@@ -17,6 +17,7 @@ mod iterations;
 mod models;
 mod sessions;
 mod trials;
+mod undo;
 mod questions;
 mod permission;
 

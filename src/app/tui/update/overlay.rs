@@ -1,6 +1,6 @@
 //! Keys, pastes and choices while something lies over the screen.
 
-use super::{iterations, list, models, permission, sessions, stop, tree, trials};
+use super::{iterations, list, models, permission, sessions, stop, tree, trials, undo};
 use crate::agent::{ContextUsage, Leaving};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -33,6 +33,8 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
             permission::confirm_full(app)
         }),
         Some(Overlay::EndTrial(..)) => trials::press(app, action),
+        Some(Overlay::Undo(_)) => undo::press(app, action),
+        Some(Overlay::Rewind(_)) => undo::press_rewind(app, press, action),
         Some(Overlay::HistorySearch(_)) => {
             list::press(app, press, action.map(turned_around), choose)
         }
@@ -109,6 +111,7 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
         }
         Some(Overlay::Models(_)) => models::choose_entry(app),
         Some(Overlay::Iterations(_)) => iterations::look_into(app),
+        Some(Overlay::Rewind(_)) => undo::choose(app),
         Some(Overlay::Tree(_)) => tree::choose(app, Leaving::Silently),
         Some(Overlay::Sessions(_)) => sessions::choose(app),
         Some(Overlay::Opening(_)) => sessions::choose_way(app),

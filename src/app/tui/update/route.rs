@@ -2,7 +2,7 @@
 
 use super::{
     agent, editor, iterations, keys, list, models, overlay, queue, scroll, sessions, stop,
-    terminal, tree, trials,
+    terminal, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
@@ -109,6 +109,12 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::History(older) => list::history_loaded(app, older),
         EffectResult::AbandonedTrials(found) => trials::abandoned(app, &found),
         EffectResult::TrialChanges(trial, changes) => trials::counted(app, &trial, changes),
+        EffectResult::Undo(direction, preview) => undo::previewed(app, direction, preview),
+        EffectResult::RewindPoints(points) => undo::prompts_read(app, points),
+        EffectResult::RewindPreview(entry, preview) => {
+            undo::rewind_previewed(app, &entry, preview);
+        }
+        EffectResult::UndoFailed(why) => undo::failed(app, &why),
         EffectResult::Said(text) => app.transcript.push_notice(NoticeLevel::Info, text),
         EffectResult::Failed(text) => app.transcript.push_notice(NoticeLevel::Error, text),
     }

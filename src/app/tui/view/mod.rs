@@ -15,6 +15,7 @@ mod overlay;
 mod iterations;
 mod context;
 mod tree;
+mod undo;
 mod comparison;
 mod models;
 mod model_details;

@@ -8,7 +8,9 @@ use super::line::StyledLine;
 use super::popup::{
     PopupDrawn, box_columns, draw_matches, draw_pager, draw_query, draw_text, open,
 };
-use super::{comparison, context, iterations, models, opening, session_facts, sessions, tree};
+use super::{
+    comparison, context, iterations, models, opening, session_facts, sessions, tree, undo,
+};
 use crate::app::action::Action;
 use crate::app::humanize::plural;
 use crate::app::tui::app::App;
@@ -37,6 +39,8 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
             draw_confirm(app, "Permission full?", text, ways, area, buffer)
         }
         Overlay::EndTrial(action, _) => draw_end_trial(app, *action, area, buffer),
+        Overlay::Undo(question) => undo::draw(app, question, area, buffer),
+        Overlay::Rewind(list) => undo::draw_rewind(app, list, area, buffer),
         Overlay::HistorySearch(picker) => draw_history(app, picker, area, buffer),
         Overlay::Models(models) => models::draw(app, models, area, buffer),
         Overlay::Comparison(view) => comparison::draw(app, view, area, buffer),

@@ -1,17 +1,21 @@
 //! The way in for an agent: it says what is about to happen, and everything that has to be covered is
 //! on disk when the answer comes. Blocks: callers run it off the threads of the runtime.
 
+use std::collections::HashSet;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::apply::{Kept, Step, apply, keep_present, plan};
+use super::command::RewindPoint;
 use super::cover::{Copies, Limits};
 use super::error::UndoError;
 use super::history::{Direction, load, next};
 use super::open_turn::OpenTurn;
-use super::preview::{Preview, preview};
-use super::quota::{evict, names};
-use super::record::{Begun, Record, Status};
+use super::preview::{Preview, preview, preview_back};
+use super::quota::evict;
+use super::record::{Begun, Record, Status, names};
 use super::state::Lost;
 use super::store::Store;
 
@@ -26,6 +30,10 @@ pub struct Undo {
     max_bytes: u64,
     /// Of the turn that begins with the next change. Never held for long.
     next: Mutex<Option<Prompt>>,
+    /// How many prompts there were.
+    prompts: AtomicU64,
+    /// Whether a turn is open.
+    is_open: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -42,6 +50,8 @@ struct State {
     open: Option<OpenTurn>,
     prompt: Prompt,
     copies: Copies,
+    /// Files that are not covered, of which the user was told.
+    told: HashSet<PathBuf>,
     /// Turns that were evicted since anybody was told.
     evicted: usize,
 }
@@ -64,12 +74,15 @@ impl Undo {
             home,
             max_bytes,
             next: Mutex::default(),
+            prompts: AtomicU64::default(),
+            is_open: AtomicBool::default(),
             state: Mutex::default(),
         }
     }
 
     /// What is changed from now on answers to this prompt in that session.
     pub fn prompt(&self, session: &str, text: &str) {
+        self.prompts.fetch_add(1, Ordering::Relaxed);
         *lock(&self.next) = Some(Prompt {
             session: session.to_owned(),
             text: text.to_owned(),
@@ -82,7 +95,16 @@ impl Undo {
     /// # Errors
     /// They cannot be covered.
     pub fn before_write(&self, cwd: &Path, paths: &[PathBuf]) -> Result<Covered, UndoError> {
-        self.cover(cwd, |turn, store, _, limits| {
+        // A write may change a file under its other names too.
+        let has_names = |path: &PathBuf| {
+            let meta = path.symlink_metadata();
+            meta.is_ok_and(|meta| meta.is_file() && meta.nlink() > 1)
+        };
+        let tree = paths.iter().any(has_names).then(|| root_of(cwd));
+        self.cover(cwd, |turn, store, copies, limits| {
+            if let Some(root) = tree {
+                turn.before_command(&root, store, copies, limits)?;
+            }
             turn.before_write(paths, store, limits)
         })
     }
@@ -118,6 +140,7 @@ impl Undo {
             if let Some(open) = state.open.take() {
                 open.close(&store)?;
             }
+            self.is_open.store(false, Ordering::Relaxed);
         }
         let begun = match &state.open {
             Some(_) => None,
@@ -136,7 +159,9 @@ impl Undo {
                 },
             )?),
         };
-        let uncovered = cover(open, &store, &mut state.copies, self.limits())?;
+        self.is_open.store(true, Ordering::Relaxed);
+        let mut uncovered = cover(open, &store, &mut state.copies, self.limits())?;
+        uncovered.retain(|(path, _)| state.told.insert(path.clone()));
         Ok(Covered {
             begun,
             uncovered: (uncovered.into_iter())
@@ -151,10 +176,37 @@ impl Undo {
     /// # Errors
     /// What it has changed cannot be recorded.
     pub fn close(&self) -> Result<(), UndoError> {
+        self.close_open(&mut lock(&self.state))
+    }
+
+    /// The same, unless there was another prompt since that one.
+    ///
+    /// # Errors
+    /// What it has changed cannot be recorded.
+    pub fn close_of(&self, prompt: u64) -> Result<(), UndoError> {
         let mut state = lock(&self.state);
+        if self.prompt_number() == prompt {
+            self.close_open(&mut state)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// How many prompts there were.
+    pub fn prompt_number(&self) -> u64 {
+        self.prompts.load(Ordering::Relaxed)
+    }
+
+    /// Whether a turn is open.
+    pub fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::Relaxed)
+    }
+
+    fn close_open(&self, state: &mut State) -> Result<(), UndoError> {
         let Some(open) = state.open.take() else {
             return Ok(());
         };
+        self.is_open.store(false, Ordering::Relaxed);
         let store = self.store(&mut state.store)?;
         let lock = store.lock()?;
         open.close(&store)?;
@@ -163,35 +215,43 @@ impl Undo {
         Ok(())
     }
 
-    /// Completes what was cut short: turns, and of the turns `path` the undoing and redoing. Gives the
-    /// turns of `session` that are not among `path`: it was cut short before they were stored there.
+    /// Completes what was cut short: turns, and of the turns `path` the undoing and redoing. Gives these
+    /// turns, with those of `session` that it does not know (`known` are all of its turns): it was
+    /// cut short before they were stored there.
     ///
     /// # Errors
     /// What is kept cannot be read or written.
-    pub fn recover(&self, session: &str, path: &[String]) -> Result<Vec<String>, UndoError> {
+    pub fn recover(
+        &self,
+        session: &str,
+        path: &[String],
+        known: &[String],
+    ) -> Result<Vec<String>, UndoError> {
+        let mut path = path.to_vec();
         if !self.home.exists() {
-            return Ok(Vec::new());
+            return Ok(path);
         }
+        self.close()?;
         let store = self.store(&mut lock(&self.state).store)?;
         let _lock = store.lock()?;
-        for mut record in load(&store, path)? {
+        for mut record in load(&store, &path)? {
             match record.status {
                 Status::Undoing => drop(self.carry_out(&mut record, Direction::Undo, &store)?),
                 Status::Redoing => drop(self.carry_out(&mut record, Direction::Redo, &store)?),
                 Status::Done | Status::Undone(_) => {}
             }
         }
-        let mut unknown = Vec::new();
         for (_, id) in names(&store.turns())? {
-            if !path.contains(&id)
+            if !known.contains(&id)
                 && let Some(record) = Record::load(&store, &id)?
                 && record.begun.session == session
             {
-                unknown.push(id);
+                path.push(id);
             }
         }
-        unknown.sort();
-        Ok(unknown)
+        // Ids sort by time.
+        path.sort();
+        Ok(path)
     }
 
     /// What undoing or redoing the next turn would change, of the turns `path`, the oldest first. None
@@ -236,6 +296,54 @@ impl Undo {
             return Err(UndoError::Refused(text.to_owned()));
         };
         self.carry_out(&mut record, direction, &store)
+    }
+
+    /// What undoing all of `turns`, the oldest first, would change.
+    ///
+    /// # Errors
+    /// What is kept cannot be read.
+    pub fn preview_all(&self, turns: &[String]) -> Result<Preview, UndoError> {
+        self.close()?;
+        let store = self.store(&mut lock(&self.state).store)?;
+        let records = load(&store, turns)?;
+        Ok(preview_back(&records, &store))
+    }
+
+    /// Undoes all of `turns`, the oldest first, that are done, from the newest to the oldest. Gives
+    /// what stayed as it is.
+    ///
+    /// # Errors
+    /// What is kept cannot be read or written.
+    pub fn go_back(&self, path: &[String], turns: &[String]) -> Result<Vec<Kept>, UndoError> {
+        let mut kept = Vec::new();
+        loop {
+            let store = self.store(&mut lock(&self.state).store)?;
+            let records = load(&store, path)?;
+            let next = next(&records, Direction::Undo).map(|at| records[at].begun.id.clone());
+            let Some(id) = next.filter(|id| turns.contains(id)) else {
+                return Ok(kept);
+            };
+            kept.extend(self.go(path, Direction::Undo, &id)?);
+        }
+    }
+
+    /// Fills in how many files each of these prompts has changed.
+    ///
+    /// # Errors
+    /// What is kept cannot be read.
+    pub fn count_files(&self, points: &mut [RewindPoint]) -> Result<(), UndoError> {
+        let store = self.store(&mut lock(&self.state).store)?;
+        let mut after = 0;
+        for point in points.iter_mut().rev() {
+            let own = point.turns.len() - after;
+            let records = load(&store, &point.turns[..own])?;
+            let done = records
+                .iter()
+                .filter(|it| !matches!(it.status, Status::Undone(_)));
+            point.files = done.map(|record| record.changed.len()).sum();
+            after = point.turns.len();
+        }
+        Ok(())
     }
 
     fn carry_out(

@@ -1,0 +1,205 @@
+//! What the actor does for undo: says which prompt changes answer to, keeps the turns in the tree of
+//! the session, and lets one be undone when nothing else runs. Touches no file.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::activity::Activity;
+use super::conversation::Conversation;
+use super::task::Actor;
+use crate::agent::event::{NoticeLevel, Queued};
+use crate::agent::process::Processes;
+use crate::agent::runner::{Undone, rewind, undo_turn};
+use crate::agent::session::entry::Kind;
+use crate::agent::session::{Body, NodeId};
+use crate::agent::undo::{Rewind, RewindPoint, Undo, UndoCommand, UndoError};
+use crate::llm::message::content_text;
+
+/// How long what a run has started may go on writing before its turn is closed.
+const LAST_WRITES: Duration = Duration::from_secs(5);
+/// How long the end of the program waits for its turn to be closed.
+const LEAVING: Duration = Duration::from_secs(3);
+
+impl Actor {
+    /// What changes from now on answers to these messages.
+    pub(super) fn prompt_undo(&self, due: &[Queued]) {
+        if let Some(undo) = &self.env.undo
+            && let Some(prompt) = due.last()
+        {
+            let text = content_text(&prompt.content);
+            undo.prompt(self.conversation.session_id(), &text);
+        }
+    }
+
+    /// The run is over without having closed its turn: that is done once what it has started is over
+    /// too, unless another turn begins.
+    pub(super) fn close_undo(&self, processes: Processes) {
+        let Some(undo) = self.env.undo.clone().filter(|undo| undo.is_open()) else {
+            return;
+        };
+        let prompt = undo.prompt_number();
+        tokio::spawn(async move {
+            let _ = timeout(LAST_WRITES, processes.empty()).await;
+            let closed = spawn_blocking(move || undo.close_of(prompt)).await;
+            if let Ok(Err(error)) = closed {
+                tracing::warn!("undo: {error}");
+            }
+        });
+    }
+
+    /// Closes the turn that is open, before the program ends.
+    pub(super) async fn settle_undo(&self) {
+        if let Some(undo) = self.env.undo.clone().filter(|undo| undo.is_open()) {
+            let closed = spawn_blocking(move || undo.close());
+            let _ = timeout(LEAVING, closed).await;
+        }
+    }
+
+    pub(super) fn on_undo(&mut self, command: UndoCommand) {
+        let refused = match &self.env.undo {
+            _ if !matches!(self.activity, Activity::Idle) => {
+                "Changes can be undone when no run is under way: stop it first."
+            }
+            None => "This session keeps no changes, so none can be undone.",
+            Some(undo) => return self.start_undo(Arc::clone(undo), command),
+        };
+        let refused = refused.to_owned();
+        match command {
+            UndoCommand::Preview(_, answer) => drop(answer.send(Err(refused))),
+            UndoCommand::Prompts(answer) => drop(answer.send(Err(refused))),
+            UndoCommand::PreviewRewind(_, answer) => drop(answer.send(Err(refused))),
+            UndoCommand::Go { .. } | UndoCommand::Rewind(..) => {
+                self.conversation.notice(NoticeLevel::Warning, refused);
+            }
+        }
+    }
+
+    fn start_undo(&mut self, undo: Arc<Undo>, command: UndoCommand) {
+        let session = self.conversation.session_id().to_owned();
+        let (path, known) = self.conversation.turns();
+        let recover = move |undo: &Undo| undo.recover(&session, &path, &known);
+        match command {
+            UndoCommand::Preview(direction, answer) => {
+                answer_with(answer, move || undo.preview(&recover(&undo)?, direction));
+            }
+            UndoCommand::PreviewRewind(point, answer) => {
+                answer_with(answer, move || undo.preview_all(&point.turns));
+            }
+            UndoCommand::Prompts(answer) => {
+                let mut points = self.conversation.rewind_points();
+                answer_with(answer, move || {
+                    recover(&undo)?;
+                    undo.count_files(&mut points)?;
+                    Ok(points)
+                });
+            }
+            UndoCommand::Go { direction, turn } => self.start(true, |link| async move {
+                match recovered(&undo, recover).await {
+                    Ok(path) => undo_turn(&link, undo, path, direction, turn).await,
+                    Err(outcome) => outcome,
+                }
+            }),
+            UndoCommand::Rewind(point, Rewind::Conversation) => self.rewind_to(&point.entry),
+            UndoCommand::Rewind(point, what) => {
+                let to = (what == Rewind::Both).then_some(point.entry);
+                self.start(true, |link| async move {
+                    match recovered(&undo, recover).await {
+                        Ok(path) => rewind(&link, undo, path, point.turns, to).await,
+                        Err(outcome) => outcome,
+                    }
+                });
+            }
+        }
+    }
+
+    /// Something was undone: the model is told, or the conversation goes back too.
+    pub(super) fn on_undone(&mut self, undone: Undone) {
+        match undone.to {
+            Some(entry) => self.rewind_to(&entry),
+            None => (undone.told.into_iter()).for_each(|text| self.conversation.prompts.tell(text)),
+        }
+    }
+
+    fn rewind_to(&mut self, entry: &str) {
+        match self.conversation.session.tree().find(entry) {
+            Some(node) => self.go_before(node),
+            None => self.conversation.unknown(entry),
+        }
+    }
+}
+
+/// The turns of the conversation, once what was cut short is completed.
+async fn recovered(
+    undo: &Arc<Undo>,
+    recover: impl FnOnce(&Undo) -> Result<Vec<String>, UndoError> + Send + 'static,
+) -> Result<Vec<String>, crate::agent::event::RunOutcome> {
+    let undo = Arc::clone(undo);
+    let failed = |message: String| crate::agent::event::RunOutcome::Failed { message };
+    match spawn_blocking(move || recover(&undo)).await {
+        Ok(Ok(path)) => Ok(path),
+        Ok(Err(error)) => Err(failed(error.to_string())),
+        Err(error) => Err(failed(error.to_string())),
+    }
+}
+
+fn answer_with<T: Send + 'static>(
+    answer: oneshot::Sender<Result<T, String>>,
+    work: impl FnOnce() -> Result<T, UndoError> + Send + 'static,
+) {
+    spawn_blocking(move || answer.send(work().map_err(|error| error.to_string())));
+}
+
+impl Conversation {
+    /// Stores that a turn has begun to change something.
+    pub(super) fn begin_undo(&mut self, turn: String) {
+        self.store(Body::undo(turn));
+    }
+
+    /// The turns of the conversation, the oldest first; and those of the whole session.
+    fn turns(&self) -> (Vec<String>, Vec<String>) {
+        let tree = self.session.tree();
+        let path = tree
+            .leaf()
+            .into_iter()
+            .flat_map(|leaf| tree.ancestors(leaf));
+        let mut path: Vec<String> = path.filter_map(|node| self.turn_at(node)).collect();
+        path.reverse();
+        let all = tree.nodes().filter_map(|node| self.turn_at(node));
+        (path, all.collect())
+    }
+
+    /// The turn that begins at an entry.
+    fn turn_at(&self, node: NodeId) -> Option<String> {
+        if self.session.tree().node(node).kind != Kind::Undo {
+            return None;
+        }
+        self.session.load(node).ok()?.turn()
+    }
+
+    /// The prompts of the conversation, the oldest first.
+    fn rewind_points(&self) -> Vec<RewindPoint> {
+        let tree = self.session.tree();
+        let path = tree
+            .leaf()
+            .into_iter()
+            .flat_map(|leaf| tree.ancestors(leaf));
+        let (mut points, mut turns) = (Vec::new(), Vec::new());
+        for node in path {
+            turns.extend(self.turn_at(node));
+            if let Some(prompt) = self.prompt_at(node) {
+                points.push(RewindPoint {
+                    entry: tree.id(node).to_owned(),
+                    prompt: content_text(&prompt),
+                    turns: turns.iter().rev().cloned().collect(),
+                    files: 0,
+                });
+            }
+        }
+        points.reverse();
+        points
+    }
+}

@@ -1,0 +1,127 @@
+//! The runs that undo and redo. The work on the files is `agent::undo`'s; here it is done on threads
+//! that may block, and reported.
+
+use std::sync::Arc;
+
+use tokio::task::spawn_blocking;
+
+use super::link::{RunLink, Undone};
+use crate::agent::event::{NoticeLevel, RunOutcome};
+use crate::agent::undo::{Direction, Kept, Preview, Undo, UndoError};
+
+/// Most files that a notice names.
+const NAMED: usize = 8;
+/// Characters of a prompt that a notice quotes.
+const QUOTED: usize = 60;
+
+/// Undoes or redoes `turn` of the turns `path`.
+pub(in crate::agent) async fn undo_turn(
+    link: &RunLink,
+    undo: Arc<Undo>,
+    path: Vec<String>,
+    direction: Direction,
+    turn: String,
+) -> RunOutcome {
+    let done = blocking(move || {
+        let preview = undo.preview(&path, direction)?;
+        let kept = undo.go(&path, direction, &turn)?;
+        Ok((preview, kept))
+    });
+    match done.await {
+        Ok((Some(preview), kept)) => {
+            let text = match direction {
+                Direction::Undo => "Undone",
+                Direction::Redo => "Made again",
+            };
+            report(link, text, &preview, kept, None).await;
+        }
+        Ok((None, _)) => {}
+        Err(error) => fail(link, &error).await,
+    }
+    RunOutcome::Done
+}
+
+/// Undoes all of `turns`, the oldest first, and then goes on from before the entry `to`, if one is
+/// given.
+pub(in crate::agent) async fn rewind(
+    link: &RunLink,
+    undo: Arc<Undo>,
+    path: Vec<String>,
+    turns: Vec<String>,
+    to: Option<String>,
+) -> RunOutcome {
+    let done = blocking(move || {
+        let preview = undo.preview_all(&turns)?;
+        let kept = undo.go_back(&path, &turns)?;
+        Ok((preview, kept))
+    });
+    match done.await {
+        Ok((preview, kept)) => report(link, "Taken back", &preview, kept, to).await,
+        Err(error) => fail(link, &error).await,
+    }
+    RunOutcome::Done
+}
+
+async fn fail(link: &RunLink, error: &UndoError) {
+    let text = format!("Nothing was undone: {error}");
+    link.notice(NoticeLevel::Error, text).await;
+}
+
+/// Tells the user and, unless the conversation goes back too, the model.
+async fn report(
+    link: &RunLink,
+    what: &str,
+    preview: &Preview,
+    kept: Vec<Kept>,
+    to: Option<String>,
+) {
+    let stays = |path| kept.iter().any(|kept| kept.path == path);
+    let files = preview.files.iter().map(|file| file.path.clone());
+    let files: Vec<_> = files.filter(|path| !stays(path.clone())).collect();
+    let names = |count: usize, names: Vec<String>| {
+        let more = match count.saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{}{more}", names.join(", "))
+    };
+    let named = files.iter().take(NAMED);
+    let named = names(
+        files.len(),
+        named.map(|it| it.display().to_string()).collect(),
+    );
+    let prompt: String = preview.prompt.chars().take(QUOTED).collect();
+    let prompt = prompt.replace(char::is_control, " ");
+    let how = match preview.direction {
+        Direction::Undo => "The user has undone file changes: these files are as they were before",
+        Direction::Redo => "The user has made undone file changes again: these files are as after",
+    };
+    let told = if files.is_empty() {
+        None
+    } else {
+        Some(format!(
+            "[{how} the prompt “{prompt}”: {named}. What you know of them may be out of date.]"
+        ))
+    };
+    // First, since a conversation that goes back shows no notice of before.
+    link.undone(Undone { told, to }).await;
+    let text = if files.is_empty() {
+        format!("{what}: no file had to change (“{prompt}”)")
+    } else {
+        format!("{what} (“{prompt}”): {named}")
+    };
+    link.notice(NoticeLevel::Info, text).await;
+    let why = |kept: &Kept| format!("{} ({})", kept.path.display(), kept.why);
+    let stayed = names(kept.len(), kept.iter().take(NAMED).map(why).collect());
+    if !kept.is_empty() {
+        let text = format!("Left as they are: {stayed}");
+        link.notice(NoticeLevel::Warning, text).await;
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, UndoError> + Send + 'static,
+) -> Result<T, UndoError> {
+    let done = spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(UndoError::Refused(format!("internal error: {error}"))))
+}

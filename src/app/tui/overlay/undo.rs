@@ -1,0 +1,75 @@
+//! What undoing would change, asked before it is done, and the prompts that can be gone back to, as
+//! plain data.
+
+use super::picker::{Pager, Picker};
+use crate::agent::undo::{Preview, Rewind, RewindPoint};
+use crate::app::tui::answer_delay::AnswerDelay;
+
+/// The question whether the next turn is to be undone or redone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoQuestion {
+    /// What would change.
+    pub preview: Preview,
+    /// How far that is scrolled.
+    pub pager: Pager,
+    /// When keys answer.
+    pub delay: AnswerDelay,
+}
+
+/// The prompts of the conversation, and the one that was chosen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RewindPicker {
+    /// What is typed, and which prompts match it.
+    pub picker: Picker,
+    /// The prompts, the oldest first; none until they are known.
+    pub points: Option<Vec<RewindPoint>>,
+    /// The one that was chosen.
+    pub chosen: Option<ChosenPoint>,
+}
+
+/// A prompt that was chosen, and how to go back to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChosenPoint {
+    /// It.
+    pub point: RewindPoint,
+    /// What would change in files; none until it is known.
+    pub preview: Option<Preview>,
+    /// Which of [`WAYS`] is chosen.
+    pub ways: Picker,
+}
+
+/// The ways to go back.
+pub const WAYS: [Rewind; 3] = [Rewind::Both, Rewind::Conversation, Rewind::Files];
+
+impl RewindPicker {
+    /// The prompts are known: the newest is chosen.
+    pub fn read(&mut self, points: Vec<RewindPoint>) {
+        self.points = Some(points);
+        self.search();
+    }
+
+    /// Finds the prompts that hold all words that are typed.
+    pub fn search(&mut self) {
+        let query = self.picker.query().to_lowercase();
+        let fits = |point: &RewindPoint| {
+            let text = point.prompt.to_lowercase();
+            query.split_whitespace().all(|word| text.contains(word))
+        };
+        let points = self.points.iter().flatten().enumerate();
+        let found = points.filter(|(_, point)| fits(point)).map(|(at, _)| at);
+        self.picker.set_matches(found.collect(), usize::MAX);
+    }
+
+    /// Takes the selected prompt; gives it.
+    pub fn choose(&mut self) -> Option<RewindPoint> {
+        let point = self.points.as_ref()?.get(self.picker.chosen()?)?.clone();
+        let mut ways = Picker::default();
+        ways.set_matches((0..WAYS.len()).collect(), 0);
+        self.chosen = Some(ChosenPoint {
+            point: point.clone(),
+            preview: None,
+            ways,
+        });
+        Some(point)
+    }
+}

@@ -1,0 +1,129 @@
+//! `/undo`, `/redo` and `/rewind`: first what would change, then the question, then it is done.
+
+use super::list;
+use super::refusal::{is_busy, is_gone, is_read_only};
+use crate::agent::undo::{Direction, Preview, RewindPoint};
+use crate::app::action::Action;
+use crate::app::tui::answer_delay::AnswerDelay;
+use crate::app::tui::app::App;
+use crate::app::tui::effect::{Effect, UndoEffect};
+use crate::app::tui::input::KeyPress;
+use crate::app::tui::overlay::{Overlay, Pager, RewindPicker, UndoQuestion, WAYS};
+
+/// How long a refusal stays, in milliseconds.
+const SAY_MS: i64 = 4000;
+
+/// The commands.
+pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
+    if is_gone(app) || is_read_only(app) || is_busy(app) {
+        return Vec::new();
+    }
+    let effect = match action {
+        Action::UndoTurn => UndoEffect::Preview(Direction::Undo),
+        Action::RedoTurn => UndoEffect::Preview(Direction::Redo),
+        _ => {
+            let picker = Box::new(RewindPicker::default());
+            app.overlays.push(Overlay::Rewind(picker));
+            UndoEffect::Prompts
+        }
+    };
+    vec![Effect::Undo(effect)]
+}
+
+/// It is known what the next undo or redo would change.
+pub fn previewed(app: &mut App, direction: Direction, preview: Option<Preview>) {
+    let Some(preview) = preview else {
+        let nothing = match direction {
+            Direction::Undo => "Nothing that this conversation has changed is left to undo",
+            Direction::Redo => "Nothing was undone that could be made again",
+        };
+        app.say(nothing, SAY_MS);
+        return;
+    };
+    if !app.is_running() && app.overlays.is_empty() {
+        app.overlays.push(Overlay::Undo(Box::new(UndoQuestion {
+            preview,
+            pager: Pager::default(),
+            delay: AnswerDelay::starting(app.now),
+        })));
+    }
+}
+
+/// A key that answers whether to undo.
+pub fn press(app: &mut App, action: Option<Action>) -> Vec<Effect> {
+    let (now, end) = (app.now, app.areas.list_end);
+    let page = usize::from(app.areas.list.height.max(2) - 1);
+    let Some(Overlay::Undo(question)) = app.overlays.last_mut() else {
+        return Vec::new();
+    };
+    match action {
+        Some(Action::Submit | Action::Yes) if question.delay.is_over(now) => {
+            let go = UndoEffect::Go(question.preview.direction, question.preview.turn.clone());
+            app.overlays.pop();
+            return vec![Effect::Undo(go)];
+        }
+        Some(Action::Cancel | Action::Interrupt | Action::No) => drop(app.overlays.pop()),
+        action => question.pager.press(action, page, end),
+    }
+    Vec::new()
+}
+
+/// The prompts of the conversation are known.
+pub fn prompts_read(app: &mut App, points: Vec<RewindPoint>) {
+    if let Some(Overlay::Rewind(list)) = app.overlays.last_mut() {
+        list.read(points);
+    }
+}
+
+/// It is known what going back to a prompt would change in files.
+pub fn rewind_previewed(app: &mut App, entry: &str, preview: Preview) {
+    if let Some(Overlay::Rewind(list)) = app.overlays.last_mut()
+        && let Some(chosen) = &mut list.chosen
+        && chosen.point.entry == entry
+    {
+        chosen.preview = Some(preview);
+    }
+}
+
+/// Nothing can be undone now.
+pub fn failed(app: &mut App, why: &str) {
+    if matches!(app.overlays.last(), Some(Overlay::Rewind(_))) {
+        app.overlays.pop();
+    }
+    app.say(why, SAY_MS);
+}
+
+/// A key for the list of prompts, or for the ways back to one.
+pub fn press_rewind(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    let Some(Overlay::Rewind(list)) = app.overlays.last_mut() else {
+        return Vec::new();
+    };
+    let Some(chosen) = &mut list.chosen else {
+        return list::press(app, press, action, choose);
+    };
+    match action {
+        Some(Action::Cancel) => list.chosen = None,
+        Some(Action::Interrupt) => drop(app.overlays.pop()),
+        Some(Action::Submit) => return choose(app),
+        action => drop(chosen.ways.press(action, None, WAYS.len())),
+    }
+    Vec::new()
+}
+
+/// Takes the selected prompt, or the selected way back to it.
+pub fn choose(app: &mut App) -> Vec<Effect> {
+    let Some(Overlay::Rewind(list)) = app.overlays.last_mut() else {
+        return Vec::new();
+    };
+    let Some(chosen) = &list.chosen else {
+        let point = list.choose();
+        let preview = point.map(UndoEffect::PreviewRewind).map(Effect::Undo);
+        return preview.into_iter().collect();
+    };
+    let Some(way) = chosen.ways.chosen().and_then(|at| WAYS.get(at)) else {
+        return Vec::new();
+    };
+    let go = UndoEffect::Rewind(chosen.point.clone(), *way);
+    app.overlays.pop();
+    vec![Effect::Undo(go)]
+}

@@ -1,0 +1,196 @@
+//! The question whether to undo, with the files that would change; and the prompts to go back to.
+
+use std::path::Path;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::line::StyledLine;
+use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, draw_text, open};
+use crate::agent::tool::FileChange;
+use crate::agent::undo::{Direction, FilePreview, Preview, Rewind};
+use crate::app::action::Action;
+use crate::app::humanize::{abbreviate_home, plural};
+use crate::app::tui::app::App;
+use crate::app::tui::overlay::{ChosenPoint, RewindPicker, UndoQuestion, WAYS};
+
+/// Columns of a question at most: it is read at once.
+const COLUMNS: u16 = 84;
+/// Bytes of a prompt that are looked at for its line.
+const MAX_SHOWN: usize = 2_000;
+
+pub fn draw(app: &App, question: &UndoQuestion, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+    let preview = &question.preview;
+    let (title, does) = match preview.direction {
+        Direction::Undo => ("Undo these changes?", "undoes"),
+        Direction::Redo => ("Make these changes again?", "makes them"),
+    };
+    let (enter, esc) = (app.key(Action::Submit), app.key(Action::Cancel));
+    let note = if question.delay.is_over(app.now) {
+        format!(" {enter} or y {does} · {esc} leaves all as it is ")
+    } else {
+        String::new()
+    };
+    let columns = box_columns(room).min(COLUMNS);
+    let mut lines = vec![quoted(&preview.prompt, app.theme.popup), StyledLine::new()];
+    lines.extend(changes(app, preview));
+    match open(app, title, (columns, lines.len()), &[note], room, buffer) {
+        Some(area) => draw_text(&lines, question.pager, area, buffer),
+        None => PopupDrawn::default(),
+    }
+}
+
+pub fn draw_rewind(app: &App, list: &RewindPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+    if let Some(chosen) = &list.chosen {
+        return draw_ways(app, chosen, room, buffer);
+    }
+    let (enter, esc) = (app.key(Action::Submit), app.key(Action::Cancel));
+    let notes = [
+        format!(" {enter} shows what would go back · {esc} closes "),
+        format!(" {esc} closes "),
+    ];
+    let points = list.points.as_deref().unwrap_or_default();
+    let most = usize::from(room.height.saturating_sub(2)).min(24);
+    let size = (box_columns(room), most.min(1 + points.len().max(1)));
+    let title = "Go back to before a prompt";
+    let Some(area) = open(app, title, size, &notes, room, buffer) else {
+        return PopupDrawn::default();
+    };
+    let caret = draw_query(app, &list.picker, area, buffer);
+    let below = Rect {
+        y: (area.y + 1).min(area.bottom()),
+        height: area.height.saturating_sub(1),
+        ..area
+    };
+    let none = match (&list.points, list.picker.query()) {
+        (None, _) => "reading …",
+        (Some(_), "") => "Nothing was said yet",
+        _ => "Nothing found",
+    };
+    let drawn = draw_matches(app, &list.picker, none, below, buffer, |at, style| {
+        let Some(point) = points.get(at) else {
+            return StyledLine::new();
+        };
+        let files = match point.files {
+            0 => String::new(),
+            files => plural(files as u64, "file", "files"),
+        };
+        let quiet = quiet(app, style);
+        StyledLine::of(format!("{files:>9}  "), quiet).then(&quoted(&point.prompt, style))
+    });
+    PopupDrawn {
+        caret: Some((caret, area.y)),
+        ..drawn
+    }
+}
+
+fn draw_ways(app: &App, chosen: &ChosenPoint, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+    let (enter, esc) = (app.key(Action::Submit), app.key(Action::Cancel));
+    let note = format!(" {enter} goes back · {esc} shows the prompts ");
+    let mut lines = vec![
+        quoted(&chosen.point.prompt, app.theme.popup),
+        StyledLine::new(),
+    ];
+    match &chosen.preview {
+        Some(preview) => lines.extend(changes(app, preview)),
+        None => lines.push(StyledLine::of("reading …", quiet(app, app.theme.popup))),
+    }
+    lines.push(StyledLine::new());
+    let columns = box_columns(room).min(COLUMNS);
+    let size = (columns, lines.len() + WAYS.len());
+    let title = "Go back to before this prompt";
+    let Some(area) = open(app, title, size, &[note], room, buffer) else {
+        return PopupDrawn::default();
+    };
+    // On a low screen the ways stand before the files.
+    let ways = (WAYS.len() as u16).min(area.height);
+    let head = Rect {
+        height: area.height - ways,
+        ..area
+    };
+    for (y, line) in (head.y..head.bottom()).zip(&lines) {
+        line.draw(buffer, head.x, y, head.width);
+    }
+    let list = Rect {
+        y: head.bottom(),
+        height: ways,
+        ..area
+    };
+    draw_matches(app, &chosen.ways, "", list, buffer, |at, style| {
+        let (what, more) = match WAYS.get(at) {
+            Some(Rewind::Both) => ("Both", "files and conversation are as before the prompt"),
+            Some(Rewind::Conversation) => ("Conversation", "the files stay as they are"),
+            _ => ("Files", "the conversation goes on from here"),
+        };
+        StyledLine::of(format!("{what:<14}"), style).with(more, quiet(app, style))
+    })
+}
+
+/// A line for each file that would change, and for each that would not although it was changed.
+fn changes(app: &App, preview: &Preview) -> Vec<StyledLine> {
+    let theme = &app.theme;
+    let mut lines: Vec<StyledLine> = preview.files.iter().map(|file| row(app, file)).collect();
+    if preview.files.is_empty() {
+        lines.push(StyledLine::of(
+            "No file would change",
+            quiet(app, theme.popup),
+        ));
+    }
+    if !preview.kept.is_empty() {
+        lines.push(StyledLine::new());
+        lines.push(StyledLine::of("These stay as they are:", theme.popup));
+    }
+    lines.extend(preview.kept.iter().map(|kept| {
+        let line = StyledLine::of(format!("  {}  ", shown(app, &kept.path)), theme.popup);
+        line.with(kept.why.clone(), theme.popup.patch(theme.warning))
+    }));
+    lines
+}
+
+fn row(app: &App, file: &FilePreview) -> StyledLine {
+    let theme = &app.theme;
+    let (mark, style) = match file.change {
+        FileChange::Added => ("+", theme.diff_added),
+        FileChange::Deleted => ("−", theme.diff_removed),
+        FileChange::Changed => ("~", theme.dim),
+    };
+    let mut line = StyledLine::of(format!("{mark} "), theme.popup.patch(style));
+    line.push(format!("{}  ", shown(app, &file.path)), theme.popup);
+    if let Some((added, removed)) = file.lines {
+        line.push(format!("+{added} "), theme.popup.patch(theme.diff_added));
+        line.push(format!("−{removed}"), theme.popup.patch(theme.diff_removed));
+    }
+    line
+}
+
+/// The first line of a prompt.
+fn quoted(prompt: &str, style: Style) -> StyledLine {
+    let mut lines = prompt.lines();
+    let first = lines.next().unwrap_or_default();
+    let first = &first[..first.floor_char_boundary(MAX_SHOWN)];
+    let line = StyledLine::of(first, style);
+    match lines.next() {
+        Some(_) => line.with(" …", style),
+        None => line,
+    }
+}
+
+/// A path below the working folder without it.
+fn shown(app: &App, path: &Path) -> String {
+    let cwd = Path::new(&app.status.cwd);
+    let path = match path.strip_prefix(cwd) {
+        Ok(below) => below.display().to_string(),
+        Err(_) => abbreviate_home(path, app.status.home.as_deref()),
+    };
+    path.replace(char::is_control, "\u{fffd}")
+}
+
+/// Dim, but not on the chosen row's ground.
+fn quiet(app: &App, style: Style) -> Style {
+    if style == app.theme.popup_selected {
+        style
+    } else {
+        style.patch(app.theme.dim)
+    }
+}

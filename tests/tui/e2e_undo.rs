@@ -1,0 +1,161 @@
+//! Undo, redo and rewind in the full screen: what tools and commands changed, also of a run that was
+//! killed.
+
+use nix::sys::signal::Signal;
+use serde_json::json;
+
+use super::e2e_job::{leave, open};
+use crate::support::job::{self, AFTER, BEFORE};
+use crate::support::model_server::{ModelServer, Reply, Wire};
+use crate::support::sandbox::Sandbox;
+use crate::support::screen::Launch;
+
+const FILE: &str = "src/math.rs";
+
+fn edit() -> Reply {
+    Reply::call(
+        "edit",
+        json!({"file_path": FILE, "old_text": "a - b", "new_text": "a + b"}),
+    )
+}
+
+fn bash(command: &str) -> Reply {
+    Reply::call("bash", json!({"command": command}))
+}
+
+fn stage(replies: Vec<Reply>) -> (ModelServer, Sandbox) {
+    let (server, sandbox) = job::stage_with(replies);
+    sandbox.git_init();
+    (server, sandbox)
+}
+
+#[test]
+fn changes_are_undone_and_redone_prompt_by_prompt() {
+    let replies = vec![
+        edit(),
+        Reply::text("One."),
+        bash("rm README.md; mkdir new; echo x > new/file"),
+        Reply::text("Two."),
+        Reply::text("Three."),
+    ];
+    let (server, sandbox) = stage(replies);
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.keys("/undo<enter>");
+    screen.wait_for("Nothing that this conversation has changed");
+    screen.keys("repair it<enter>");
+    screen.wait_for("One.");
+    screen.wait_gone("Esc stops");
+    screen.keys("tidy up<enter>");
+    screen.wait_for("Two.");
+    screen.wait_gone("Esc stops");
+    assert!(!sandbox.path().join("README.md").exists());
+    screen.keys("/undo<enter>");
+    screen.wait_for("Undo these changes?");
+    screen.wait_for("README.md");
+    screen.wait_for("or y undoes");
+    screen.keys("y");
+    screen.wait_for("Undone (“tidy up”)");
+    assert_eq!(sandbox.read("README.md"), "# math\n");
+    assert!(!sandbox.path().join("new").exists());
+    screen.keys("/undo<enter>");
+    screen.wait_for("or y undoes");
+    screen.keys("<enter>");
+    screen.wait_for("Undone (“repair it”)");
+    assert_eq!(sandbox.read(FILE), BEFORE);
+    screen.keys("/redo<enter>");
+    screen.wait_for("Make these changes again?");
+    screen.wait_for("or y makes them");
+    screen.keys("y");
+    screen.wait_for("Made again (“repair it”)");
+    assert_eq!(sandbox.read(FILE), AFTER);
+    screen.keys("go on<enter>");
+    screen.wait_for("Three.");
+    let text = server.request(4).text();
+    assert!(text.contains("has undone file changes"), "{text}");
+    leave(&screen);
+}
+
+#[test]
+fn a_rewind_brings_conversation_and_files_back_to_a_prompt() {
+    let replies = vec![
+        Reply::text("Hello."),
+        edit(),
+        Reply::text("One."),
+        bash("echo more >> README.md"),
+        Reply::text("Two."),
+        Reply::text("Three."),
+    ];
+    let (server, sandbox) = stage(replies);
+    let screen = open(&sandbox, Wire::Anthropic);
+    for (prompt, answer) in [
+        ("greet", "Hello."),
+        ("repair it", "One."),
+        ("write more", "Two."),
+    ] {
+        screen.keys(&format!("{prompt}<enter>"));
+        screen.wait_for(answer);
+        screen.wait_gone("Esc stops");
+    }
+    // What others wrote stays.
+    sandbox.write("README.md", "# mine\n");
+    screen.keys("/rewind<enter>");
+    screen.wait_for("Go back to before a prompt");
+    screen.wait_for("write more");
+    screen.keys("repair");
+    screen.wait_until("one prompt", |view| {
+        view.text().matches("repair").count() > 1
+    });
+    screen.keys("<enter>");
+    screen.wait_for("These stay as they are:");
+    screen.keys("<enter>");
+    screen.wait_for("Left as they are");
+    screen.wait_gone("One.");
+    screen.wait_for("Hello.");
+    assert_eq!(sandbox.read(FILE), BEFORE);
+    assert_eq!(sandbox.read("README.md"), "# mine\n");
+    // The prompt is back in the editor.
+    screen.keys("<enter>");
+    screen.wait_for("Three.");
+    let text = server.request(5).text();
+    assert!(text.contains("Hello.") && !text.contains("One."), "{text}");
+    leave(&screen);
+}
+
+#[test]
+fn a_run_that_was_killed_can_be_undone() {
+    let replies = vec![
+        edit(),
+        bash("echo changed > README.md; echo x > new; kill -9 $(cat pid); sleep 600"),
+    ];
+    let (_server, sandbox) = stage(replies);
+    let screen = open(&sandbox, Wire::Anthropic);
+    sandbox.write("pid", &screen.pid().to_string());
+    screen.keys("repair it<enter>");
+    screen.wait_dead();
+    assert_eq!(sandbox.read("README.md"), "changed\n");
+    let screen = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
+    screen.wait_for("─ full");
+    screen.keys("/undo<enter>");
+    screen.wait_for("or y undoes");
+    screen.keys("y");
+    screen.wait_for("Undone (“repair it”)");
+    assert_eq!(sandbox.read(FILE), BEFORE);
+    assert_eq!(sandbox.read("README.md"), "# math\n");
+    assert!(!sandbox.path().join("new").exists());
+    leave(&screen);
+}
+
+#[test]
+fn nothing_is_undone_while_a_run_is_under_way() {
+    let (_server, sandbox) = stage(vec![edit(), Reply::text("Half an answer").stall()]);
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.keys("repair it<enter>");
+    screen.wait_for("Half an answer");
+    for command in ["undo", "redo", "rewind"] {
+        screen.keys(&format!("/{command}<enter>"));
+        screen.wait_for("A run is under way");
+    }
+    assert_eq!(sandbox.read(FILE), AFTER);
+    screen.signal(Signal::SIGKILL);
+    screen.wait_dead();
+}
