@@ -105,7 +105,10 @@ impl OpenTurn {
         let mut around = self.said.trees.iter();
         let around = around.find(|tree| path.starts_with(&tree.root));
         around.is_some_and(|tree| {
-            tree.is_whole && is_born_since(path, tree.taken) && !is_ignored(&tree.root, path)
+            tree.is_whole
+                && path != tree.root
+                && is_born_since(path, tree.taken)
+                && !is_ignored(&tree.root, path)
         })
     }
 
