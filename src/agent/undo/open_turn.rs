@@ -107,7 +107,7 @@ impl OpenTurn {
         around.is_some_and(|tree| {
             tree.is_whole
                 && path != tree.root
-                && is_born_since(path, tree.taken)
+                && (is_born_since(path, tree.taken) || tree.has_file_of(path))
                 && !is_ignored(&tree.root, path)
         })
     }

@@ -104,6 +104,12 @@ impl Tree {
         at.ok().and_then(|at| self.entries.get(at))
     }
 
+    /// Whether the file at `path` was seen under another name.
+    pub fn has_file_of(&self, path: &Path) -> bool {
+        let inode = fs::symlink_metadata(path).map(|meta| Stamp::of(&meta).inode);
+        inode.is_ok_and(|inode| self.entries.iter().any(|seen| seen.stamp.inode == inode))
+    }
+
     /// Whether a change right after the look may have left this stamp as it is.
     pub fn is_fresh(&self, stamp: &Stamp) -> bool {
         let (seconds, nanos) = stamp.changed;
