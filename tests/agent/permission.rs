@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tiller::agent::permission::{Action, Origin, PermissionMode, Policy, Rule};
+use tiller::agent::process::{Orphans, Processes};
 use tiller::agent::tools::{ToolSettings, builtin};
 use tiller::agent::{
     AgentEvent, Answer, PermissionOptions, PermissionSubject, Question, RunOutcome, Subject,
@@ -17,6 +18,10 @@ use crate::support::everything_allowed;
 /// An agent with the real tools that makes these calls one after the other, each in a turn of its
 /// own.
 fn working(mode: PermissionMode, has_user: bool, calls: &[(&str, Value)]) -> TestAgent {
+    setup(mode, has_user, calls).start()
+}
+
+fn setup(mode: PermissionMode, has_user: bool, calls: &[(&str, Value)]) -> Setup {
     let calls = calls.iter().enumerate();
     let mut answers: Vec<_> = calls
         .map(|(at, (tool, args))| call(&[(&format!("c{at}"), *tool, args.clone())]))
@@ -32,7 +37,6 @@ fn working(mode: PermissionMode, has_user: bool, calls: &[(&str, Value)]) -> Tes
         has_user,
         ..Setup::default()
     }
-    .start()
 }
 
 async fn asked(agent: &mut TestAgent) -> Arc<Question> {
@@ -169,4 +173,77 @@ async fn a_model_that_was_never_told_of_a_mode_works_in_full() {
     assert_eq!(agent.settled().await, RunOutcome::Done);
     let told = agent.request(2).join("\n");
     assert!(told.contains("[Permission mode: auto. "), "{told}");
+}
+
+/// A real supervisor, if it can hold commands to what `auto` promises here.
+fn confining() -> Option<Processes> {
+    let processes = Processes::with_supervisor(env!("CARGO_BIN_EXE_tiller"), Orphans::Leave);
+    let reasons = processes.sandbox_support().reasons();
+    if reasons.is_empty() {
+        return Some(processes);
+    }
+    eprintln!("SKIPPED: {}", reasons.join(", "));
+    None
+}
+
+#[tokio::test]
+async fn what_the_sandbox_kept_a_command_from_may_be_done_without_it() {
+    for (answer, told, there) in [
+        (
+            Answer::once(),
+            "the user had it run again without the sandbox",
+            true,
+        ),
+        (
+            Answer::Refuse {
+                reason: Some("leave it".into()),
+            },
+            "did not let it run again without the sandbox, and says: leave it]",
+            false,
+        ),
+    ] {
+        let Some(processes) = confining() else {
+            return;
+        };
+        let bash = ("bash", json!({"command": "touch ../outside && echo made"}));
+        let mut agent = Setup {
+            processes: Some(processes),
+            ..setup(PermissionMode::Auto, true, &[bash])
+        }
+        .start();
+        agent.prompt("Go");
+        let question = asked(&mut agent).await;
+        let subject = permission(&question);
+        let reason = "it failed in the sandbox, which keeps it to the project; run it again without the sandbox?";
+        assert_eq!(subject.reason, reason);
+        agent.handle.answer(question.id, answer);
+        assert_eq!(agent.settled().await, RunOutcome::Done);
+        let result = agent.request(1).pop().unwrap();
+        assert!(result.contains(told), "{result}");
+        assert_eq!(agent.cwd.join("../outside").exists(), there);
+    }
+}
+
+#[tokio::test]
+async fn a_command_of_a_plan_changes_nothing_and_nothing_is_asked() {
+    let Some(processes) = confining() else {
+        return;
+    };
+    let command = "echo looked; touch here";
+    let bash = ("bash", json!({ "command": command }));
+    let mut agent = Setup {
+        processes: Some(processes),
+        ..setup(PermissionMode::Plan, true, &[bash])
+    }
+    .start();
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let result = agent.request(1).pop().unwrap();
+    for words in [
+        "looked",
+        "[plan mode: it ran in a sandbox without network that cannot write]",
+    ] {
+        assert!(result.contains(words), "{result}");
+    }
+    assert!(!agent.cwd.join("here").exists());
 }

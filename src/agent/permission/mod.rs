@@ -28,3 +28,4 @@ pub use mode::PermissionMode;
 pub use policy::Policy;
 pub use rule::{Action, Origin, Rule};
 pub use rules_text::{RuleFault, parse_rules, rules_to_toml};
+pub use suggest::wider as suggest_wider;

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use super::decision::Confinement;
+use super::read_only::is_read_only;
 use super::rule::{Action, Origin, Rule};
-use super::shell::{SimpleCommand, Word, is_wrapper};
+use super::shell::{SimpleCommand, Word, is_wrapper, read};
 
 /// Programs of which a rule by their name alone would allow anything.
 const INTERPRETERS: [&str; 27] = [
@@ -103,6 +105,29 @@ pub(super) fn file(tool: &str, path: &Path, root: &Path) -> Vec<Rule> {
         path: Some(pattern),
         ..Rule::of_tool(tool, Action::Allow, Origin::Session)
     }]
+}
+
+/// The rules that would let a command line run so from the start. Empty where nothing general can be
+/// said.
+pub fn wider(tool: &str, text: &str, confinement: Confinement) -> Vec<Rule> {
+    const MOST: usize = 3;
+    let line = read(text);
+    let working = line
+        .commands
+        .iter()
+        .filter(|one| !one.wraps && !is_read_only(one));
+    let rules: Option<Vec<Rule>> = working.map(|one| command(tool, one, None)).collect();
+    let mut rules = rules.filter(|_| line.doubts.is_empty()).unwrap_or_default();
+    for rule in &mut rules {
+        rule.sandbox = confinement != Confinement::Free;
+        rule.network = confinement == Confinement::Sandboxed { network: true };
+    }
+    rules.dedup();
+    if rules.len() > MOST {
+        Vec::new()
+    } else {
+        rules
+    }
 }
 
 /// The rule that allows a simple command, if one can be said.

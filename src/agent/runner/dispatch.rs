@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
+use super::confined;
 use super::cover::cover;
 use super::env::RunEnv;
-use super::execution::{self, CallOutcome};
+use super::execution::CallOutcome;
 use super::gate::{self, Refusal};
 use super::link::{RunLink, Turn};
 use super::loop_guard::LoopGuard;
@@ -108,7 +109,7 @@ async fn run_group(
         let ended = match gate::judge(link, env, turn, call, &details).await {
             Ok(allowed) => {
                 cover(link, env, &allowed.effects).await;
-                execution::execute(link, env, turn, call, allowed, details).await
+                confined::run(link, env, turn, call, allowed, details).await
             }
             Err(Refusal::Because(text)) => CallOutcome::unstarted(ToolStatus::Error, text, details),
             Err(Refusal::CutShort) => {

@@ -11,7 +11,7 @@ use tokio::task::spawn_blocking;
 use super::env::RunEnv;
 use super::link::{RunLink, Turn};
 use super::permissions::Judged;
-use crate::agent::permission::{Confinement, Decision, Verdict, rules_to_toml};
+use crate::agent::permission::{Confinement, Decision, PermissionMode, Verdict, rules_to_toml};
 use crate::agent::process::sandbox::Sandbox;
 use crate::agent::question::{Answer, PermissionSubject, Subject};
 use crate::agent::tool::{Details, Effects, Tool};
@@ -24,6 +24,7 @@ use crate::llm::ToolCall;
 const QUOTED: usize = 200;
 
 /// A call that may run.
+#[derive(Clone)]
 pub(super) struct Allowed {
     /// The tool that runs.
     pub tool: Arc<dyn Tool>,
@@ -33,6 +34,8 @@ pub(super) struct Allowed {
     pub effects: Effects,
     /// The files it may touch.
     pub reach: Reach,
+    /// The mode it was judged in.
+    pub mode: PermissionMode,
     /// What its commands are held to.
     pub sandbox: Option<Arc<Sandbox>>,
 }
@@ -96,6 +99,7 @@ pub(super) async fn judge(
     Ok(Allowed {
         sandbox: env.permissions.sandbox(&judged, confinement).await?,
         reach: judged.reach(),
+        mode: judged.mode,
         tool,
         args,
         effects,

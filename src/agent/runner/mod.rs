@@ -15,6 +15,7 @@ mod cover;
 mod gate;
 mod permissions;
 mod execution;
+mod confined;
 mod redaction;
 mod loop_guard;
 mod trial;

@@ -31,7 +31,8 @@ pub(super) struct Judged {
     /// Whether it may run.
     pub decision: Decision,
     workspace: Arc<Workspace>,
-    mode: PermissionMode,
+    /// The mode it was judged in.
+    pub mode: PermissionMode,
     paths: Vec<PathUse>,
 }
 
@@ -197,15 +198,22 @@ fn sandbox(
     scratch: Option<PathBuf>,
 ) -> Sandbox {
     let mut places = workspace.for_commands();
-    places.writable.extend_from_slice(caches);
+    let caches = caches.iter().filter_map(|cache| cache.canonicalize().ok());
+    places.writable.extend(caches);
+    let mut tmp = None;
     if mode == PermissionMode::Plan {
-        places.writable.clear();
+        // A folder of one's own in the place of /tmp would hide a project that is in there.
+        let hides = workspace.roots()[0].starts_with("/tmp");
+        (places.writable, tmp) = match scratch {
+            Some(scratch) if hides => (vec![scratch], None),
+            scratch => (Vec::new(), scratch),
+        };
     }
     Sandbox {
         writable: places.writable,
         read_only: places.read_only,
         hidden: places.hidden,
-        tmp: scratch,
+        tmp,
         network: if network {
             Network::Host
         } else {

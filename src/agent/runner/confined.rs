@@ -1,0 +1,123 @@
+//! A command that the sandbox seems to have kept from its work: the user is asked whether it runs again
+//! with more, and the model is told why it failed.
+
+use std::sync::Arc;
+
+use super::env::RunEnv;
+use super::execution::{CallOutcome, execute};
+use super::gate::Allowed;
+use super::link::{RunLink, Turn};
+use crate::agent::event::ToolStatus;
+use crate::agent::permission::{Confinement, PermissionMode, suggest_wider};
+use crate::agent::process::ExitStatus;
+use crate::agent::process::sandbox::{Confined, Network, Sandbox, signs_of_confinement};
+use crate::agent::question::{Answer, PermissionSubject, Subject};
+use crate::agent::tool::Details;
+use crate::llm::{Content, ToolCall};
+
+/// Runs a call that was allowed, and perhaps a second time.
+pub(super) async fn run(
+    link: &RunLink,
+    env: &RunEnv,
+    turn: &Turn,
+    call: &ToolCall,
+    allowed: Allowed,
+    preview: Arc<Details>,
+) -> CallOutcome {
+    let first = allowed.clone();
+    let mut ended = execute(link, env, turn, call, first, Arc::clone(&preview)).await;
+    let Some((confined, sandbox)) = kept_from(&allowed, &ended) else {
+        return ended;
+    };
+    let (wider, confinement) = match confined {
+        Confined::Network => {
+            let network = Network::Host;
+            let sandbox = Sandbox {
+                network,
+                ..(*sandbox).clone()
+            };
+            let confinement = Confinement::Sandboxed { network: true };
+            (Some(Arc::new(sandbox)), confinement)
+        }
+        Confined::Files => (None, Confinement::Free),
+    };
+    let command = allowed.effects.command.as_deref().unwrap_or_default();
+    let (may_ask, why, with) = words(confined, allowed.mode);
+    if !may_ask {
+        note(&mut ended, why);
+        return ended;
+    }
+    let subject = Subject::Permission(PermissionSubject {
+        reason: format!("{why}; run it again {with}?"),
+        details: Arc::clone(&preview),
+        suggestions: suggest_wider(&call.name, command, confinement),
+    });
+    let answer = link
+        .asker
+        .ask(&call.id, &call.name, subject, &turn.interrupt);
+    let refused = match answer.await {
+        Some(Answer::Allow { .. }) => {
+            let again = Allowed {
+                sandbox: wider,
+                ..allowed
+            };
+            let mut ended = execute(link, env, turn, call, again, preview).await;
+            note(
+                &mut ended,
+                &format!("{why}; the user had it run again {with}, and this is what came of it"),
+            );
+            return ended;
+        }
+        Some(Answer::Refuse { reason: Some(text) } | Answer::Reply(text)) => {
+            format!("{why}. The user did not let it run again {with}, and says: {text}")
+        }
+        Some(Answer::Refuse { reason: None }) => {
+            format!("{why}. The user did not let it run again {with}")
+        }
+        None => why.to_owned(),
+    };
+    note(&mut ended, &refused);
+    ended
+}
+
+/// What the command of a call that failed seems to have been kept from.
+fn kept_from(allowed: &Allowed, ended: &CallOutcome) -> Option<(Confined, Arc<Sandbox>)> {
+    let sandbox = allowed.sandbox.as_ref()?;
+    let Details::Command(command) = &*ended.details else {
+        return None;
+    };
+    if ended.status != ToolStatus::Error || command.timed_out {
+        return None;
+    }
+    let exit = ExitStatus::Exited(command.exit_code?);
+    let confined = signs_of_confinement(&command.output, &exit)?;
+    // What it has already is not what it lacks.
+    let had = confined == Confined::Network && sandbox.network == Network::Host;
+    (!had).then(|| (confined, Arc::clone(sandbox)))
+}
+
+/// Whether it may be asked, why it failed, and what it would run with.
+fn words(confined: Confined, mode: PermissionMode) -> (bool, &'static str, &'static str) {
+    match confined {
+        _ if mode == PermissionMode::Plan => (
+            false,
+            "plan mode: it ran in a sandbox without network that cannot write",
+            "",
+        ),
+        Confined::Network => (
+            true,
+            "it failed in the sandbox, which has no network",
+            "with the network",
+        ),
+        Confined::Files => (
+            true,
+            "it failed in the sandbox, which keeps it to the project",
+            "without the sandbox",
+        ),
+    }
+}
+
+/// Adds to what the model is told.
+fn note(ended: &mut CallOutcome, text: &str) {
+    ended.content.push(Content::text(format!("[{text}]")));
+}
