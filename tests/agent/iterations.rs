@@ -293,7 +293,8 @@ fn stored(lines: &[Value]) -> (TempDir, std::path::PathBuf) {
         line["id"] = format!("e{at}").into();
         line["parentId"] = at.checked_sub(1).map(|before| format!("e{before}")).into();
         line["timestamp"] = format!("2026-01-01T00:00:{at:02}.000Z").into();
-        text += &format!("{line}\n");
+        text += &line.to_string();
+        text += "\n";
     }
     fs::write(&path, text).unwrap();
     (root, path)

@@ -47,7 +47,7 @@ fn the_command_line() {
             &["sesions"],
             &["sesions", "tiller sessions", "tiller -- sesions"],
         ),
-        (&["doctor"], &["no sub-command 'doctor'", "tiller --help"]),
+        (&["attach"], &["no sub-command 'attach'", "tiller --help"]),
         (&["-p", "--thinking", "huge", "hi"], &["huge"]),
         (&["-p", "-C", "/no/such/folder", "hi"], &["/no/such/folder"]),
         (

@@ -56,7 +56,7 @@ fn only_what_git_does_not_have_is_copied() {
     // Of a file that was touched in the very moment git looked at it, nobody can be sure.
     git(&place.root, &["update-index", "--refresh"]);
     place.command("First", |place| {
-        fs::remove_file(place.root.join("dirty")).unwrap()
+        fs::remove_file(place.root.join("dirty")).unwrap();
     });
     assert!(place.kept_bytes() < 1000, "{}", place.kept_bytes());
     place.go(Undo).unwrap();
@@ -202,7 +202,7 @@ fn line_ends_that_git_converts_come_back() {
     wait_for_a_later_tick(&place.root.join("a"));
     git(&place.root, &["update-index", "--really-refresh"]);
     place.command("First", |place| {
-        fs::remove_file(place.root.join("a")).unwrap()
+        fs::remove_file(place.root.join("a")).unwrap();
     });
     assert_eq!(place.go(Undo), Some(vec![]));
     assert_eq!(place.read("a").unwrap(), "1\r\n2\r\n");

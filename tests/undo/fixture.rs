@@ -1,4 +1,8 @@
 //! A repository with an undo store beside it, and pictures of folders to compare.
+#![allow(
+    clippy::case_sensitive_file_extension_comparisons,
+    reason = "the names are those of this test"
+)]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -103,9 +107,9 @@ impl Place {
             for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
                 let meta = entry.metadata().unwrap();
                 if meta.is_dir() {
-                    open.push(entry.path())
+                    open.push(entry.path());
                 } else {
-                    sum += meta.len()
+                    sum += meta.len();
                 }
             }
         }
@@ -154,9 +158,9 @@ pub fn git_picture(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         {
             let path = entry.path();
             if entry.file_type().unwrap().is_dir() {
-                open.push(path)
+                open.push(path);
             } else {
-                drop(found.insert(path.clone(), fs::read(&path).unwrap()))
+                drop(found.insert(path.clone(), fs::read(&path).unwrap()));
             }
         }
     }

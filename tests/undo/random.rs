@@ -1,5 +1,9 @@
 //! Random turns of tools and commands: undone turn by turn, the files are as they were before each;
 //! redone, as they were after. The user's git is as it was.
+#![allow(
+    clippy::case_sensitive_file_extension_comparisons,
+    reason = "the names are those of this test"
+)]
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
