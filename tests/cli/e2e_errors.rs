@@ -47,7 +47,10 @@ fn the_command_line() {
             &["sesions"],
             &["sesions", "tiller sessions", "tiller -- sesions"],
         ),
-        (&["completions"], &["no sub-command 'completions'", "tiller --help"]),
+        (
+            &["completions"],
+            &["no sub-command 'completions'", "tiller --help"],
+        ),
         (&["-p", "--thinking", "huge", "hi"], &["huge"]),
         (&["-p", "-C", "/no/such/folder", "hi"], &["/no/such/folder"]),
         (
