@@ -129,6 +129,17 @@ fn a_removed_file_comes_back_whole() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
+#[test]
+fn an_entry_too_long_to_be_read_back_stays_in_memory() {
+    let root = tempfile::tempdir().unwrap();
+    let mut log = Session::create(root.path(), Path::new("/w"));
+    let text = "x".repeat(33 * 1024 * 1024);
+    assert_eq!(say(&mut log, &text), None);
+    let history = log.history();
+    assert_eq!(history.damaged, 0);
+    assert_eq!(history.messages[0].text().len(), text.len());
+}
+
 fn store(root: &Path, cwd: &str, text: &str) -> String {
     let mut log = Session::create(root, Path::new(cwd));
     assert_eq!(say(&mut log, text), None);

@@ -151,12 +151,17 @@ pub fn body(file: &File, offset: u64, length: u32) -> io::Result<Body> {
     })
 }
 
+/// Whether a line of `length` bytes can be read again.
+pub fn can_load(length: u64) -> bool {
+    length <= LONGEST as u64
+}
+
 /// Reads the line at `offset` again.
 ///
 /// # Errors
 /// The file cannot be read, or the line is too long to be held in memory.
 pub fn line(file: &File, offset: u64, length: u32) -> io::Result<Vec<u8>> {
-    if length as usize > LONGEST {
+    if !can_load(length.into()) {
         let (size, most) = (u64::from(length) / MIB, LONGEST as u64 / MIB);
         let text = format!(
             "the entry at byte {offset} has {size} MB, more than the {most} MB that are read"

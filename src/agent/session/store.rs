@@ -357,12 +357,15 @@ impl Session {
         let Some(stored) = self.stored.as_mut().filter(|stored| stored.begun) else {
             return Ok(());
         };
-        // The header waits before the entries as long as there is no file.
+        // The header waits before the entries as long as there is no file. An entry that is too long
+        // to be read back stays in memory: what was said is not to change in the middle of a session.
         let header = stored.file.waiting() - stored.waiting.len();
         let mut done = 0;
         let written = stored.file.write_out(|offset, length| {
             done += 1;
-            if let Some(at) = usize::checked_sub(done, header + 1) {
+            if let Some(at) = usize::checked_sub(done, header + 1)
+                && reader::can_load(length)
+            {
                 let place = Place::in_file(offset, length);
                 self.tree.set_place(stored.waiting[at], place);
             }
