@@ -1,6 +1,8 @@
 //! Conversations that outgrow the window, over the wires: the server counts tokens, refuses what is
 //! too long, and holds each request against the rules of its vendor and against its prefix.
 
+use std::fs;
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -9,7 +11,7 @@ use tiller::agent::{
 };
 use tiller::llm::{Model, WindowSource};
 
-use super::fixture::{Act, Setup, TestAgent, call, say};
+use super::fixture::{Act, Setup, Step, TestAgent, call, say};
 use crate::llm::kit;
 use crate::support::model_server::{Failure, ModelServer, Reply, Said, Script, Wire};
 
@@ -241,25 +243,30 @@ async fn an_overflow_is_compacted_and_asked_once_more_on_every_wire() {
     }
 }
 
+/// An agent with a tool whose results have so many lines, and no compaction.
+fn reading(lines: usize, answers: Vec<Vec<Step>>) -> TestAgent {
+    let read = call(&[("a", "read", json!({"file_path": "a.rs"}))]);
+    let text = "line of a file\n".repeat(lines);
+    Setup {
+        answers: [vec![read], answers].concat(),
+        tools: vec![("read", true, Act::Succeed(text))],
+        rules: LoopRules {
+            compaction: CompactionRules {
+                enabled: false,
+                ..CompactionRules::default()
+            },
+            ..LoopRules::default()
+        },
+        ..Setup::default()
+    }
+    .start()
+}
+
 /// What a run held is read again from the session by the next one, where it is large.
 #[tokio::test]
 async fn a_conversation_that_was_let_go_of_goes_on_in_the_same_words() {
     for (lines, held) in [(10, true), (80_000, false)] {
-        let read = call(&[("a", "read", json!({"file_path": "a.rs"}))]);
-        let text = "line of a file\n".repeat(lines);
-        let mut agent = Setup {
-            answers: vec![read, say("One."), say("Two."), say("Three.")],
-            tools: vec![("read", true, Act::Succeed(text))],
-            rules: LoopRules {
-                compaction: CompactionRules {
-                    enabled: false,
-                    ..CompactionRules::default()
-                },
-                ..LoopRules::default()
-            },
-            ..Setup::default()
-        }
-        .start();
+        let mut agent = reading(lines, vec![say("One."), say("Two."), say("Three.")]);
         for text in ["First", "Second", "Third"] {
             assert_eq!(ask(&mut agent, text).await, RunOutcome::Done);
         }
@@ -281,4 +288,22 @@ async fn a_conversation_that_was_let_go_of_goes_on_in_the_same_words() {
         assert_eq!([same(2), same(3)], [held, held], "{lines} lines");
         assert_eq!(requests[3].messages.len(), 7, "{lines} lines");
     }
+}
+
+/// The file is changed underneath: the model gets less than before, and the user hears of it once.
+#[tokio::test]
+async fn what_can_no_longer_be_read_of_a_conversation_is_told() {
+    let mut agent = reading(80_000, vec![say("One."), say("Two."), say("Three.")]);
+    assert_eq!(ask(&mut agent, "First").await, RunOutcome::Done);
+    let text = fs::read_to_string(&agent.session).unwrap();
+    let at = text.find("\"text\":\"First\"").unwrap() as u64;
+    let file = fs::File::options().write(true).open(&agent.session);
+    file.unwrap().write_all_at(b"#", at).unwrap();
+    for text in ["Second", "Third"] {
+        assert_eq!(ask(&mut agent, text).await, RunOutcome::Done);
+    }
+    let told = agent.seen.iter().filter(|event| {
+        matches!(&event.kind, AgentEvent::Notice { text, .. } if text.contains("can no longer be read"))
+    });
+    assert_eq!(told.count(), 1);
 }

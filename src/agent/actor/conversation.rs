@@ -253,6 +253,7 @@ impl Conversation {
 
     /// What a run that calls `model` first is started with.
     pub fn opening(&mut self, model: &Arc<Model>, toolbox: &Arc<Toolbox>) -> Opening {
+        self.tell_of_damage();
         let messages = self.view().messages.clone();
         Opening {
             begins: (self.prompts).is_due(model.edit_format, toolbox, true),
@@ -346,7 +347,22 @@ impl Conversation {
     /// from the same bytes.
     fn read_view(&mut self) {
         self.view = View::default();
-        self.view();
+        self.tell_of_damage();
+    }
+
+    /// Tells the user when entries that were read before cannot be read now: the model gets less of the
+    /// conversation than it had.
+    fn tell_of_damage(&mut self) {
+        let damaged = self.view().damaged;
+        let before = std::mem::replace(&mut self.facts.damaged, damaged);
+        if damaged > before {
+            let path = self.session.path().unwrap_or(Path::new("")).display();
+            let text = format!(
+                "Entries of this conversation that can no longer be read: {}. The model does not get them\nThe file was changed or is damaged: {path}",
+                damaged - before
+            );
+            self.notice(NoticeLevel::Error, text);
+        }
     }
 
     /// Sends the thinking so far no more to models that edit in `format`.
