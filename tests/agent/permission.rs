@@ -147,6 +147,36 @@ async fn a_mode_counts_from_the_next_call_and_is_told_with_the_next_words() {
 }
 
 #[tokio::test]
+async fn a_mode_is_told_again_behind_a_summary() {
+    let answers = ["One.", "Two.", "Summary.", "Three."];
+    let mut agent = Setup {
+        answers: answers.map(say).into(),
+        permission: Some(PermissionOptions {
+            policy: Policy::new(PermissionMode::Plan, Vec::new()),
+            ..everything_allowed()
+        }),
+        ..Setup::default()
+    }
+    .start();
+    for text in ["First", "Second"] {
+        agent.prompt(text);
+        assert_eq!(agent.settled().await, RunOutcome::Done);
+    }
+    agent.handle.compact(None);
+    let settled = |event: &AgentEvent| matches!(event, AgentEvent::AgentSettled { .. });
+    agent.until(settled).await;
+    agent.prompt("Third");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let told = agent.request(3).join("\n");
+    assert!(told.contains("Summary."), "{told}");
+    assert_eq!(
+        told.matches("[Permission mode: plan. ").count(),
+        1,
+        "{told}"
+    );
+}
+
+#[tokio::test]
 async fn where_nobody_can_be_asked_the_rule_is_named_that_would_allow_it() {
     let mut agent = working(PermissionMode::Ask, false, &[write("a.txt")]);
     agent.prompt("Go");

@@ -174,6 +174,8 @@ impl SessionPrompts {
     /// `stored` in the order of their entries.
     pub fn restore(&mut self, stored: Vec<SessionPrompt>, messages: &[Arc<Message>]) {
         self.in_force.clear();
+        // What said so may be gone with what a summary stands for.
+        self.known_mode.clear();
         for prompt in stored {
             self.put_in_force(prompt);
         }
