@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use tiller::agent::process::{Orphans, Processes};
 use tiller::agent::session::{Session, ready_trial};
 use tiller::agent::{
-    AgentEvent, OpenSession, RunOutcome, RunState, ToolSettings, Toolbox, TrialEvent, tools,
+    AgentEvent, Leaving, OpenSession, RunOutcome, RunState, ToolSettings, Toolbox, TrialEvent,
+    tools,
 };
 use tiller::llm::{Content, ErrorClass, LlmError, StreamEvent};
 
@@ -360,7 +361,7 @@ async fn there_is_one_trial_at_a_time_and_it_ends_when_nothing_runs() {
     agent.until(idle).await;
     // To leave the trial through the tree, it has to end first.
     let first = agent.entries()[1]["id"].as_str().unwrap().to_owned();
-    agent.handle.go_to(first, tiller::agent::Leaving::Silently);
+    agent.handle.go_to(first, Leaving::Silently);
     told(&mut agent, "is outside of it").await;
     assert_eq!(trials(&agent), 1);
     discarded(&mut agent).await;
@@ -540,4 +541,32 @@ async fn who_only_reads_a_session_leaves_its_trial_alone() {
     let trials = agent.folder.path().join("try");
     assert_eq!(ready_trial(&mut session, &trials), None);
     assert!(journal.exists());
+}
+
+#[tokio::test]
+async fn who_only_reads_a_session_goes_anywhere_in_it_while_its_trial_is_open() {
+    let mut agent = in_repository(vec![say("answered"), say("tried")]);
+    agent.prompt("before it");
+    agent.settled().await;
+    begin(&agent, "try it");
+    agent.settled().await;
+    let mut entries = agent.entries().into_iter();
+    let first = entries.find(|it| it["message"].to_string().contains("answered"));
+    let first = first.unwrap()["id"].as_str().unwrap().to_owned();
+    let (session, _) = Session::look(&agent.session).unwrap();
+    let mut reader = setup(Vec::new()).start();
+    reader.handle.open(OpenSession {
+        model: None,
+        thinking: None,
+        facts: session.facts(),
+        spill_dir: agent.session.with_extension(""),
+        session,
+    });
+    reader.handle.go_to(first, Leaving::Silently);
+    let done =
+        |event: &AgentEvent| matches!(event, AgentEvent::Moved { .. } | AgentEvent::Notice { .. });
+    let done = reader.until(done).await;
+    assert!(matches!(done, AgentEvent::Moved { .. }), "{done:?}");
+    let is_trial = |event: &AgentEvent| matches!(event, AgentEvent::Trial(_));
+    assert!(!reader.seen.iter().any(|event| is_trial(&event.kind)));
 }

@@ -75,8 +75,12 @@ pub fn ready_trial(session: &mut Session, trials: &Path) -> Option<String> {
     }
 }
 
-/// The trial that is open in `session`, and its entry.
+/// The trial that is open in `session`, and its entry. In one that is only read none is: it belongs to
+/// whoever writes there.
 pub(in crate::agent) fn open_trial(session: &Session) -> Option<(Trial, NodeId)> {
+    if session.is_read_only() {
+        return None;
+    }
     let (state, trial, entry) = last_trial(session)?;
     (state == State::Open).then_some((trial, entry))
 }
