@@ -3,15 +3,12 @@
 
 use super::calls;
 use super::cell::{Cell, CellBody, ThinkingState, ToolState, user_text};
-use super::cells::Cells;
+use super::cells::{Cells, UNCONFIRMED_CELLS};
 use super::notices::{self, Retrying};
 use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, ToolStatus, is_from_user};
 use crate::llm::{
     AssistantMessage, Content, Message, StopReason, StreamEvent, Text, Thinking, ToolCall, overflow,
 };
-
-/// Cells at the end among which an unconfirmed prompt is.
-const UNCONFIRMED_CELLS: usize = 16;
 
 /// Cells at the end among which all that are still open are.
 const OPEN_CELLS: usize = 256;

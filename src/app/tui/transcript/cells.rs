@@ -8,6 +8,9 @@ use super::cell::{Cell, CellBody, CellClass, Fold};
 use super::pages::{Page, cell_at, page_of, place_of};
 use crate::agent::session::SessionBranch;
 
+/// Cells at the end among which an unconfirmed prompt is.
+pub(super) const UNCONFIRMED_CELLS: usize = 16;
+
 /// What stands beside a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Neighbor {
@@ -121,11 +124,16 @@ impl Cells {
             return;
         };
         self.reads = self.reads.wrapping_add(1);
-        // Those that are not stored, where they were.
-        for (place, notice) in std::mem::take(&mut page.notices) {
-            if !cells.iter().any(|cell| cell.body == notice.body) {
-                cells.insert(place.min(cells.len()), notice);
-            }
+        // Those that are not stored, where they were; several may say the same.
+        let mut stored: Vec<&CellBody> = cells.iter().map(|cell| &cell.body).collect();
+        stored.retain(|body| matches!(body, CellBody::Notice { .. }));
+        let mut kept = std::mem::take(&mut page.unstored);
+        kept.retain(|(_, cell)| {
+            let same = stored.iter().position(|body| **body == cell.body);
+            same.map(|at| stored.remove(at)).is_none()
+        });
+        for (place, cell) in kept {
+            cells.insert(place.min(cells.len()), cell);
         }
         for cell in &mut cells {
             // Unlike that of any rows which may still be known.
@@ -143,8 +151,12 @@ impl Cells {
     pub(super) fn let_go(&mut self, page: usize) {
         if let Some(page) = self.pages.get_mut(page).filter(|it| it.entries.is_some()) {
             let cells = page.cells.take().into_iter().flatten().enumerate();
-            let notices = cells.filter(|(_, it)| matches!(it.body, CellBody::Notice { .. }));
-            page.notices = notices.collect();
+            let unstored = cells.filter(|(_, it)| match it.body {
+                CellBody::Notice { .. } => true,
+                CellBody::User { confirmed, .. } => !confirmed,
+                _ => false,
+            });
+            page.unstored = unstored.collect();
         }
     }
 
@@ -153,11 +165,13 @@ impl Cells {
     pub(super) fn end_page(&mut self) -> Option<usize> {
         let last = self.pages.len() - 1;
         let cells = self.pages[last].cells.as_deref().unwrap_or_default();
-        let open = |cell: &Cell| match &cell.body {
-            CellBody::User { confirmed, .. } => !confirmed,
+        // A prompt that was given back is never confirmed.
+        let newest = cells.len().saturating_sub(UNCONFIRMED_CELLS);
+        let open = |(place, cell): (usize, &Cell)| match &cell.body {
+            CellBody::User { confirmed, .. } => !confirmed && place >= newest,
             _ => cell.is_live(),
         };
-        if cells.iter().any(open) {
+        if cells.iter().enumerate().any(open) {
             return None;
         }
         self.pages.push(Page::live());

@@ -40,8 +40,9 @@ pub(crate) struct Page {
     pub bytes: u64,
     /// Whether a prompt of the user is among them.
     pub has_prompt: bool,
-    /// Notices among its cells when they were let go of, with their places: not all are stored.
-    pub notices: Vec<(usize, Cell)>,
+    /// Cells that may not be stored (notices, prompts that nobody confirmed), with their places, when
+    /// the others were let go of.
+    pub unstored: Vec<(usize, Cell)>,
 }
 
 impl Page {
