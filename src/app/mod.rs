@@ -18,6 +18,7 @@ pub mod export;
 pub mod sessions;
 pub mod branches;
 pub(crate) mod keys;
+pub mod rule_store;
 pub(crate) mod trust;
 pub(crate) mod project;
 pub(crate) mod plan;

@@ -3,25 +3,34 @@
 //! a restart.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
-use super::config::{Layers, Settings};
+use super::config::{Layers, Settings, append_rules};
+use super::rule_store::RuleScope;
 use super::trust::Trust;
 use crate::agent::AgentHandle;
+use crate::agent::permission::Rule;
 
 /// Settings that count while tiller runs, with all below them.
 const LIVE: [&str; 3] = ["agent.", "compaction.", "retry."];
 
-/// What `/trust` needs.
+/// What `/trust` needs, and where rules are kept.
 #[derive(Clone, Debug)]
 pub struct Project {
     trust: Trust,
     /// The settings that tiller was started with.
     layers: Layers,
+    /// The user's settings.
+    config_file: PathBuf,
 }
 
 impl Project {
-    pub fn new(trust: Trust, layers: Layers) -> Self {
-        Self { trust, layers }
+    pub fn new(trust: Trust, layers: Layers, config_file: PathBuf) -> Self {
+        Self {
+            trust,
+            layers,
+            config_file,
+        }
     }
 
     /// Has the agent read the project's instruction files from its next run on, or not.
@@ -52,6 +61,23 @@ impl Project {
             let _ = write!(text, "\nAfter a restart: {}", later.join(", "));
         }
         Ok(text)
+    }
+
+    /// Keeps rules for later runs; what to tell the user.
+    ///
+    /// # Errors
+    /// They cannot be kept. They count for this session all the same.
+    pub fn keep_rules(&self, scope: RuleScope, rules: &[Rule]) -> Result<String, String> {
+        let kept = match scope {
+            RuleScope::Session => return Ok(String::new()),
+            RuleScope::Project => self.trust.keep_rules(rules),
+            RuleScope::Always => {
+                append_rules(&self.config_file, rules).map(|()| self.config_file.as_path())
+            }
+        };
+        let file = kept.map_err(|error| format!("For this session only: {error}"))?;
+        let rules: Vec<String> = rules.iter().map(Rule::what).collect();
+        Ok(format!("Kept in {}: {}", file.display(), rules.join(", ")))
     }
 }
 

@@ -1,4 +1,5 @@
-//! Whether the user trusts the project in a folder: `projects.toml` beside the settings, or `--trust`.
+//! What the user has said of the project in a folder: whether it is trusted (`projects.toml` beside the
+//! settings, or `--trust`), and its rules of permission.
 //! What a project brings along (instruction files, settings, its own system prompt) counts only then: it steers a program that
 //! runs commands.
 
@@ -9,9 +10,11 @@ use toml::Table;
 
 use super::config::{Layers, add_project_file, set_in_file};
 use super::outcome::StartError;
+use super::rule_store::{append_project_rules, project_rules};
 use crate::agent::memory::{
     InstructionSources, PROJECT_FOLDER, SYSTEM_FILES, instruction_files, project_root,
 };
+use crate::agent::permission::Rule;
 
 /// The table of `projects.toml`: a folder, and whether it and all below it are trusted.
 const TABLE: &str = "trust";
@@ -44,6 +47,8 @@ pub struct Trust {
     brings: Vec<String>,
     /// What the user said.
     pub verdict: Verdict,
+    /// Rules of permission that the user made for this project.
+    pub rules: Vec<Rule>,
 }
 
 impl Trust {
@@ -54,17 +59,20 @@ impl Trust {
     pub fn load(file: &Path, cwd: &Path) -> Result<Self, StartError> {
         let root = project_root(cwd);
         let fault = |what: String| StartError::usage(format!("{}: {what}", file.display()));
-        let verdict = match std::fs::read_to_string(file) {
-            Ok(text) => verdict(&text, root).map_err(fault)?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Verdict::Unknown,
+        let text = match std::fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(fault(error.to_string())),
         };
+        let verdict = verdict(&text, root).map_err(fault)?;
+        let rules = project_rules(&text, root).map_err(fault)?;
         Ok(Self {
             file: file.to_owned(),
             root: root.to_owned(),
             cwd: cwd.to_owned(),
             brings: brings(root, cwd),
             verdict,
+            rules,
         })
     }
 
@@ -134,6 +142,15 @@ impl Trust {
             }
         }
         Ok(text)
+    }
+
+    /// Keeps rules of permission for later runs in this project; where.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn keep_rules(&self, rules: &[Rule]) -> Result<&Path, String> {
+        append_project_rules(&self.file, &self.root, rules)?;
+        Ok(&self.file)
     }
 
     /// What is left out and nobody has decided about yet, if anything.

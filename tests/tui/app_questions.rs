@@ -2,17 +2,38 @@
 
 use std::sync::Arc;
 
+use tiller::agent::permission::{Action, Origin, Rule};
 use tiller::agent::tool::{CommandDetails, Details};
 use tiller::agent::{
     AgentEvent, Answer, ChoiceSubject, PermissionSubject, Phase, Question, QueueKind, RunState,
     Subject,
 };
+use tiller::app::rule_store::RuleScope;
 use tiller::app::tui::effect::Effect;
+use tiller::app::tui::input::InputEvent;
+use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::options::ExitKind;
 use tiller::llm::Content;
 
 use super::app_kit::*;
 
 fn command(id: u64, command: &str) -> Arc<Question> {
+    command_with(id, command, Vec::new())
+}
+
+/// A question that a rule would answer.
+fn with_rule(id: u64, command: &str) -> Arc<Question> {
+    command_with(id, command, vec![rule(command)])
+}
+
+fn rule(command: &str) -> Rule {
+    Rule {
+        prefix: command.split(' ').map(String::from).collect(),
+        ..Rule::of_tool("bash", Action::Allow, Origin::Session)
+    }
+}
+
+fn command_with(id: u64, command: &str, suggestions: Vec<Rule>) -> Arc<Question> {
     Arc::new(Question {
         id,
         call_id: format!("c{id}"),
@@ -23,7 +44,7 @@ fn command(id: u64, command: &str) -> Arc<Question> {
                 command: command.into(),
                 ..CommandDetails::default()
             })),
-            suggestions: Vec::new(),
+            suggestions,
         }),
     })
 }
@@ -171,4 +192,205 @@ fn the_next_question_wants_its_own_time() {
     tui.now += 500;
     assert_eq!(tui.key("y"), [Effect::Answer(2, Answer::once())]);
     assert!(!tui.frame().contains("Run this command?"));
+}
+
+#[test]
+fn a_rule_is_shown_edited_and_then_answers() {
+    for (key, place, kept) in [
+        ("s", "in this session", None),
+        ("p", "in this project", Some(RuleScope::Project)),
+        ("a", "always", Some(RuleScope::Always)),
+    ] {
+        let mut tui = asked(&[with_rule(1, "cargo test")]);
+        assert!(
+            tui.frame()
+                .contains("y once · s session · p project · a always · n no")
+        );
+        assert_eq!(tui.key(key), []);
+        let text = "[[permission.rules]]\ntool = \"bash\"\nprefix = [\"cargo\", \"test\"]\naction = \"allow\"";
+        assert_eq!(tui.text(), text);
+        let frame = tui.frame();
+        let how = format!("Enter allows it {place} with this rule · Esc goes back");
+        for words in ["? Run this command?", "│ cargo test", &how, "Ctrl+C stops"] {
+            assert!(frame.contains(words), "{words}: {frame}");
+        }
+        // No key is an answer now.
+        tui.write("\nnetwork = tru");
+        assert_eq!(tui.key("e"), []);
+        let rules = vec![Rule {
+            network: true,
+            ..rule("cargo test")
+        }];
+        let answer = Answer::Allow {
+            rules: rules.clone(),
+        };
+        let mut effects = vec![Effect::Answer(1, answer)];
+        effects.extend(kept.map(|scope| Effect::KeepRules(scope, rules)));
+        assert_eq!(tui.key("enter"), effects);
+        assert_eq!(tui.text(), "");
+        assert!(!tui.frame().contains("Run this command?"));
+        assert_eq!(tui.key("enter"), [], "a slip");
+    }
+}
+
+#[test]
+fn a_fault_is_told_with_its_line_and_the_rule_stays() {
+    for (typed, told) in [
+        ("\nsandbox = 3", "line 5: invalid type"),
+        (
+            "\nmatch = [\"git push\"]",
+            "line 1: it does not hold of 'git push'",
+        ),
+        (
+            "\n[ui]\ntheme = \"dark\"",
+            "only [[permission.rules]] may stand here, not ui.theme",
+        ),
+        (
+            "\n[[permission.rules]]\ntool = \"bsh\"\naction = \"allow\"",
+            "line 5: there is no tool 'bsh'",
+        ),
+        (
+            "\n[[permission.rules]]\ntool = \"grep\"\naction = \"ask\"",
+            "line 5: it would ask, and is to allow",
+        ),
+    ] {
+        let mut tui = asked(&[with_rule(1, "cargo test")]);
+        tui.key("a");
+        tui.send(Msg::Input(InputEvent::Paste(typed.into())));
+        let before = tui.text();
+        for key in ["enter", "alt+enter", "ctrl+enter"] {
+            assert_eq!(tui.key(key), [], "{typed}");
+        }
+        assert_eq!(tui.text(), before);
+        let frame = tui.frame();
+        assert!(frame.contains(told), "{told}: {frame}");
+        tui.write("#");
+        assert!(!tui.frame().contains(told));
+    }
+    // Emptied, it is neither a message nor a command.
+    for text in ["", "y", "/help", "!ls"] {
+        let mut tui = asked(&[with_rule(1, "make")]);
+        tui.key("s");
+        for _ in 0..8 {
+            tui.key("ctrl+u");
+        }
+        tui.write(text);
+        assert_eq!(tui.text(), text);
+        assert_eq!(tui.key("enter"), []);
+        assert_eq!(tui.text(), text);
+        assert!(tui.app.overlays.is_empty());
+    }
+}
+
+#[test]
+fn esc_goes_back_to_the_question_and_leaves_nothing() {
+    let mut tui = asked(&[with_rule(1, "make")]);
+    tui.key("p");
+    assert_eq!(tui.key("esc"), []);
+    assert_eq!(tui.text(), "");
+    assert!(tui.frame().contains("y once · s session"));
+    tui.key("up");
+    assert_eq!(tui.text(), "", "no prompt of the history");
+    tui.key("ctrl+z");
+    assert_eq!(tui.text(), "", "nothing to undo");
+    assert_eq!(tui.key("y"), [Effect::Answer(1, Answer::once())]);
+    // From there on Esc is what it was.
+    let mut tui = asked(&[with_rule(1, "make")]);
+    tui.key("s");
+    tui.key("esc");
+    assert_eq!(tui.key("esc"), [Effect::Abort]);
+    let mut tui = asked(&[with_rule(1, "make")]);
+    tui.key("s");
+    assert_eq!(tui.key("ctrl+c"), [Effect::Abort], "also over a rule");
+}
+
+#[test]
+fn without_a_rule_only_once_and_no_are_offered() {
+    for key in ["s", "p", "a"] {
+        let mut tui = asked(&[command(1, "rm x")]);
+        assert_eq!(tui.key(key), []);
+        assert_eq!(tui.text(), "");
+        assert!(tui.frame().contains("only y and n"), "{}", tui.frame());
+    }
+}
+
+#[test]
+fn a_rule_goes_with_its_question() {
+    let open = |tui: &mut TestTui, open: Vec<_>| tui.agent(AgentEvent::Questions { open });
+    let edited = || {
+        let mut tui = asked(&[with_rule(1, "make")]);
+        tui.key("a");
+        tui.write("\nreason = \"half\"");
+        tui
+    };
+    // Answered elsewhere; another one comes.
+    let mut tui = edited();
+    open(&mut tui, vec![with_rule(2, "ninja")]);
+    assert_eq!(tui.text(), "");
+    assert!(tui.frame().contains("│ ninja"));
+    // Stopped; what waited comes back.
+    let mut tui = edited();
+    open(&mut tui, Vec::new());
+    tui.agent(AgentEvent::QueueReturned {
+        messages: queued(QueueKind::Steering, &["later"]),
+    });
+    assert_eq!(tui.text(), "later");
+    // Taken back while it is edited: not into the rule.
+    let mut tui = edited();
+    let rule = tui.text();
+    tui.agent(AgentEvent::QueueReturned {
+        messages: queued(QueueKind::Steering, &["later"]),
+    });
+    assert_eq!(tui.text(), rule);
+    assert_eq!(tui.app.draft().text, "later");
+    tui.key("esc");
+    assert_eq!(tui.text(), "later");
+    // The agent is gone.
+    let mut tui = edited();
+    tui.send(Msg::AgentGone);
+    assert_eq!(tui.text(), "");
+    // It goes while another program edits the rule.
+    let mut tui = edited();
+    let given = tui.text();
+    open(&mut tui, Vec::new());
+    let left = Ok(format!("{given}\n# more"));
+    tui.send(Msg::Done(EffectResult::Edited(given, left)));
+    assert_eq!(tui.text(), "");
+    // It never was a draft, nor a prompt of the history.
+    let mut tui = edited();
+    let kept = |effects: Vec<Effect>| {
+        let texts = effects.into_iter().filter_map(|effect| match effect {
+            Effect::SaveDraft(draft) => Some(draft.text),
+            Effect::Remember(prompts) => Some(prompts.concat()),
+            _ => None,
+        });
+        texts.collect::<String>()
+    };
+    tui.now += 1000;
+    assert_eq!(kept(tui.send_all(Msg::Tick)), "");
+    let stop = tui.send_all(Msg::Input(InputEvent::Key("ctrl+c".parse().unwrap())));
+    assert_eq!(kept(stop), "");
+    assert_eq!(kept(tui.send_all(Msg::End(ExitKind::Quit))), "");
+}
+
+#[test]
+fn the_keys_give_way_to_a_small_screen() {
+    for (width, shown) in [
+        (
+            90,
+            "y once · s session · p project · a always · n no · or type why not",
+        ),
+        (60, "y once · s session · p project · a always · n no"),
+        (44, "y once · s session · p project · n no"),
+        (20, "y once · n no"),
+    ] {
+        let mut tui = TestTui::new(width, 16);
+        ask(&mut tui, &[with_rule(1, "make")]);
+        let frame = tui.frame();
+        let line = frame.lines().find(|line| line.contains("y once"));
+        assert_eq!(line.map(str::trim), Some(shown), "{frame}");
+        tui.now += 500;
+        tui.key("s");
+        assert!(tui.frame().contains("Enter allows"), "{}", tui.frame());
+    }
 }

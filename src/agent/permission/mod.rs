@@ -27,5 +27,5 @@ pub use decision::{Confinement, Decision, Judged, PathUse, Request, Verdict};
 pub use mode::PermissionMode;
 pub use policy::Policy;
 pub use rule::{Action, Origin, Rule};
-pub use rules_text::{RuleFault, parse_rules, rules_to_toml};
+pub use rules_text::{RuleFault, parse_rules, rules_to_toml, rules_to_toml_under};
 pub use suggest::wider as suggest_wider;

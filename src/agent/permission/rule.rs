@@ -129,8 +129,13 @@ impl Rule {
         })
     }
 
-    /// In a few words, for users.
+    /// In a few words, for users, with where it comes from.
     pub fn summary(&self) -> String {
+        format!("{} ({})", self.what(), self.origin)
+    }
+
+    /// In a few words, for users.
+    pub fn what(&self) -> String {
         let mut text = format!("{} {}", self.action.name(), self.tool);
         if !self.prefix.is_empty() {
             let _ = write!(text, " {:?}", self.prefix.join(" "));
@@ -141,7 +146,7 @@ impl Rule {
         if let Some(path) = &self.path {
             let _ = write!(text, " {path}");
         }
-        format!("{text} ({})", self.origin)
+        text
     }
 }
 

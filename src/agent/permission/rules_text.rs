@@ -107,12 +107,17 @@ fn rule(raw: RawRule, origin: Origin) -> Result<Rule, String> {
 
 /// The rules as they stand in a settings file.
 pub fn rules_to_toml(rules: &[Rule]) -> String {
+    rules_to_toml_under("permission.rules", rules)
+}
+
+/// The rules as tables of the array `key`.
+pub fn rules_to_toml_under(key: &str, rules: &[Rule]) -> String {
     let mut text = String::new();
     for rule in rules {
         if !text.is_empty() {
             text.push('\n');
         }
-        text.push_str("[[permission.rules]]\n");
+        let _ = writeln!(text, "[[{key}]]");
         let mut line = |key: &str, value: toml::Value| {
             let _ = writeln!(text, "{key} = {value}");
         };
@@ -132,6 +137,14 @@ pub fn rules_to_toml(rules: &[Rule]) -> String {
         }
         if rule.network {
             line("network", true.into());
+        }
+        if !rule.reason.is_empty() {
+            line("reason", rule.reason.clone().into());
+        }
+        for (key, items) in [("match", &rule.matches), ("not_match", &rule.not_matches)] {
+            if !items.is_empty() {
+                line(key, toml::Value::Array(list(items)));
+            }
         }
     }
     text

@@ -176,9 +176,12 @@ impl RunContext {
 
     /// What the calls of the agent may do.
     fn permission(&self, plan: &Plan, dirs: &Dirs) -> PermissionOptions {
-        let settings = &plan.loaded.settings;
+        let Loaded {
+            settings, trust, ..
+        } = &plan.loaded;
+        let rules = settings.permission_rules.rules.iter().chain(&trust.rules);
         PermissionOptions {
-            policy: Policy::new(settings.permission, settings.permission_rules.rules.clone()),
+            policy: Policy::new(settings.permission, rules.cloned().collect()),
             places: Places {
                 cwd: self.cwd.clone(),
                 // Commands write to the first one too, and hand what they wrote to file tools.
@@ -230,10 +233,13 @@ impl RunContext {
         tui::TuiOptions {
             events: handle.subscribe(SlowReader::Drop),
             handle,
-            project: self
-                .scratch
-                .is_none()
-                .then(|| Project::new(plan.loaded.trust.clone(), plan.loaded.layers.clone())),
+            project: self.scratch.is_none().then(|| {
+                Project::new(
+                    plan.loaded.trust.clone(),
+                    plan.loaded.layers.clone(),
+                    dirs.config_file(),
+                )
+            }),
             models: Arc::clone(&plan.models),
             secrets: KnownSecrets::new(keys, &plan.loaded.catalog, &settings.tools.bash_secret_env),
             status: Status {

@@ -83,8 +83,10 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
     }
     let by_settings = settings.permission;
     let mode = what.permission.unwrap_or(by_settings);
-    let policy = Policy::new(mode, settings.permission_rules.rules);
     let cwd = plan::working_folder(None)?;
+    let mut rules = settings.permission_rules.rules;
+    rules.extend(Trust::load(&dirs.projects_file(), &cwd)?.rules);
+    let policy = Policy::new(mode, rules);
     let root = project_root(&cwd);
     let home = dirs.home.as_deref();
     Ok(match what.command.as_deref() {

@@ -1,4 +1,4 @@
-//! Changes one value in a settings file. Everything else of the file stays as the user wrote it:
+//! Changes one value in a settings file, or appends to it. Everything else of the file stays as the user wrote it:
 //! comments, order, blank lines, keys we do not know. All of the new file is there or none of it.
 
 use std::fs;
@@ -14,6 +14,34 @@ use crate::llm::replace_file::replace_file;
 /// # Errors
 /// The file cannot be read, understood or written; it is as it was. The text names it.
 pub fn set_in_file(file: &Path, table: &str, name: &str, value: &str) -> Result<(), String> {
+    let named = |message: String| format!("{}: {message}", file.display());
+    change_file(file, |text| set(text, table, name, value).map_err(named))
+}
+
+/// Appends tables to `file`, which is made if need be. `check` looks at the whole text before it is
+/// written.
+///
+/// # Errors
+/// The file cannot be read or written, or `check` fails; it is as it was.
+pub fn append_to_file(
+    file: &Path,
+    tables: &str,
+    check: impl FnOnce(&str, String) -> Result<(), String>,
+) -> Result<(), String> {
+    change_file(file, |text| {
+        let new = match text.trim_end() {
+            "" => tables.to_owned(),
+            before => format!("{before}\n\n{tables}"),
+        };
+        check(text, new.clone()).map(|()| new)
+    })
+}
+
+/// Replaces the text of `file` by what `change` makes of it.
+fn change_file(
+    file: &Path,
+    change: impl FnOnce(&str) -> Result<String, String>,
+) -> Result<(), String> {
     let error = |message: String| format!("{}: {message}", file.display());
     let io_error = |io: io::Error| error(io.to_string());
     let (text, permissions) = match fs::read_to_string(file) {
@@ -24,7 +52,7 @@ pub fn set_in_file(file: &Path, table: &str, name: &str, value: &str) -> Result<
         Err(io) if io.kind() == ErrorKind::NotFound => (String::new(), None),
         Err(io) => return Err(io_error(io)),
     };
-    let text = set(&text, table, name, value).map_err(error)?;
+    let text = change(&text)?;
     if permissions.as_ref().is_some_and(fs::Permissions::readonly) {
         return Err(error("it is read-only; it was not changed".to_owned()));
     }

@@ -1,8 +1,8 @@
 //! Settings: layers of TOML, each value with its origin.
 //!
 //! `layers` reads files and `check` checks them (raw: the form of the files), `project` says what a
-//! project may set, `rules` reads those of permission, `settings` (with `rules` and `places`) says what they mean (resolved: the form of the need), `edit` changes one
-//! value in a file. Nothing here reads the environment.
+//! project may set, `rules` reads those of permission, `settings` (with `rules` and `places`) says what they mean (resolved: the form of the need), `edit` changes
+//! a file, `answered_rules` appends rules to it. Nothing here reads the environment.
 
 mod check;
 mod layers;
@@ -11,8 +11,11 @@ mod rules;
 mod places;
 mod settings;
 mod edit;
+mod answered_rules;
 
-pub use edit::set_in_file;
+pub use answered_rules::{append_rules, read_answer};
+pub use edit::{append_to_file, set_in_file};
 pub use layers::Layers;
 pub use project::add_project_file;
+pub use rules::parse_checked_rules;
 pub use settings::Settings;

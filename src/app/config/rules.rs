@@ -38,22 +38,31 @@ fn rules_of(layer: &Layer) -> Result<Vec<Rule>, String> {
         Origin::Project(_) => permission::Origin::Project(place(line)),
         _ => permission::Origin::User(place(line)),
     };
-    let fault = |line: usize, what: &str| format!("setting {RULES} ({}): {what}", place(line));
     let text = match layer.text.as_str() {
         "" => layer.table.to_string(),
         text => text.to_owned(),
     };
-    let rules = parse_rules(&text, origin).map_err(|error| fault(error.line, &error.what))?;
+    parse_checked_rules(&text, origin)
+        .map_err(|(origin, what)| format!("setting {RULES} ({origin}): {what}"))
+}
+
+/// Reads rules and checks each; `origin` says who made the rule that begins on a line.
+///
+/// # Errors
+/// Where the first stands that cannot mean what its author wants, what is wrong, and the way out.
+pub fn parse_checked_rules(
+    text: &str,
+    origin: impl Fn(usize) -> permission::Origin,
+) -> Result<Vec<Rule>, (permission::Origin, String)> {
+    let rules = parse_rules(text, &origin).map_err(|fault| (origin(fault.line), fault.what))?;
     if rules.is_empty() {
         return Ok(rules);
     }
     let tools = builtin(&ToolSettings::default());
     let tools: Vec<&str> = tools.iter().map(|tool| tool.spec().name.as_str()).collect();
     for rule in &rules {
-        rule.check(&tools).map_err(|what| {
-            let place = rule.origin.to_string();
-            format!("setting {RULES} ({place}): {what}")
-        })?;
+        let checked = rule.check(&tools);
+        checked.map_err(|what| (rule.origin.clone(), what))?;
     }
     Ok(rules)
 }

@@ -14,6 +14,7 @@ use super::input::MouseEvent;
 use super::keymap::Keymap;
 use super::layout::{Areas, editor_size};
 use super::overlay::{ModelsState, Overlay};
+use super::rule_draft::RuleDraft;
 use super::theme::{ColorDepth, Theme};
 use super::timeline::Timeline;
 use super::transcript::Transcript;
@@ -60,6 +61,8 @@ pub struct App {
     pub(crate) queue: Vec<Queued>,
     /// What calls wait with; the first one is in the strip.
     pub(crate) questions: Vec<Arc<Question>>,
+    /// The rule that is to answer it, while it is in the editor.
+    pub(crate) rule: Option<RuleDraft>,
     /// When keys answer it.
     pub(crate) answer_delay: AnswerDelay,
     /// Whether everything was allowed before, on purpose.
@@ -311,6 +314,7 @@ impl App {
             trial: None,
             queue: Vec::new(),
             questions: Vec::new(),
+            rule: None,
             full_chosen: status.permission == PermissionMode::Full,
             answer_delay: AnswerDelay::starting(now),
             models: ModelsState::new(Arc::clone(&status.model)),
@@ -346,8 +350,23 @@ impl App {
 
     /// The same, when a key may answer it. What is being typed is never an answer.
     pub fn asks(&self) -> Option<&Question> {
-        let free = self.composer.is_empty() && self.overlays.is_empty();
+        let is_empty = self.composer.is_empty() && self.rule.is_none();
+        let free = is_empty && self.overlays.is_empty();
         self.seen_question().filter(|_| free)
+    }
+
+    /// The editor for messages; another one is on the screen while a rule is edited.
+    pub fn message(&self) -> &Composer {
+        let rule = self.rule.as_ref();
+        rule.map_or(&self.composer, |rule| &rule.message)
+    }
+
+    /// The same, to be changed.
+    pub fn message_mut(&mut self) -> &mut Composer {
+        match &mut self.rule {
+            Some(rule) => &mut rule.message,
+            None => &mut self.composer,
+        }
     }
 
     /// Whether a key decides if a call may run.
@@ -416,7 +435,7 @@ impl App {
         let queue = self.queue.iter();
         SavedDraft {
             queue: queue.map(|queued| content_text(&queued.content)).collect(),
-            text: self.composer.text(),
+            text: self.message().text(),
             session: None,
         }
     }

@@ -8,10 +8,11 @@ use super::composer::SavedDraft;
 use super::options::ExitKind;
 use super::session_effect::SessionEffect;
 use super::transcript::PageRequest;
-use crate::agent::permission::PermissionMode;
+use crate::agent::permission::{PermissionMode, Rule};
 use crate::agent::trial::Trial;
 use crate::agent::undo;
 use crate::agent::{Answer, Leaving, QueueKind};
+use crate::app::rule_store::RuleScope;
 use crate::llm::{Content, Model, ThinkingLevel};
 
 /// A direction through a list.
@@ -49,6 +50,8 @@ pub enum Effect {
     SetPermission(PermissionMode),
     /// Answer the question with this id.
     Answer(u64, Answer),
+    /// Keep these rules for later runs.
+    KeepRules(RuleScope, Vec<Rule>),
     /// Stop the run; while processes still die, kill them.
     Abort,
     /// Allow the session to spend a budget more.

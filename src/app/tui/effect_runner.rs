@@ -17,6 +17,7 @@ use super::options::StoredFiles;
 use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::storage::{Job, Storage};
 use crate::agent::memory::git_head;
+use crate::agent::permission::Rule;
 use crate::agent::session::{Iteration, IterationSummary, SessionSnapshot, SessionView};
 use crate::agent::trial;
 use crate::agent::undo::UndoCommand;
@@ -26,6 +27,7 @@ use crate::app::export::export_on_request;
 use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::project::Project;
+use crate::app::rule_store::RuleScope;
 use crate::llm::Model;
 use crate::llm::local::DiscoveredServer;
 
@@ -99,6 +101,7 @@ impl EffectRunner {
             Effect::TakeBack => self.handle.take_back(None),
             Effect::SetPermission(mode) => self.handle.set_permission(mode),
             Effect::Answer(id, answer) => self.handle.answer(id, answer),
+            Effect::KeepRules(scope, rules) => self.keep_rules(scope, rules),
             Effect::Abort => self.handle.abort(),
             Effect::Compact(focus) => self.handle.compact(focus),
             Effect::Uncompact => self.handle.uncompact(),
@@ -250,6 +253,15 @@ impl EffectRunner {
             Ok(text) => EffectResult::Said(text),
             Err(error) => EffectResult::Failed(error),
         });
+    }
+
+    fn keep_rules(&self, scope: RuleScope, rules: Vec<Rule>) {
+        if let Some(project) = self.project.clone() {
+            self.block(move || match project.keep_rules(scope, &rules) {
+                Ok(text) => EffectResult::Said(text),
+                Err(error) => EffectResult::Failed(error),
+            });
+        }
     }
 
     /// Not on the thread that stores: what is typed would wait there for a long file.

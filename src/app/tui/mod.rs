@@ -28,6 +28,7 @@ pub mod composer;
 pub mod transcript;
 pub mod overlay;
 pub mod answer_delay;
+pub(crate) mod rule_draft;
 pub(crate) mod timeline;
 
 pub(crate) mod layout;

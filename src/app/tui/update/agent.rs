@@ -49,7 +49,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 .collect();
             let text = trials::given_back(app, texts.join("\n\n"));
             if !text.is_empty() {
-                app.composer.prepend(&text);
+                app.message_mut().prepend(&text);
             }
         }
         AgentEvent::SessionOpened {
@@ -168,6 +168,7 @@ pub fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
 /// No event will come any more.
 pub fn gone(app: &mut App) -> Vec<Effect> {
     app.agent_gone = true;
+    questions::set(app, &[]);
     app.set_run(RunState::Idle);
     let leave = app.key(Action::Interrupt);
     app.transcript.push_notice(

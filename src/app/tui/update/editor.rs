@@ -51,7 +51,7 @@ pub fn close_end_trial(app: &mut App) -> bool {
 /// An earlier run left text behind: it comes before what was typed meanwhile.
 pub fn restore(app: &mut App, draft: &SavedDraft) {
     app.start.demo = None;
-    app.composer.prepend(&draft.joined());
+    app.message_mut().prepend(&draft.joined());
     app.say("Unsent text of the last run is back in the editor", 6000);
 }
 
@@ -63,10 +63,12 @@ pub fn edited(app: &mut App, given: &str, left: Result<String, String>) {
             // Editors end a file with a line end that nobody typed.
             let text = text.strip_suffix('\n').unwrap_or(&text);
             let text = text.strip_suffix('\r').unwrap_or(text);
-            if text != given {
-                let now = app.composer.text();
+            let now = app.composer.text();
+            // Without what was given it was a rule, and the question is gone.
+            if text != given
+                && let Some(brought_back) = now.strip_suffix(given)
+            {
                 app.composer.set(text);
-                let brought_back = now.strip_suffix(given).unwrap_or_default();
                 app.composer.prepend(brought_back.trim_end());
             }
         }

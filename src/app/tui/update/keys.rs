@@ -2,8 +2,8 @@
 
 use super::command::{self, Command};
 use super::{
-    editor, iterations, list, models, overlay, permission, questions, queue, scroll, sessions,
-    stop, tree, trials, undo,
+    editor, iterations, list, models, overlay, permission, questions, queue, rule, scroll,
+    sessions, stop, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
@@ -53,6 +53,9 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
 /// command.
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     match action {
+        Action::Submit | Action::FollowUp | Action::SteerNow if app.rule.is_some() => {
+            return rule::submit(app);
+        }
         Action::Submit | Action::FollowUp | Action::SteerNow => {
             return match command::parse(app) {
                 None => queue::act(app, action),
@@ -94,6 +97,9 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         }
         Action::NextPermissionMode | Action::PermissionMode => {
             return permission::act(app, action, argument);
+        }
+        Action::AllowInSession | Action::AllowInProject | Action::AllowAlways => {
+            rule::open(app, action);
         }
         Action::AllowOnce | Action::RefuseCall => return questions::act(app, action),
         Action::Trust => return trust(app, argument),

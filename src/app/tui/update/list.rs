@@ -36,7 +36,7 @@ pub fn open_history(app: &mut App) {
 
 /// The prompts of earlier runs were read.
 pub fn history_loaded(app: &mut App, older: Vec<String>) {
-    app.composer.history_mut().merge(older);
+    app.message_mut().history_mut().merge(older);
     if let Some(Overlay::HistorySearch(_)) = app.overlays.last() {
         search(app);
     }

@@ -19,6 +19,7 @@ mod sessions;
 mod trials;
 mod undo;
 mod questions;
+mod rule;
 mod permission;
 
 mod agent;

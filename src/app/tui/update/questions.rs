@@ -8,14 +8,27 @@ use crate::agent::{Answer, Question, Subject};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
+use crate::app::tui::layout::editor_size;
 
 /// The questions that wait are these now.
 pub fn set(app: &mut App, open: &[Arc<Question>]) {
     let first = |questions: &[Arc<Question>]| questions.first().map(|question| question.id);
     if first(&app.questions) != first(open) {
         app.answer_delay.restart(app.now);
+        close_rule(app);
     }
     app.questions = open.to_vec();
+}
+
+/// Drops the rule: the editor is the one for messages again. Returns whether there was one.
+pub fn close_rule(app: &mut App) -> bool {
+    let Some(rule) = app.rule.take() else {
+        return false;
+    };
+    app.composer = rule.message;
+    let (width, rows) = editor_size(app.size);
+    app.composer.resize(width, rows);
+    true
 }
 
 /// A key that answers whether a call may run.
@@ -52,7 +65,7 @@ pub fn answer_in_words(app: &mut App, take: impl Fn(&mut App) -> String) -> Opti
 }
 
 /// Answers the question in the strip.
-fn give(app: &mut App, answer: Answer) -> Vec<Effect> {
+pub fn give(app: &mut App, answer: Answer) -> Vec<Effect> {
     let Some(question) = app.questions.first().cloned() else {
         return Vec::new();
     };

@@ -51,7 +51,7 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
             effects.push(Effect::Warm);
         }
     }
-    let unsaved = app.composer.history_mut().take_unsaved();
+    let unsaved = app.message_mut().history_mut().take_unsaved();
     if !unsaved.is_empty() {
         effects.push(Effect::Remember(unsaved));
     }

@@ -162,7 +162,11 @@ fn ended_line(app: &App, last: &LastRun) -> StyledLine {
 fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     let columns = usize::from(area.width.saturating_sub(2));
-    let stop = offer(app, Action::Cancel, " stops");
+    // Esc leaves the rule first.
+    let stop = match app.rule {
+        Some(_) => offer(app, Action::Interrupt, " stops"),
+        None => offer(app, Action::Cancel, " stops"),
+    };
     let (what, extra) = describe(app, phase);
     // Parts in the order they are given up: the last first.
     let mark = 2;

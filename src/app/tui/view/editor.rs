@@ -44,7 +44,9 @@ pub fn draw(
         }
     }
     if app.composer.is_empty() {
-        let says = if app.is_read_only() {
+        let says = if app.rule.is_some() {
+            "Write the rule here"
+        } else if app.is_read_only() {
             "Only read: nothing is sent or stored"
         } else if app.is_running() {
             "Steer it, or queue what comes next"
@@ -78,7 +80,11 @@ fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
     };
     let columns = usize::from(area.width);
     let trial = if app.trial.is_some() { " · trial" } else { "" };
-    let label = ellipsis(&format!("─ {mode}{trial} "), columns.saturating_sub(2));
+    let rule = if app.rule.is_some() { " · rule" } else { "" };
+    let label = ellipsis(
+        &format!("─ {mode}{trial}{rule} "),
+        columns.saturating_sub(2),
+    );
     let hidden = layout.total_rows.saturating_sub(layout.rows.len());
     let note = match hidden {
         0 => String::new(),

@@ -8,11 +8,15 @@ use super::line::StyledLine;
 use crate::agent::tool::{Details, DiffDetails};
 use crate::agent::{ChoiceSubject, PermissionSubject, Question, Subject};
 use crate::app::action::Action;
+use crate::app::rule_store::RuleScope;
 use crate::app::tui::app::App;
 use crate::app::tui::theme::Theme;
 
 /// Rows of a command or of a diff at most.
 const BODY_ROWS: usize = 12;
+
+/// The same while a rule is in the editor, which needs room too.
+const BODY_ROWS_OF_RULE: usize = 4;
 
 /// Columns that stand left of the body.
 const MARGIN: usize = 5;
@@ -71,8 +75,21 @@ fn permission(
         _ => format!("Allow {}?", question.tool),
     };
     let mut rows = head(theme, &asks, &format!("  {}", subject.reason), columns);
-    rows.extend(body(theme, &subject.details, columns));
-    rows.push(answers(app));
+    let Some(rule) = &app.rule else {
+        rows.extend(body(theme, &subject.details, columns, BODY_ROWS));
+        rows.push(answers(app, !subject.suggestions.is_empty(), columns));
+        return rows;
+    };
+    rows.extend(body(theme, &subject.details, columns, BODY_ROWS_OF_RULE));
+    if let Some((fault, revision)) = &rule.fault
+        && *revision == app.composer.revision()
+    {
+        let room = columns.saturating_sub(MARGIN).max(8);
+        let fault = StyledLine::wrapped(fault, theme.warning, room);
+        let indent = |row: StyledLine| StyledLine::of("  ", theme.warning).then(&row);
+        rows.extend(fault.into_iter().map(indent));
+    }
+    rows.push(rule_answers(app, rule.scope, columns));
     rows
 }
 
@@ -91,19 +108,71 @@ fn head(theme: &Theme, asks: &str, why: &str, columns: usize) -> Vec<StyledLine>
     std::iter::once(head).chain(below).collect()
 }
 
-fn answers(app: &App) -> StyledLine {
+/// The keys that answer, as many as fit; `y` and `n` are always among them.
+fn answers(app: &App, has_rule: bool, columns: usize) -> StyledLine {
     let theme = &app.theme;
-    let offers = [(Action::AllowOnce, "once"), (Action::RefuseCall, "no")];
-    let mut line = StyledLine::of("  ", theme.activity);
-    for (action, what) in offers {
-        line.push(app.key(action), theme.key_hint);
-        line.push(format!(" {what} · "), theme.activity);
+    let offers = [
+        (Action::AllowOnce, "once"),
+        (Action::AllowInSession, "session"),
+        (Action::AllowInProject, "project"),
+        (Action::AllowAlways, "always"),
+        (Action::RefuseCall, "no"),
+    ];
+    let line = |rules: usize, words: &str| {
+        let mut line = StyledLine::of("  ", theme.activity);
+        for (at, (action, what)) in offers.into_iter().enumerate() {
+            if at <= rules || action == Action::RefuseCall {
+                line.push(app.key(action), theme.key_hint);
+                let dot = if action == Action::RefuseCall {
+                    ""
+                } else {
+                    " · "
+                };
+                line.push(format!(" {what}{dot}"), theme.activity);
+            }
+        }
+        line.with(words, theme.activity)
+    };
+    let most = if has_rule { 3 } else { 0 };
+    let with_words = std::iter::once(line(most, " · or type why not"));
+    let others = (0..=most).rev().map(|rules| line(rules, ""));
+    first_that_fits(with_words.chain(others), columns)
+}
+
+/// How the rule in the editor becomes the answer.
+fn rule_answers(app: &App, scope: RuleScope, columns: usize) -> StyledLine {
+    let theme = &app.theme;
+    let place = match scope {
+        RuleScope::Session => "in this session",
+        RuleScope::Project => "in this project",
+        RuleScope::Always => "always",
+    };
+    let long = format!(" allows it {place} with this rule · ");
+    let short = format!(" allows it {place} · ");
+    let lines = [long.as_str(), &short, " allows · "].map(|does| {
+        StyledLine::of("  ", theme.activity)
+            .with(app.key(Action::Submit), theme.key_hint)
+            .with(does, theme.activity)
+            .with(app.key(Action::Cancel), theme.key_hint)
+            .with(" goes back", theme.activity)
+    });
+    first_that_fits(lines.into_iter(), columns)
+}
+
+/// The first line that the strip has room for, else the last one.
+fn first_that_fits(mut lines: impl Iterator<Item = StyledLine>, columns: usize) -> StyledLine {
+    let mut last = StyledLine::new();
+    while last.width() == 0 || last.width() + 2 > columns {
+        match lines.next() {
+            Some(line) => last = line,
+            None => break,
+        }
     }
-    line.with("or type why not", theme.activity)
+    last
 }
 
 /// What would be done, on a rail.
-fn body(theme: &Theme, details: &Details, columns: usize) -> Vec<StyledLine> {
+fn body(theme: &Theme, details: &Details, columns: usize, most: usize) -> Vec<StyledLine> {
     let room = columns.saturating_sub(MARGIN + 1).max(8);
     let mut lines = Vec::new();
     match details {
@@ -138,9 +207,9 @@ fn body(theme: &Theme, details: &Details, columns: usize) -> Vec<StyledLine> {
         }
         Details::Attachment(file) => lines.push(StyledLine::of(file.path.as_str(), theme.text)),
     }
-    let hidden = lines.len().saturating_sub(BODY_ROWS);
+    let hidden = lines.len().saturating_sub(most);
     if hidden > 0 {
-        lines.truncate(BODY_ROWS - 1);
+        lines.truncate(most - 1);
         let more = format!("… {} more lines, above in the conversation", hidden + 1);
         lines.push(StyledLine::of(more, theme.fold_hint));
     }

@@ -1,0 +1,64 @@
+//! Rules that answer a question: read from the text that the user has edited, and appended to the settings
+//! file.
+
+use std::path::Path;
+
+use toml::Table;
+
+use super::check::{RULES, collect_keys};
+use super::edit::append_to_file;
+use super::layers::{Layers, Origin};
+use super::rules::parse_checked_rules;
+use super::settings::Settings;
+use crate::agent::permission::{Action, Origin as RuleOrigin, Rule, rules_to_toml};
+
+/// Reads the rules that a user has edited to answer a question.
+///
+/// # Errors
+/// What is wrong with the text, with its line.
+pub fn read_answer(text: &str) -> Result<Vec<Rule>, String> {
+    let origin = |line: usize| RuleOrigin::User(format!("line {line}"));
+    let mut rules =
+        parse_checked_rules(text, origin).map_err(|(line, what)| format!("{line}: {what}"))?;
+    let table: Table = text
+        .parse()
+        .map_err(|error: toml::de::Error| error.to_string())?;
+    let mut keys = Vec::new();
+    collect_keys(&table, "", &mut keys);
+    if let Some(other) = keys.iter().find(|key| *key != RULES) {
+        return Err(format!("only [[{RULES}]] may stand here, not {other}"));
+    }
+    if rules.is_empty() {
+        return Err(format!("there is no rule: one begins with [[{RULES}]]"));
+    }
+    for rule in &mut rules {
+        if rule.action != Action::Allow {
+            let (line, action) = (&rule.origin, rule.action.name());
+            return Err(format!("{line}: it would {action}, and is to allow"));
+        }
+        rule.origin = RuleOrigin::Session;
+    }
+    Ok(rules)
+}
+
+/// Appends rules to the user's settings file.
+///
+/// # Errors
+/// The file cannot be changed, or would be faulty; it is as it was.
+pub fn append_rules(file: &Path, rules: &[Rule]) -> Result<(), String> {
+    let resolve = |text: String| {
+        let mut layers = Layers::defaults();
+        layers.add_text(Origin::User(file.to_owned()), text)?;
+        Settings::resolve(&layers).map(|settings| settings.permission_rules.rules.len())
+    };
+    append_to_file(file, &rules_to_toml(rules), |before, new| {
+        let before = resolve(before.to_owned())?;
+        match resolve(new) {
+            Ok(after) if after == before + rules.len() => Ok(()),
+            _ => Err(format!(
+                "{}: no rule can be appended; write those it has as [[{RULES}]]",
+                file.display()
+            )),
+        }
+    })
+}

@@ -1,0 +1,72 @@
+//! The rule that answers a question from now on: shown in the editor, to be changed there, before it
+//! counts.
+
+use super::questions;
+use crate::agent::permission::rules_to_toml;
+use crate::agent::{Answer, Subject};
+use crate::app::action::Action;
+use crate::app::config::read_answer;
+use crate::app::rule_store::RuleScope;
+use crate::app::tui::app::App;
+use crate::app::tui::composer::Composer;
+use crate::app::tui::effect::Effect;
+use crate::app::tui::layout::editor_size;
+use crate::app::tui::rule_draft::RuleDraft;
+
+/// How long it is said that there is no rule, in milliseconds.
+const SAY_MS: i64 = 4000;
+
+/// Puts the rules that would answer the question into the editor.
+pub fn open(app: &mut App, action: Action) {
+    let scope = match action {
+        Action::AllowInSession => RuleScope::Session,
+        Action::AllowInProject => RuleScope::Project,
+        _ => RuleScope::Always,
+    };
+    let question = app.asks().map(|question| &question.subject);
+    let Some(Subject::Permission(subject)) = question else {
+        return;
+    };
+    if subject.suggestions.is_empty() {
+        app.say("No rule fits this call: only y and n do", SAY_MS);
+        return;
+    }
+    let text = rules_to_toml(&subject.suggestions);
+    let (width, rows) = editor_size(app.size);
+    let mut composer = Composer::new(width, rows);
+    composer.set(text.trim_end());
+    app.hint = None;
+    app.rule = Some(RuleDraft {
+        scope,
+        message: std::mem::replace(&mut app.composer, composer),
+        fault: None,
+    });
+}
+
+/// Enter: answers the question with the rules in the editor, or says what is wrong with them.
+pub fn submit(app: &mut App) -> Vec<Effect> {
+    let Some(rule) = &mut app.rule else {
+        return Vec::new();
+    };
+    if app.composer.break_at_backslash() {
+        return Vec::new();
+    }
+    let rules = match read_answer(&app.composer.text()) {
+        Ok(rules) => rules,
+        Err(fault) => {
+            rule.fault = Some((fault, app.composer.revision()));
+            return Vec::new();
+        }
+    };
+    let scope = rule.scope;
+    // A second Enter is a slip.
+    app.presses.enter = Some(app.now);
+    let answer = Answer::Allow {
+        rules: rules.clone(),
+    };
+    let mut effects = questions::give(app, answer);
+    if scope != RuleScope::Session {
+        effects.push(Effect::KeepRules(scope, rules));
+    }
+    effects
+}
