@@ -60,7 +60,8 @@ fn an_edited_rule_counts_in_the_session() {
     answer(&screen, "mkdir one", "s", "Enter allows it in this session");
     screen.wait_for("prefix = [\"mkdir\"]");
     // The word of the prefix becomes another one.
-    screen.keys("<up><end><left><left><backspace><backspace><backspace><backspace><backspace>touch");
+    screen
+        .keys("<up><end><left><left><backspace><backspace><backspace><backspace><backspace>touch");
     screen.wait_for("prefix = [\"touch\"]");
     screen.keys("<enter>");
     answer(&screen, "mkdir three", "n", "All made.");
