@@ -484,6 +484,19 @@ except OSError as error:
         "socket.socket(socket.AF_UNIX).connect('@TMP@/agent.sock')",
     ),
     python(
+        "a socket in the workspace",
+        &[Namespaces, Seccomp],
+        "socket.socket(socket.AF_UNIX).connect('@WS@/theirs.sock')",
+    ),
+    python(
+        "a second name of a socket in the workspace",
+        &[Namespaces, Seccomp],
+        r#"
+try: os.link('@WS@/theirs.sock', '@WS@/mine.sock')
+except OSError: os.rename('@WS@/theirs.sock', '@WS@/mine.sock')
+socket.socket(socket.AF_UNIX).connect('@WS@/mine.sock')"#,
+    ),
+    python(
         "a socket of datagrams",
         &[Namespaces, Seccomp],
         "socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'x', '@OUT@/log.sock')",

@@ -13,7 +13,7 @@ use crate::support::marked::DEADLINE;
 
 /// Folders of a user: a workspace with a repository, a home with secrets, a temporary folder.
 pub struct Place {
-    _sockets: (UnixListener, UnixDatagram),
+    _sockets: (UnixListener, UnixDatagram, UnixListener),
     root: TempDir,
     pub processes: Processes,
 }
@@ -33,10 +33,12 @@ impl Place {
             .unwrap();
         let tiller = env!("CARGO_BIN_EXE_tiller");
         fs::create_dir_all(root.path().join("outside/empty")).unwrap();
+        fs::create_dir_all(root.path().join("ws")).unwrap();
         let place = Self {
             _sockets: (
                 UnixListener::bind(root.path().join("outside/docker.sock")).unwrap(),
                 UnixDatagram::bind(root.path().join("outside/log.sock")).unwrap(),
+                UnixListener::bind(root.path().join("ws/theirs.sock")).unwrap(),
             ),
             processes: Processes::with_supervisor(tiller, Orphans::Leave),
             root,

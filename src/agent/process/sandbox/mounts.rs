@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{OpenOptionsExt, symlink};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
@@ -59,15 +59,15 @@ pub(super) fn arrange(sandbox: &Sandbox, sockets: &BTreeSet<PathBuf>) -> Result<
         }
         mask.hide(path)?;
     }
-    for path in sockets
-        .iter()
-        .map(PathBuf::as_path)
-        .chain(SOCKET_FOLDERS.map(Path::new))
-    {
-        let listens_inside = writable.iter().any(|folder| path.starts_with(folder));
-        if !listens_inside {
+    // Also within writable folders: `/tmp` is one, and there terminal multiplexers and key agents
+    // listen. Those of the command itself are not among them, being of another network.
+    for path in sockets {
+        if fs::symlink_metadata(path).is_ok_and(|data| data.file_type().is_socket()) {
             mask.hide(path)?;
         }
+    }
+    for path in SOCKET_FOLDERS.map(Path::new) {
+        mask.hide(path)?;
     }
     private_tmp(sandbox, &writable)?;
     private_run(&writable)?;
