@@ -1,7 +1,7 @@
 //! What a command in a sandbox may do, what it may not, and what is said where it cannot be kept.
 
 use tiller::agent::process::ExitStatus;
-use tiller::agent::process::sandbox::Layer;
+use tiller::agent::process::sandbox::{Layer, Sandbox};
 
 use super::place::{Place, without};
 
@@ -93,6 +93,32 @@ async fn a_command_cannot_look_into_its_supervisor_or_tiller() {
         assert!(ran.output.contains("Permission denied"), "{ran:?}");
         assert_eq!(ran.output.lines().count(), 1, "{ran:?}");
     }
+}
+
+#[tokio::test]
+async fn a_forbidden_file_is_removed_and_its_command_ended() {
+    let place = Place::new();
+    let sandbox = || Sandbox {
+        forbidden: vec![place.path("ws/.git/commondir")],
+        ..place.auto()
+    };
+    let write = "echo ../evil > .git/commondir";
+    for command in [
+        format!("{write}; sleep 1000"),
+        "echo ../evil > x; mv x .git/commondir; sleep 1000".to_owned(),
+        format!("(setsid sh -c 'while :; do {write}; done' &) ; sleep 1000"),
+        format!("kill -STOP $PPID; {write}; kill -CONT $PPID"),
+        format!("{write}; kill -KILL $PPID"),
+    ] {
+        let ran = place.run(sandbox(), &command).await;
+        place.processes.empty().await;
+        let left = place.path("ws/.git/commondir").exists();
+        assert!(!left, "{command}: {ran:?}");
+    }
+    let ran = place
+        .run(sandbox(), "echo x > .git/index.lock && echo fine")
+        .await;
+    assert_eq!(ran.output, "fine\n", "{ran:?}");
 }
 
 #[tokio::test]

@@ -58,6 +58,10 @@ fn commands_may_not_write_what_makes_code_run() {
         ]
     );
     assert_eq!(below(&top, of_shop.for_commands().hidden), [".ssh"]);
+    assert_eq!(
+        below(&top, of_shop.for_commands().forbidden),
+        ["shop/.git/commondir", "shop/vendor/lib/.git/commondir"]
+    );
     // A trial is in tiller's own folder, which stays hidden around it.
     let (own, trial) = (top.join("own"), top.join("own/try/1/shop"));
     for folder in [&trial, &own.join("try/2"), &own.join("sessions")] {
@@ -110,6 +114,11 @@ fn git_works_in_a_linked_working_tree_that_is_one() {
     );
     assert!(
         read_only.contains(&"main/.git/hooks".to_owned()),
+        "{read_only:?}"
+    );
+    // Else a command could have it name a folder with settings of its own.
+    assert!(
+        read_only.contains(&"linked/.git".to_owned()),
         "{read_only:?}"
     );
     assert!(

@@ -19,6 +19,7 @@ mod registry;
 mod monitor;
 mod wire;
 mod supervisor;
+mod forbidden;
 mod descriptors;
 mod shell;
 pub mod sandbox;

@@ -14,6 +14,7 @@ use nix::unistd::Pid;
 use tokio::process::Child;
 use tokio::sync::watch;
 
+use super::forbidden;
 use super::sandbox::{self, Sandbox, Support};
 use super::wire::{ExitStatus, Order};
 
@@ -60,6 +61,8 @@ struct Command {
     supervisor: Pid,
     scope: Arc<Scope>,
     orders: Arc<watch::Sender<Order>>,
+    /// What it must not have made.
+    forbidden: Vec<PathBuf>,
 }
 
 /// The commands of one owner.
@@ -113,6 +116,7 @@ impl Registry {
             supervisor,
             scope: Arc::clone(scope),
             orders: Arc::clone(orders),
+            forbidden: sandbox.into_iter().flat_map(forbidden::of).collect(),
         };
         commands.by_id.insert(id, command);
         scope.count(|alive| alive + 1);
@@ -128,6 +132,8 @@ impl Registry {
         };
         self.set_subreaper(!commands.by_id.is_empty());
         commands.let_go();
+        // A supervisor that was stopped or killed has not seen to it.
+        forbidden::remove(&command.forbidden);
         command.scope.count(|alive| alive - 1);
     }
 

@@ -21,6 +21,7 @@ use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setsid};
 use signal_hook::consts::signal as signals;
 
 use super::descriptors;
+use super::forbidden::Forbidden;
 use super::sandbox::{self, Layer};
 use super::shell;
 use super::table;
@@ -51,6 +52,7 @@ pub fn supervise_main() -> ExitCode {
 struct Supervisor {
     control: Control,
     child_signal: UnixStream,
+    forbidden: Forbidden,
     tree: Tree,
 }
 
@@ -73,6 +75,7 @@ impl Supervisor {
             descriptors::close_all(&inherited);
         }
         let mut reports = stream.try_clone()?;
+        let forbidden = Forbidden::watch(sandbox);
         let shell = shell::start(&request).inspect_err(|error| {
             let not_started = ExitStatus::NotStarted(error.to_string());
             wire::send(&mut reports, &Report::Shell(not_started));
@@ -88,6 +91,7 @@ impl Supervisor {
                 was_stopped: false,
             },
             child_signal,
+            forbidden,
             tree: Tree { shell, reports },
         })
     }
@@ -111,13 +115,16 @@ impl Supervisor {
 
     /// Sleeps until there is an order or a child has changed, or for as long as `limit`.
     fn wait(&mut self, limit: PollTimeout) -> Order {
-        let mut fds = [
-            PollFd::new(self.control.stream.as_fd(), PollFlags::POLLIN),
-            PollFd::new(self.child_signal.as_fd(), PollFlags::POLLIN),
-        ];
+        let made = self.forbidden.events();
+        let control = self.control.stream.as_fd();
+        let mut fds = [control, self.child_signal.as_fd(), made.unwrap_or(control)]
+            .map(|fd| PollFd::new(fd, PollFlags::POLLIN));
         // An error is EINTR: look at everything.
         let _ = poll(&mut fds, limit);
-        let [ordered, signalled] = fds.map(|fd| fd.any().unwrap_or(false));
+        let [ordered, signalled, made] = fds.map(|fd| fd.any().unwrap_or(false));
+        if made && self.forbidden.remove() {
+            return Order::Kill;
+        }
         if signalled {
             let _ = self.child_signal.read(&mut [0; 256]);
         }

@@ -213,6 +213,7 @@ fn sandbox(
         writable: places.writable,
         read_only: places.read_only,
         hidden: places.hidden,
+        forbidden: places.forbidden,
         tmp,
         network: if network {
             Network::Host

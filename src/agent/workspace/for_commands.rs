@@ -28,6 +28,8 @@ pub struct CommandPlaces {
     pub read_only: Vec<PathBuf>,
     /// What they may not even read.
     pub hidden: Vec<PathBuf>,
+    /// Files that are not there, and must not be made.
+    pub forbidden: Vec<PathBuf>,
 }
 
 impl Workspace {
@@ -37,6 +39,7 @@ impl Workspace {
         CommandPlaces {
             read_only: self.read_only(&writable),
             hidden: self.hidden(),
+            forbidden: self.forbidden(),
             writable,
         }
     }
@@ -79,10 +82,10 @@ impl Workspace {
     fn read_only(&self, writable: &[PathBuf]) -> Vec<PathBuf> {
         let mut places = BTreeSet::new();
         for root in self.roots() {
-            let mut trees = vec![root.clone()];
-            trees.extend(folders_below(root, MAX_DEPTH));
-            for tree in trees {
+            for tree in trees(root) {
                 places.extend(git_folders(&tree).into_iter().flat_map(code_of));
+                // A file that says where the folder of git is.
+                places.extend(Some(tree.join(".git")).filter(|git| git.is_file()));
             }
             places.insert(root.join(OWN_FOLDER));
         }
@@ -92,6 +95,25 @@ impl Workspace {
         places.retain(|path| writable.iter().any(|place| path.starts_with(place)));
         places
     }
+
+    /// In a folder of git that has its own settings, the file that would have git take others.
+    fn forbidden(&self) -> Vec<PathBuf> {
+        let trees = self.roots().iter().flat_map(|root| trees(root));
+        let git = trees.filter_map(|tree| git_folders(&tree));
+        let common = git.filter_map(|git| real(&git.common).ok());
+        let files: BTreeSet<PathBuf> = common.map(|git| git.join("commondir")).collect();
+        let missing = files.into_iter();
+        missing
+            .filter(|path| path.symlink_metadata().is_err())
+            .collect()
+    }
+}
+
+/// A folder of the workspace and those below it that may be repositories of their own.
+fn trees(root: &Path) -> Vec<PathBuf> {
+    let mut trees = vec![root.to_owned()];
+    trees.extend(folders_below(root, MAX_DEPTH));
+    trees
 }
 
 /// The real paths of those that are there.

@@ -27,6 +27,9 @@ pub struct Sandbox {
     /// What may neither be read nor changed.
     #[serde(with = "paths")]
     pub hidden: Vec<PathBuf>,
+    /// Files that must not be made within them: one that appears is removed, and the command ended.
+    #[serde(with = "paths")]
+    pub forbidden: Vec<PathBuf>,
     /// A folder that is `/tmp` for the command, and writable. Without one `/tmp` is the system's,
     /// and read-only unless it is in `writable`.
     pub tmp: Option<PathBuf>,
