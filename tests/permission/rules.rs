@@ -157,7 +157,15 @@ fn without_a_sandbox_auto_asks_and_says_why() {
     };
     for (mode, text, expected) in [
         ("auto", "ls src", "free"),
-        ("auto", "git status", "free"),
+        ("auto", "cd sub && ls -la", "free"),
+        // A repository's settings name programs.
+        ("auto", "git status", "ask"),
+        // It may be a link.
+        ("auto", "cat notes", "ask"),
+        ("auto", "cat < ~/.ssh/id_rsa", "ask"),
+        ("auto", "cd; cat .ssh/id_rsa", "ask"),
+        ("auto", "grep -f.ssh/id_rsa x", "ask"),
+        ("plan", "git log", "deny"),
         ("auto", "cat ~/.ssh/id_rsa", "ask"),
         ("auto", "cat /etc/passwd", "ask"),
         ("auto", "cat ../x", "ask"),

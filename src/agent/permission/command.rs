@@ -6,7 +6,7 @@ use super::decision::{Confinement, Decision, Judged, Request, Verdict};
 use super::matching::{Holds, holds};
 use super::mode::PermissionMode;
 use super::policy::Policy;
-use super::read_only::{does_nothing, is_read_only};
+use super::read_only::{does_nothing, is_read_only, opens_nothing};
 use super::rule::{Action, Origin, Rule};
 use super::shell::{Line, SimpleCommand, read};
 use super::suggest;
@@ -154,7 +154,8 @@ impl Judging<'_> {
         let quiet = |one: &&Found| {
             one.command.wraps && !one.command.raises
                 || one.allowed.is_some()
-                || is_read_only(one.command) && (no_sandbox.is_none() || stays(one.command))
+                || no_sandbox.is_none() && is_read_only(one.command)
+                || opens_nothing(one.command) && stays(one.command)
         };
         let asked: Vec<&Found> = found.iter().filter(|one| !quiet(one)).collect();
         if asked.is_empty() && !writes && !sets {
@@ -166,7 +167,7 @@ impl Judging<'_> {
                     Verdict::Deny,
                     format!(
                         "Plan mode: nothing is changed, and no sandbox works here ({why}), so that only \
-                             commands that are known to look run"
+                             commands run that open no file"
                     ),
                 );
             }

@@ -83,6 +83,11 @@ const NOTHING: &[&str] = &[
     ":", "[", "break", "cd", "continue", "dirs", "echo", "exit", "false", "popd", "printf",
     "pushd", "pwd", "return", "shift", "sleep", "test", "true", "type", "wait",
 ];
+/// Those that show names and numbers, and never what is in a file.
+const NAMES: &[&str] = &[
+    "arch", "basename", "df", "dirname", "groups", "id", "ls", "nproc", "readlink", "realpath",
+    "stat", "uname", "uptime", "whereis", "which", "whoami",
+];
 /// Programs that say their version.
 const VERSIONED: &[&str] = &[
     "bun", "cargo", "clang", "cmake", "deno", "docker", "dotnet", "gcc", "gh", "git", "go",
@@ -93,6 +98,12 @@ const VERSIONED: &[&str] = &[
 /// Whether a command does nothing outside of the shell itself.
 pub(super) fn does_nothing(command: &SimpleCommand) -> bool {
     exact_name(command).is_some_and(|name| NOTHING.contains(&name.as_str()))
+}
+
+/// Whether a command is known to change nothing and to open no file, wherever it runs: a file of the
+/// project may be a link to a key, and git starts what a repository's settings name.
+pub(super) fn opens_nothing(command: &SimpleCommand) -> bool {
+    does_nothing(command) || exact_name(command).is_some_and(|name| NAMES.contains(&name.as_str()))
 }
 
 /// Whether a command is known to change nothing.
