@@ -106,7 +106,7 @@ fn words(confined: Confined, mode: PermissionMode) -> (bool, &'static str, &'sta
         ),
         Confined::Network => (
             true,
-            "it failed in the sandbox, which has no network",
+            "it failed in the sandbox, whose network is a loopback of its own",
             "with the network",
         ),
         Confined::Files => (

@@ -34,6 +34,10 @@ const OF_NETWORK: &[&str] = &[
     "enotfound",
     "dns error",
     "unknownhostexception",
+    // By a server of this machine, which is on another loopback.
+    "connection refused",
+    "econnrefused",
+    "connectionrefused",
 ];
 const OF_FILES: &[&str] = &[
     "read-only file system",
@@ -56,12 +60,48 @@ pub fn signs_of_confinement(output: &str, exit: &ExitStatus) -> Option<Confined>
     }
     let start = output.ceil_char_boundary(output.len().saturating_sub(LOOKED_AT));
     let end = output[start..].to_lowercase();
-    let shows = |signs: &[&str]| signs.iter().any(|sign| end.contains(sign));
+    let shows = |signs: &[&str]| signs.iter().any(|sign| has_words(&end, sign));
     if shows(OF_NETWORK) {
         Some(Confined::Network)
     } else if shows(OF_FILES) {
         Some(Confined::Files)
     } else {
         None
+    }
+}
+
+/// Whether `words` stand in `text` as words: "createAccessToken" is no EACCES.
+fn has_words(text: &str, words: &str) -> bool {
+    let is_inner = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(words).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + words.len()..]);
+        !before.ends_with(is_inner) && !after.starts_with(is_inner)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sign_is_a_word_of_its_own() {
+        for (output, expected) in [
+            ("expected createAccessToken() to be called", None),
+            ("filePermissions: 1 failed", None),
+            ("Error: EACCES: permission denied", Some(Confined::Files)),
+            ("open() = -1 (EPERM)", Some(Confined::Files)),
+            (
+                "getaddrinfo EAI_AGAIN registry.npmjs.org",
+                Some(Confined::Network),
+            ),
+            (
+                "connect ECONNREFUSED 127.0.0.1:5432",
+                Some(Confined::Network),
+            ),
+            ("psql: error: Connection refused", Some(Confined::Network)),
+        ] {
+            let signs = signs_of_confinement(output, &ExitStatus::Exited(1));
+            assert_eq!(signs, expected, "{output}");
+        }
     }
 }
