@@ -569,4 +569,9 @@ async fn who_only_reads_a_session_goes_anywhere_in_it_while_its_trial_is_open() 
     assert!(matches!(done, AgentEvent::Moved { .. }), "{done:?}");
     let is_trial = |event: &AgentEvent| matches!(event, AgentEvent::Trial(_));
     assert!(!reader.seen.iter().any(|event| is_trial(&event.kind)));
+    begin(&reader, "try another");
+    let back = |event: &AgentEvent| matches!(event, AgentEvent::QueueReturned { .. });
+    reader.until(back).await;
+    let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice { text, .. } if text.contains("reading only"));
+    reader.until(told).await;
 }

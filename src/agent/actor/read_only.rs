@@ -3,8 +3,9 @@
 
 use super::activity::Typed;
 use super::task::Actor;
-use crate::agent::event::NoticeLevel;
-use crate::agent::handle::{Command, Leaving, TreeCommand};
+use crate::agent::event::{NoticeLevel, QueueKind};
+use crate::agent::handle::{Command, Leaving, TreeCommand, TrialCommand};
+use crate::llm::Content;
 
 const READ_ONLY: &str =
     "This session is open for reading only: nothing is sent or stored. Go on with a copy of it.";
@@ -16,15 +17,9 @@ impl Actor {
             return Some(command);
         }
         match command {
-            Command::Message(kind, content) => {
-                let origin = None;
-                self.queues.push(Typed {
-                    kind,
-                    content,
-                    origin,
-                });
-                let messages = self.queues.take_all();
-                self.give_back(messages);
+            Command::Message(kind, content) => self.refuse(kind, content),
+            Command::Trial(TrialCommand::Begin(content)) => {
+                self.refuse(QueueKind::Steering, content);
             }
             Command::Continue
             | Command::SteerNow
@@ -43,5 +38,17 @@ impl Actor {
         self.conversation.notice(NoticeLevel::Warning, READ_ONLY);
         self.show_state();
         None
+    }
+
+    /// Gives what was typed back.
+    fn refuse(&mut self, kind: QueueKind, content: Vec<Content>) {
+        let origin = None;
+        self.queues.push(Typed {
+            kind,
+            content,
+            origin,
+        });
+        let messages = self.queues.take_all();
+        self.give_back(messages);
     }
 }
