@@ -195,6 +195,10 @@ impl Disk {
 
     /// A new file in the place of a removed one, with everything that was in it.
     fn restored(&self, path: &Path) -> io::Result<Self> {
+        // Another file stays as it is; nothing is copied for each entry that waits.
+        if path.symlink_metadata().is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
         let folder = path.parent().unwrap_or(Path::new("."));
         make_private(folder)?;
         // In place only when it is whole; also readable by its owner alone.
