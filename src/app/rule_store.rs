@@ -81,3 +81,72 @@ pub(super) fn append_project_rules(file: &Path, root: &Path, rules: &[Rule]) -> 
 fn key(root: &Path) -> String {
     format!("{TABLE}.{}", Value::from(&*root.to_string_lossy()))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::agent::permission::Action;
+
+    fn make() -> Vec<Rule> {
+        let rule = Rule::of_tool("bash", Action::Allow, Origin::Session);
+        vec![Rule {
+            prefix: vec![String::from("make")],
+            ..rule
+        }]
+    }
+
+    #[test]
+    fn each_project_has_its_own_rules() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("projects.toml");
+        let before = "[trust]\n\"/w\" = \"trusted\" # mine\n";
+        fs::write(&file, before).unwrap();
+        let roots = ["/w", "/w/it's", "/w/\"quoted\" größe"].map(Path::new);
+        for (at, root) in roots.into_iter().enumerate() {
+            for _ in 0..=at {
+                append_project_rules(&file, root, &make()).unwrap();
+            }
+        }
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.starts_with(before), "{text}");
+        for (at, root) in roots.into_iter().enumerate() {
+            let rules = project_rules(&text, root).unwrap();
+            assert_eq!(rules.len(), at + 1, "{text}");
+            let place = format!("projects.toml, rule 1 of {}", root.display());
+            assert_eq!(rules[0].origin, Origin::User(place));
+            assert_eq!(rules[0].prefix, ["make"]);
+        }
+        for other in ["/", "/w/a", "/wide"] {
+            assert_eq!(project_rules(&text, Path::new(other)), Ok(Vec::new()));
+        }
+    }
+
+    #[test]
+    fn a_faulty_file_is_told_and_left_as_it_was() {
+        for (text, told) in [
+            ("[rules\n", "not valid TOML"),
+            ("rules = 3\n", "[rules] is not a table"),
+            (
+                "[rules.\"/w\"]\ntool = \"bash\"\n",
+                "write its rules as [[rules.\"/w\"]]",
+            ),
+            (
+                "[[rules.\"/w\"]]\ntool = \"bsh\"\naction = \"allow\"\n",
+                "rule 1 of [[rules.\"/w\"]]: there is no tool 'bsh'",
+            ),
+            ("[rules]\n\"/w\" = []\n", "no rule can be appended"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("projects.toml");
+            fs::write(&file, text).unwrap();
+            let error = append_project_rules(&file, Path::new("/w"), &make()).unwrap_err();
+            assert!(
+                error.contains(told) && error.contains("projects.toml"),
+                "{error}"
+            );
+            assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        }
+    }
+}

@@ -62,3 +62,69 @@ pub fn append_rules(file: &Path, rules: &[Rule]) -> Result<(), String> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_settings_file_is_appended_to_or_left_as_it_was() {
+        let text =
+            "[[permission.rules]]\ntool = \"bash\"\nprefix = [\"make\"]\naction = \"allow\"\n";
+        let rules = read_answer(text).unwrap();
+        for (before, after) in [
+            ("", Ok(text.to_owned())),
+            (
+                "# mine\n[permission] # why\nmode = \"ask\"\n",
+                Ok(format!(
+                    "# mine\n[permission] # why\nmode = \"ask\"\n\n{text}"
+                )),
+            ),
+            (
+                "permission.mode = \"ask\"",
+                Ok(format!("permission.mode = \"ask\"\n\n{text}")),
+            ),
+            (text, Ok(format!("{text}\n{text}"))),
+            (
+                "[permission]\nrules = []\n",
+                Err("write those it has as [[permission.rules]]"),
+            ),
+            (
+                "permission = { mode = \"ask\" }\n",
+                Err("write those it has as [[permission.rules]]"),
+            ),
+            ("[permission\n", Err("not valid TOML")),
+            (
+                "[permission]\nmood = 1\n",
+                Err("unknown setting permission.mood"),
+            ),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("config.toml");
+            fs::write(&file, before).unwrap();
+            let appended = append_rules(&file, &rules);
+            let now = fs::read_to_string(&file).unwrap();
+            match after {
+                Ok(after) => assert_eq!((appended, now), (Ok(()), after)),
+                Err(words) => {
+                    let error = appended.unwrap_err();
+                    assert!(
+                        error.contains(words) && error.contains("config.toml"),
+                        "{error}"
+                    );
+                    assert_eq!(now, before);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_edited_is_kept_whole() {
+        let text = "[[permission.rules]]\ntool = \"bash\"\nprefix = [\"make\"]\naction = \"allow\"\n\
+                    sandbox = false\nnetwork = true\nreason = \"ours\"\nmatch = [\"make x\"]\n\
+                    not_match = [\"ninja\"]\n";
+        assert_eq!(rules_to_toml(&read_answer(text).unwrap()), text);
+    }
+}

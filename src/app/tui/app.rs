@@ -62,7 +62,7 @@ pub struct App {
     /// What calls wait with; the first one is in the strip.
     pub(crate) questions: Vec<Arc<Question>>,
     /// The rule that is to answer it, while it is in the editor.
-    pub(crate) rule: Option<RuleDraft>,
+    pub(crate) rule: Option<Box<RuleDraft>>,
     /// When keys answer it.
     pub(crate) answer_delay: AnswerDelay,
     /// Whether everything was allowed before, on purpose.

@@ -36,11 +36,11 @@ pub fn open(app: &mut App, action: Action) {
     let mut composer = Composer::new(width, rows);
     composer.set(text.trim_end());
     app.hint = None;
-    app.rule = Some(RuleDraft {
+    app.rule = Some(Box::new(RuleDraft {
         scope,
         message: std::mem::replace(&mut app.composer, composer),
         fault: None,
-    });
+    }));
 }
 
 /// Enter: answers the question with the rules in the editor, or says what is wrong with them.
