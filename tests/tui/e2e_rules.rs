@@ -123,5 +123,9 @@ fn a_kept_rule_counts_in_the_next_process() {
         let ran = sandbox.run(&["-p", "-m", Wire::Chat.model(), "--permission", "ask", "go"]);
         assert_eq!(ran.stdout, "Third made.\n", "{ran:#?}");
         assert!(sandbox.path().join("three").exists());
+        let ran = sandbox.run(&["policy", "check", "--permission", "ask", "mkdir four"]);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        let name = file.file_name().unwrap().to_string_lossy();
+        assert!(ran.stdout.contains(&*name), "{ran:#?}");
     }
 }
