@@ -121,7 +121,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
 
-    /// How tools are allowed. Only `full` (everything runs) is available yet.
+    /// What is done without a question: plan, ask, auto or full (the default).
     #[arg(long, value_enum, value_name = "MODE")]
     pub permission: Option<Permission>,
 
