@@ -178,9 +178,8 @@ async fn a_tool_that_was_done_says_so() {
         vec![("write", false, Act::FinishWhenCancelled(80))],
     );
     agent.prompt("Go");
-    agent
-        .until(|event| matches!(event, AgentEvent::ToolStart { .. }))
-        .await;
+    let log = agent.log.clone();
+    eventually(|| !log.lock().unwrap().is_empty()).await;
     abort(&mut agent).await;
     assert_eq!(agent.stored()[2..], ["c1: write done"]);
     goes_on(&mut agent).await;
@@ -338,4 +337,27 @@ async fn a_tool_that_obeys_is_cancelled_not_failed() {
         .filter(|entry| entry["message"]["role"] == "assistant");
     let answer = &answers.next().unwrap()["message"];
     assert_eq!(answer["stopReason"], json!(StopReason::ToolUse));
+}
+
+// Another program may hold the store, and a large tree takes its time.
+#[tokio::test]
+async fn while_what_a_call_could_change_is_covered() {
+    let mut agent = agent(
+        vec![call(&[("c1", "a", json!({}))]), say("ok")],
+        vec![("a", false, Act::Succeed("never".into()))],
+    );
+    let store = agent.folder.path().join("undo");
+    std::fs::create_dir(&store).unwrap();
+    let lock = std::fs::File::create(store.join("lock")).unwrap();
+    lock.lock().unwrap();
+    agent.prompt("Go");
+    // Made right before the lock is waited for.
+    eventually(|| store.join("turns").exists()).await;
+    abort(&mut agent).await;
+    drop(lock);
+    assert_eq!(
+        agent.stored()[2..],
+        ["c1!: Execution cancelled before start"]
+    );
+    goes_on(&mut agent).await;
 }

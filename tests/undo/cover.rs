@@ -227,3 +227,25 @@ fn the_oldest_turns_are_evicted_and_that_is_told() {
     assert!(undone > 3 && undone < 40, "{undone}");
     assert!(evicted > 0);
 }
+
+#[test]
+fn what_is_damaged_or_strange_in_the_store_keeps_nothing_else_from_being_undone() {
+    let mut place = Place::with(&[("a", "1\n")]);
+    place.undo.prompt("other", "Cut short");
+    place.undo.before_command(&place.root).unwrap();
+    let turns = place.home.join("turns");
+    for turn in fs::read_dir(&turns).unwrap().map(Result::unwrap) {
+        fs::write(turn.path().join("tree-0"), "").unwrap();
+    }
+    fs::write(turns.join(".DS_Store"), "").unwrap();
+    fs::write(place.home.join("objects/.DS_Store"), "").unwrap();
+    place.restart();
+    let big = |at: usize| format!("{at:02}").repeat(QUOTA as usize / 20);
+    for at in 0..14 {
+        place.write("big", &big(at));
+        place.command("Next", |place| place.write("big", "x"));
+    }
+    assert!(place.kept_bytes() <= QUOTA);
+    assert_eq!(place.go(Undo), Some(vec![]));
+    assert_eq!(place.read("big").unwrap(), big(13));
+}

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio::task::spawn_blocking;
 
 use super::env::RunEnv;
-use super::link::RunLink;
+use super::link::{RunLink, Turn};
 use crate::agent::event::NoticeLevel;
 use crate::agent::paths::{Purpose, real, resolve};
 use crate::agent::tool::Effects;
@@ -33,9 +33,16 @@ pub(in crate::agent) async fn cover_home(link: &RunLink, env: &RunEnv) {
     cover_in(link, env, env.home.clone(), &Effects::unknown()).await;
 }
 
-/// Covers what a call with these effects could change.
-pub(super) async fn cover(link: &RunLink, env: &RunEnv, effects: &Effects) {
-    cover_in(link, env, env.cwd.clone(), effects).await;
+/// Covers what a call with these effects could change; none when the turn is cut short before that is
+/// done: the call must not run then. In a large tree or on a slow disk it takes its time.
+pub(super) async fn cover(
+    link: &RunLink,
+    env: &RunEnv,
+    turn: &Turn,
+    effects: &Effects,
+) -> Option<()> {
+    let covered = cover_in(link, env, env.cwd.clone(), effects);
+    turn.interrupt.run_until_cancelled(covered).await
 }
 
 async fn cover_in(link: &RunLink, env: &RunEnv, cwd: PathBuf, effects: &Effects) {

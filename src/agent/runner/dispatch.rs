@@ -107,24 +107,26 @@ async fn run_group(
     }
     join_all(begun.into_iter().map(|(call, details)| async move {
         let ended = match gate::judge(link, env, turn, call, &details).await {
-            Ok(allowed) => {
-                cover(link, env, &allowed.effects).await;
-                confined::run(link, env, turn, call, allowed, details).await
-            }
+            Ok(allowed) => match cover(link, env, turn, &allowed.effects).await {
+                Some(()) => confined::run(link, env, turn, call, allowed, details).await,
+                None => cut_short(link, details),
+            },
             Err(Refusal::Because(text)) => CallOutcome::unstarted(ToolStatus::Error, text, details),
-            Err(Refusal::CutShort) => {
-                let text = if link.cancelled() {
-                    NOT_STARTED
-                } else {
-                    "Interrupted by user message"
-                };
-                CallOutcome::unstarted(ToolStatus::Cancelled, text, details)
-            }
+            Err(Refusal::CutShort) => cut_short(link, details),
         };
         emit_end(link, call, &ended).await;
         ended
     }))
     .await
+}
+
+fn cut_short(link: &RunLink, details: Arc<Details>) -> CallOutcome {
+    let text = if link.cancelled() {
+        NOT_STARTED
+    } else {
+        "Interrupted by user message"
+    };
+    CallOutcome::unstarted(ToolStatus::Cancelled, text, details)
 }
 
 /// Gives each call of a group that will not start its result.

@@ -10,14 +10,20 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use super::error::UndoError;
-use super::look::{bytes_of_blob, look};
-use super::state::{Content, State};
+use super::git_contents::{GitContents, TOGETHER};
+use super::look::look;
+use super::state::{Content, Stamp, State};
 use super::store::Store;
 use crate::agent::trial::is_gone;
 
 /// How the names of files begin that wait beside their place, and end.
 const PREFIX: &str = ".tiller-";
 const SUFFIX: &str = ".tmp";
+/// Why what others have changed stays.
+const OTHERS: &str = "was changed since by others";
+/// Up to so many files are on the disk before the next is written. To wait for each of thousands takes
+/// minutes; the file systems of today write a file before the name that it takes over.
+const SYNCED: usize = 64;
 
 /// A path that is to be brought from one state into another.
 #[derive(Clone, Debug)]
@@ -25,6 +31,40 @@ pub(super) struct Step<'a> {
     pub path: &'a Path,
     pub from: &'a State,
     pub to: &'a State,
+    /// When what stands there was last touched, as it was planned; none of what is no file.
+    stamp: Option<Stamp>,
+}
+
+impl<'a> Step<'a> {
+    pub fn new(path: &'a Path, from: &'a State, to: &'a State) -> Self {
+        Self {
+            path,
+            from,
+            to,
+            stamp: None,
+        }
+    }
+
+    /// Whether others have changed what stands there since it was planned. Only what was touched is
+    /// noticed, because to read all once more would take as long again.
+    fn is_touched(&self) -> bool {
+        match self.from {
+            State::File { .. } => stamp(self.path) != self.stamp,
+            State::Link(target) => fs::read_link(self.path).ok().as_ref() != Some(target),
+            State::Nothing => fs::symlink_metadata(self.path).is_ok(),
+            State::Folder(_) | State::Special => false,
+        }
+    }
+}
+
+/// Without what changes when another name of the same file goes.
+fn stamp(path: &Path) -> Option<Stamp> {
+    let meta = fs::symlink_metadata(path).ok()?;
+    let stamp = Stamp::of(&meta);
+    meta.is_file().then_some(Stamp {
+        changed: stamp.modified,
+        ..stamp
+    })
 }
 
 /// A path that stays as it is, and why.
@@ -49,7 +89,8 @@ impl Kept {
 /// is neither.
 pub(super) fn plan<'a>(steps: Vec<Step<'a>>, store: &Store) -> (Vec<Step<'a>>, Vec<Kept>) {
     let (mut todo, mut kept) = (Vec::new(), Vec::new());
-    for step in steps {
+    for mut step in steps {
+        step.stamp = stamp(step.path);
         let here = look(step.path);
         match obstacle(&step, &here, store) {
             Some(why) => kept.push(Kept::new(step.path, why)),
@@ -65,9 +106,7 @@ pub(super) fn obstacle(step: &Step<'_>, here: &State, store: &Store) -> Option<&
     match step.to {
         to if here == to => None,
         State::Special => Some("was no file and no folder"),
-        _ if here != step.from && !is_same_folder(here, step.from) => {
-            Some("was changed since by others")
-        }
+        _ if here != step.from && !is_same_folder(here, step.from) => Some(OTHERS),
         State::File { content, .. } => is_missing(content, store),
         _ => None,
     }
@@ -100,7 +139,7 @@ pub(super) fn keep_present(
             && content.size <= largest
             && !store.has(&content.hash)
         {
-            // One that changes at this very moment is noticed right before it is written.
+            // One that changes at this very moment is noticed right before it goes.
             let _ = store.keep_file(step.path)?;
         }
     }
@@ -111,12 +150,10 @@ pub(super) fn keep_present(
 pub(super) fn apply(steps: &[Step<'_>], store: &Store) -> Vec<Kept> {
     let mut failed = Vec::new();
     let mut note = |step: &Step<'_>, done: io::Result<()>| {
-        if let Err(error) = done {
-            failed.push(Kept {
-                path: step.path.to_owned(),
-                why: error.to_string(),
-            });
+        if let Err(error) = &done {
+            failed.push(Kept::new(step.path, &error.to_string()));
         }
+        done.is_ok()
     };
     let mut ordered: Vec<&Step<'_>> = steps.iter().collect();
     ordered.sort_by_key(|step| step.path);
@@ -127,24 +164,42 @@ pub(super) fn apply(steps: &[Step<'_>], store: &Store) -> Vec<Kept> {
         .filter(|it| it[0] == it[1])
         .map(|it| it[0])
         .collect();
+    let mut left: HashSet<&Path> = HashSet::new();
     for step in ordered.iter().rev() {
-        if !stays(step.from, step.to) {
-            note(step, take_away(step));
+        if !stays(step.from, step.to) && !note(step, untouched(step).and_then(|()| take_away(step)))
+        {
+            left.insert(step.path);
         }
     }
+    ordered.retain(|step| !left.contains(step.path));
     for step in &ordered {
         if let State::Folder(_) = step.to {
             note(step, make_folder(step.path));
         }
     }
-    for step in &ordered {
-        match step.to {
-            State::File { mode, content } => {
-                let shared = inode(step.path).is_some_and(|it| twice.contains(&it));
-                note(step, put(step.path, *mode, content, store, shared));
-            }
-            State::Link(target) => note(step, put_link(step.path, target)),
-            _ => {}
+    let is_synced = ordered.len() <= SYNCED;
+    for steps in ordered.chunks(TOGETHER) {
+        let wanted = steps.iter().filter_map(|step| match step.to {
+            State::File { content, .. } => Some(content),
+            _ => None,
+        });
+        let contents = GitContents::read(wanted, store);
+        for step in steps {
+            let done = match step.to {
+                _ if stays(step.from, step.to) && step.is_touched() => untouched(step),
+                State::File { mode, content } => {
+                    let new = New {
+                        mode: *mode,
+                        content,
+                        parts: inode(step.path).is_some_and(|it| twice.contains(&it)),
+                        is_synced,
+                    };
+                    put(step.path, &new, store, &contents)
+                }
+                State::Link(target) => put_link(step.path, target),
+                _ => Ok(()),
+            };
+            note(step, done);
         }
     }
     // Last, since one may not be writable then.
@@ -155,6 +210,14 @@ pub(super) fn apply(steps: &[Step<'_>], store: &Store) -> Vec<Kept> {
         }
     }
     failed
+}
+
+/// Fails where others have changed what stands there since it was planned.
+fn untouched(step: &Step<'_>) -> io::Result<()> {
+    if step.is_touched() {
+        return Err(io::Error::other(OTHERS));
+    }
+    Ok(())
 }
 
 /// Whether what is there can stay until something takes its place.
@@ -207,34 +270,51 @@ fn inode(path: &Path) -> Option<(u64, u64)> {
     (meta.is_file() && meta.nlink() > 1).then(|| (meta.dev(), meta.ino()))
 }
 
-/// Puts the bytes of `content` in the place of what is at `path`: of a file with other names, in
+/// A file as it is to be.
+struct New<'a> {
+    mode: u32,
+    content: &'a Content,
+    /// Whether it gets content of its own where it has other names.
+    parts: bool,
+    /// Whether it is waited for until it is on the disk.
+    is_synced: bool,
+}
+
+/// Puts the bytes of a content in the place of what is at `path`: of a file with other names, in
 /// the file itself, unless those get content of their own.
-fn put(path: &Path, mode: u32, content: &Content, store: &Store, parts: bool) -> io::Result<()> {
+fn put(path: &Path, new: &New<'_>, store: &Store, contents: &GitContents<'_>) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
-    let permissions = Permissions::from_mode(mode);
+    let permissions = Permissions::from_mode(new.mode);
     let there = fs::symlink_metadata(path).ok();
     let there = there.filter(fs::Metadata::is_file);
-    if !parts && there.as_ref().is_some_and(|meta| meta.nlink() > 1) {
+    if !new.parts && there.as_ref().is_some_and(|meta| meta.nlink() > 1) {
         // Its other names stay names of it.
         let mut options = OpenOptions::new();
         options.write(true).custom_flags(nix::libc::O_NOFOLLOW);
         let mut file = options.truncate(true).open(path)?;
-        fill(&mut file, content, store)?;
+        fill(&mut file, new.content, store, contents)?;
         return file.set_permissions(permissions);
     }
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX);
     let mut temp = builder.tempfile_in(folder)?;
-    fill(temp.as_file_mut(), content, store)?;
+    fill(temp.as_file_mut(), new.content, store, contents)?;
     if let Some(meta) = &there {
         copy_owner(meta, temp.as_file());
     }
     temp.as_file().set_permissions(permissions)?;
-    temp.as_file().sync_data()?;
+    if new.is_synced {
+        temp.as_file().sync_data()?;
+    }
     temp.persist(path).map(drop).map_err(|error| error.error)
 }
 
-fn fill(file: &mut File, content: &Content, store: &Store) -> io::Result<()> {
+fn fill(
+    file: &mut File,
+    content: &Content,
+    store: &Store,
+    contents: &GitContents<'_>,
+) -> io::Result<()> {
     if store.has(&content.hash) {
         let mut kept = File::open(store.path_of(&content.hash))?;
         if rustix::fs::ioctl_ficlone(&*file, &kept).is_err() {
@@ -242,11 +322,7 @@ fn fill(file: &mut File, content: &Content, store: &Store) -> io::Result<()> {
         }
         return Ok(());
     }
-    let bytes = content
-        .blob
-        .as_ref()
-        .and_then(|blob| bytes_of_blob(blob, content.size));
-    match bytes {
+    match contents.get(content) {
         Some(bytes) => file.write_all(&bytes),
         None => Err(io::Error::other("git no longer has its former content")),
     }

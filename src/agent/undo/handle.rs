@@ -15,7 +15,7 @@ use super::history::{Direction, load, next};
 use super::open_turn::OpenTurn;
 use super::preview::{Preview, preview, preview_back};
 use super::quota::evict;
-use super::record::{Begun, Record, Status, names};
+use super::record::{Begun, Record, Status, folders};
 use super::state::Lost;
 use super::store::Store;
 
@@ -241,9 +241,9 @@ impl Undo {
                 Status::Done | Status::Undone(_) => {}
             }
         }
-        for (_, id) in names(&store.turns())? {
+        for (_, id) in folders(&store.turns())? {
             if !known.contains(&id)
-                && let Some(record) = Record::load(&store, &id)?
+                && let Ok(Some(record)) = Record::load(&store, &id)
                 && record.begun.session == session
             {
                 path.push(id);
@@ -383,9 +383,12 @@ impl Undo {
         }
         let store = Store::open(&self.home)?;
         let _lock = store.lock()?;
-        for (folder, _) in names(&store.turns())? {
-            if let Some(turn) = OpenTurn::take_over(&folder)? {
-                turn.close(&store)?;
+        for (folder, _) in folders(&store.turns())? {
+            let closed = OpenTurn::take_over(&folder)
+                .and_then(|turn| turn.map_or(Ok(None), |turn| turn.close(&store)));
+            // One that is damaged must not keep all others from being covered.
+            if let Err(error) = closed {
+                tracing::warn!("undo: {error}");
             }
         }
         Ok(open.insert(store).clone())
@@ -399,11 +402,7 @@ fn steps_of(record: &Record, direction: Direction) -> Vec<Step<'_>> {
             Direction::Undo => (&change.after, &change.before),
             Direction::Redo => (&change.before, &change.after),
         };
-        Step {
-            path: &change.path,
-            from,
-            to,
-        }
+        Step::new(&change.path, from, to)
     });
     steps.collect()
 }

@@ -1,6 +1,5 @@
 //! What a path holds now. No link is followed, also not above the path.
 
-use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -8,7 +7,7 @@ use std::path::Path;
 use super::cover::Limits;
 use super::error::UndoError;
 use super::hash;
-use super::state::{Blob, Content, Lost, State};
+use super::state::{Content, Lost, State};
 use super::store::{Store, open_file};
 use crate::agent::trial::{Found, Looker};
 
@@ -103,14 +102,4 @@ fn with_crlf(bytes: &[u8], lines: usize) -> Vec<u8> {
         out.push(*byte);
     }
     out
-}
-
-/// The bytes that git has for `blob`, as they stood in the tree.
-pub(super) fn bytes_of_blob(blob: &Blob, size: u64) -> Option<Vec<u8>> {
-    let mut found = HashMap::new();
-    let ids = std::slice::from_ref(&blob.id);
-    super::repository::read_blobs(&blob.git_dir, ids, |id, bytes| {
-        found.insert(id.to_owned(), bytes);
-    });
-    as_in_tree(found.remove(&blob.id)?, size).map(|(bytes, _)| bytes)
 }

@@ -12,6 +12,7 @@ mod repository;
 mod git_index;
 mod compare;
 mod look;
+mod git_contents;
 mod history;
 mod preview;
 mod apply;

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use similar::{ChangeTag, TextDiff};
 
 use super::apply::{Kept, Step, obstacle};
+use super::git_contents::{GitContents, TOGETHER};
 use super::history::Direction;
-use super::look::{bytes_of_blob, look};
+use super::look::look;
 use super::record::{Record, Status};
 use super::state::{Content, State};
 use super::store::Store;
@@ -16,6 +18,8 @@ use crate::agent::tool::FileChange;
 
 /// Larger files are not compared line by line.
 const MAX_COMPARED: u64 = 1 << 20;
+/// So long lines are compared; of the files that are left they are not counted.
+const COMPARING: Duration = Duration::from_secs(1);
 
 /// What would change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,12 +55,11 @@ pub(super) fn preview(
     kept: Vec<Kept>,
     store: &Store,
 ) -> Preview {
-    let files = todo.iter().map(|step| file(step, store));
     Preview {
         direction,
         turn: record.begun.id.clone(),
         prompt: record.begun.prompt.clone(),
-        files: files.collect(),
+        files: files(todo, store),
         kept,
     }
 }
@@ -73,11 +76,7 @@ pub(super) fn preview_back(records: &[Record], store: &Store) -> Preview {
                 let here = look(path);
                 (here.clone(), here)
             });
-            let step = Step {
-                path,
-                from: &change.after,
-                to: &change.before,
-            };
+            let step = Step::new(path, &change.after, &change.before);
             match obstacle(&step, now, store) {
                 Some(why) => drop(kept.insert(path, Kept::new(path, why))),
                 None => *now = change.before.clone(),
@@ -85,8 +84,8 @@ pub(super) fn preview_back(records: &[Record], store: &Store) -> Preview {
         }
     }
     let steps = states.iter().filter(|(_, (here, then))| here != then);
-    let steps = steps.map(|(path, (from, to))| Step { path, from, to });
-    let files: Vec<FilePreview> = steps.map(|step| file(&step, store)).collect();
+    let steps = steps.map(|(path, (from, to))| Step::new(path, from, to));
+    let files = files(&steps.collect::<Vec<_>>(), store);
     Preview {
         direction: Direction::Undo,
         turn: String::new(),
@@ -96,21 +95,30 @@ pub(super) fn preview_back(records: &[Record], store: &Store) -> Preview {
     }
 }
 
-fn file(step: &Step<'_>, store: &Store) -> FilePreview {
-    FilePreview {
-        path: step.path.to_owned(),
-        change: match (step.from, step.to) {
-            (State::Nothing, _) => FileChange::Added,
-            (_, State::Nothing) => FileChange::Deleted,
-            _ => FileChange::Changed,
-        },
-        lines: lines(step, store),
+fn files(steps: &[Step<'_>], store: &Store) -> Vec<FilePreview> {
+    let mut files = Vec::with_capacity(steps.len());
+    let end = Instant::now() + COMPARING;
+    for steps in steps.chunks(TOGETHER) {
+        let is_late = Instant::now() >= end;
+        let wanted = steps.iter().filter_map(|step| compared(step.to));
+        let contents = GitContents::read(wanted.take_while(|_| !is_late), store);
+        files.extend(steps.iter().map(|step| FilePreview {
+            path: step.path.to_owned(),
+            change: match (step.from, step.to) {
+                (State::Nothing, _) => FileChange::Added,
+                (_, State::Nothing) => FileChange::Deleted,
+                _ => FileChange::Changed,
+            },
+            lines: (!is_late).then(|| lines(step, &contents, end)).flatten(),
+        }));
     }
+    files
 }
 
-fn lines(step: &Step<'_>, store: &Store) -> Option<(usize, usize)> {
-    let (old, new) = (here(step)?, there(step.to, store)?);
-    let diff = TextDiff::from_lines(&old, &new);
+fn lines(step: &Step<'_>, contents: &GitContents<'_>, end: Instant) -> Option<(usize, usize)> {
+    let (old, new) = (here(step)?, there(step.to, contents)?);
+    let mut config = TextDiff::configure();
+    let diff = config.deadline(end).diff_lines(&old, &new);
     let count = |tag| {
         let changes = diff.iter_all_changes();
         changes.filter(|change| change.tag() == tag).count()
@@ -118,31 +126,28 @@ fn lines(step: &Step<'_>, store: &Store) -> Option<(usize, usize)> {
     Some((count(ChangeTag::Insert), count(ChangeTag::Delete)))
 }
 
-/// The text that is in the file.
-fn here(step: &Step<'_>) -> Option<String> {
-    match step.from {
-        State::Nothing => Some(String::new()),
-        State::File { content, .. } if content.size <= MAX_COMPARED => {
-            String::from_utf8(fs::read(step.path).ok()?).ok()
-        }
+/// The content, if it is compared.
+fn compared(state: &State) -> Option<&Content> {
+    match state {
+        State::File { content, .. } if content.size <= MAX_COMPARED => Some(content),
         _ => None,
     }
+}
+
+/// The text that is in the file.
+fn here(step: &Step<'_>) -> Option<String> {
+    if *step.from == State::Nothing {
+        return Some(String::new());
+    }
+    compared(step.from)?;
+    String::from_utf8(fs::read(step.path).ok()?).ok()
 }
 
 /// The text that will be.
-fn there(state: &State, store: &Store) -> Option<String> {
-    match state {
-        State::Nothing => Some(String::new()),
-        State::File { content, .. } if content.size <= MAX_COMPARED => {
-            String::from_utf8(bytes(content, store)?).ok()
-        }
-        _ => None,
+fn there(state: &State, contents: &GitContents<'_>) -> Option<String> {
+    if *state == State::Nothing {
+        return Some(String::new());
     }
-}
-
-fn bytes(content: &Content, store: &Store) -> Option<Vec<u8>> {
-    if store.has(&content.hash) {
-        return fs::read(store.path_of(&content.hash)).ok();
-    }
-    bytes_of_blob(content.blob.as_ref()?, content.size)
+    let bytes = contents.get(compared(state)?)?;
+    String::from_utf8(bytes.into_owned()).ok()
 }

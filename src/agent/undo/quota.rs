@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::error::UndoError;
-use super::record::{Record, Said, names, read_open};
+use super::record::{Record, Said, files, folders, read_open};
 use super::state::State;
 use super::store::{Store, is_temporary};
 use super::tree::{Image, Kind};
@@ -69,13 +69,14 @@ struct Turn {
 /// The contents, each with its bytes; also those that were never finished.
 fn objects(store: &Store) -> Result<HashMap<String, u64>, UndoError> {
     let mut sizes = HashMap::new();
-    for (path, name) in names(&store.objects())? {
+    for (path, name) in files(&store.objects())? {
         if is_temporary(&name) {
             let meta = fs::metadata(&path);
             sizes.insert(name, meta.map_or(0, |meta| meta.len()));
-            continue;
         }
-        for (path, rest) in names(&path)? {
+    }
+    for (path, name) in folders(&store.objects())? {
+        for (path, rest) in files(&path)? {
             let meta = fs::metadata(&path);
             sizes.insert(format!("{name}{rest}"), meta.map_or(0, |meta| meta.len()));
         }
@@ -85,7 +86,7 @@ fn objects(store: &Store) -> Result<HashMap<String, u64>, UndoError> {
 
 fn turns(store: &Store) -> Result<Vec<Turn>, UndoError> {
     let mut turns = Vec::new();
-    for (folder, id) in names(&store.turns())? {
+    for (folder, id) in folders(&store.turns())? {
         let (is_open, hashes) = match Record::load(store, &id) {
             Ok(Some(record)) => {
                 let states = record.changed.iter();
@@ -94,7 +95,10 @@ fn turns(store: &Store) -> Result<Vec<Turn>, UndoError> {
             }
             // Nothing can be brought back with it.
             Err(_) => (false, HashSet::new()),
-            Ok(None) => (true, read_open(&folder)?.map(hashes_of).unwrap_or_default()),
+            Ok(None) => match read_open(&folder) {
+                Ok(said) => (true, said.map(hashes_of).unwrap_or_default()),
+                Err(_) => (false, HashSet::new()),
+            },
         };
         turns.push(Turn {
             folder,

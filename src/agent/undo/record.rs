@@ -253,7 +253,7 @@ pub(super) fn named_by_others(
     since: SystemTime,
 ) -> Result<HashSet<PathBuf>, UndoError> {
     let mut named = HashSet::new();
-    for (folder, id) in names(&store.turns())? {
+    for (folder, id) in folders(&store.turns())? {
         let meta = fs::metadata(&folder).and_then(|meta| meta.modified());
         if folder.join(RECORD).exists() && meta.is_ok_and(|modified| modified < since) {
             continue;
@@ -263,7 +263,7 @@ pub(super) fn named_by_others(
             if record.begun.session != session {
                 named.extend(changed.map(|change| change.path));
             }
-        } else if let Some(said) = read_open(&folder)?
+        } else if let Ok(Some(said)) = read_open(&folder)
             && said.begun.session != session
         {
             named.extend(said.befores.into_iter().map(|before| before.path));
@@ -272,12 +272,25 @@ pub(super) fn named_by_others(
     Ok(named)
 }
 
-/// What is in a folder, with its name.
-pub(super) fn names(folder: &Path) -> Result<Vec<(PathBuf, String)>, UndoError> {
+/// The folders in a folder, each with its name. What a file manager has put beside them is none.
+pub(super) fn folders(folder: &Path) -> Result<Vec<(PathBuf, String)>, UndoError> {
+    entries(folder, |kind| kind.is_dir())
+}
+
+/// The files in a folder, each with its name.
+pub(super) fn files(folder: &Path) -> Result<Vec<(PathBuf, String)>, UndoError> {
+    entries(folder, |kind| kind.is_file())
+}
+
+fn entries(
+    folder: &Path,
+    wanted: impl Fn(fs::FileType) -> bool,
+) -> Result<Vec<(PathBuf, String)>, UndoError> {
     let entries = fs::read_dir(folder).map_err(UndoError::io("cannot read", folder))?;
     let named = entries.flatten().filter_map(|entry| {
+        let is_wanted = entry.file_type().is_ok_and(&wanted);
         let name = entry.file_name().into_string().ok()?;
-        Some((entry.path(), name))
+        is_wanted.then(|| (entry.path(), name))
     });
     Ok(named.collect())
 }

@@ -1,0 +1,73 @@
+//! Contents that git has and the store does not: many are asked for at once, because a process of git
+//! for each of a thousand files takes many seconds.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::Path;
+
+use super::look::as_in_tree;
+use super::repository::read_blobs;
+use super::state::Content;
+use super::store::Store;
+
+/// So many contents are asked for together.
+pub(super) const TOGETHER: usize = 128;
+/// Larger ones are read alone, so that few of them are in memory.
+const SMALL: u64 = 1 << 20;
+
+/// Some contents, by their hash.
+pub(super) struct GitContents<'s> {
+    store: &'s Store,
+    read: HashMap<String, Vec<u8>>,
+}
+
+impl<'s> GitContents<'s> {
+    /// Reads the small ones of `wanted` that the store does not have.
+    pub fn read<'c>(wanted: impl Iterator<Item = &'c Content>, store: &'s Store) -> Self {
+        let missing = wanted.filter(|it| it.size <= SMALL && !store.has(&it.hash));
+        Self {
+            store,
+            read: read(missing),
+        }
+    }
+
+    /// The bytes of a content, if anybody has them.
+    pub fn get(&self, content: &Content) -> Option<Cow<'_, [u8]>> {
+        if let Some(bytes) = self.read.get(&content.hash) {
+            return Some(Cow::Borrowed(bytes));
+        }
+        if self.store.has(&content.hash) {
+            return fs::read(self.store.path_of(&content.hash))
+                .ok()
+                .map(Cow::Owned);
+        }
+        read(std::iter::once(content))
+            .into_values()
+            .next()
+            .map(Cow::Owned)
+    }
+}
+
+fn read<'c>(wanted: impl Iterator<Item = &'c Content>) -> HashMap<String, Vec<u8>> {
+    let mut by_git: HashMap<&Path, HashMap<&str, HashSet<(&str, u64)>>> = HashMap::new();
+    for content in wanted {
+        if let Some(blob) = &content.blob {
+            let ids = by_git.entry(&blob.git_dir).or_default();
+            let same = ids.entry(&blob.id).or_default();
+            same.insert((&content.hash, content.size));
+        }
+    }
+    let mut found = HashMap::new();
+    for (git_dir, wanted) in by_git {
+        let ids: Vec<String> = wanted.keys().map(|id| (*id).to_owned()).collect();
+        read_blobs(git_dir, &ids, |id, bytes| {
+            for (hash, size) in wanted.get(id).into_iter().flatten() {
+                if let Some((bytes, _)) = as_in_tree(bytes.clone(), *size) {
+                    found.insert((*hash).to_owned(), bytes);
+                }
+            }
+        });
+    }
+    found
+}
