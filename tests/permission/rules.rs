@@ -191,6 +191,24 @@ fn without_a_sandbox_auto_asks_and_says_why() {
 }
 
 #[test]
+fn a_question_says_what_else_leaves_the_sandbox() {
+    let all = "; the rest of the line would run without the sandbox too";
+    for (mode, text, says) in [
+        ("auto", "git push", false),
+        ("auto", "cd sub && timeout 9 git push | ls", false),
+        ("auto", "git push && git push --tags", false),
+        ("auto", "npm test && git push", true),
+        ("auto", "git push; cat ~/.ssh/id", true),
+        ("ask", "git push; ./x.sh", true),
+        ("auto", "git reset --hard; ./x.sh", false),
+    ] {
+        let decision = command(&policy(mode), text);
+        assert_eq!(word(decision.verdict), "ask", "{text}");
+        assert_eq!(decision.reason.ends_with(all), says, "{text}: {decision:?}");
+    }
+}
+
+#[test]
 fn a_suggestion_answers_the_question_it_came_with() {
     for (mode, text, prefix) in [
         ("ask", "npm test -- --watch=false", "[\"npm\", \"test\"]"),

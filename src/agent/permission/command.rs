@@ -107,11 +107,12 @@ impl Judging<'_> {
             .filter(|one| one.action == Action::Ask)
             .collect();
         if let Some(first) = asked.first() {
+            let wanted = self.wanted(found);
             return Decision {
-                reason: first.reason.clone(),
+                reason: format!("{}{}", first.reason, self.rest(found, wanted)),
                 rule: first.rule.cloned(),
                 suggestions: self.suggestions(&asked),
-                ..Decision::new(Verdict::Ask(self.wanted(found)), "")
+                ..Decision::new(Verdict::Ask(wanted), "")
             };
         }
         if let Some(rule) = self.whole.filter(|rule| rule.action == Action::Ask) {
@@ -338,6 +339,25 @@ impl Judging<'_> {
             Some(2) => Confinement::Free,
             Some(1) => Confinement::Sandboxed { network: true },
             _ => SANDBOX,
+        }
+    }
+
+    /// What a yes to the command that is asked means for the others of the line: they run with it.
+    fn rest(&self, found: &[Found], wanted: Confinement) -> &'static str {
+        let own =
+            |one: &Found| one.action == Action::Ask && one.rule.is_some_and(|it| freedom(it) > 0);
+        let alone = found
+            .iter()
+            .all(|one| one.command.wraps || own(one) || opens_nothing(one.command));
+        let unconfined =
+            self.policy.mode == PermissionMode::Full || self.policy.no_sandbox.is_some();
+        match wanted {
+            _ if alone || unconfined => "",
+            Confinement::Free => "; the rest of the line would run without the sandbox too",
+            Confinement::Sandboxed { network: true } => {
+                "; the rest of the line would have the network too"
+            }
+            SANDBOX => "",
         }
     }
 
