@@ -133,6 +133,21 @@ async fn the_network_of_the_machine_is_there_when_it_is_allowed() {
 }
 
 #[tokio::test]
+async fn without_the_network_nothing_tries_again_for_a_minute() {
+    use tiller::agent::process::sandbox::Network;
+
+    let place = Place::new();
+    for (network, expected) in [(Network::Loopback, "0\n"), (Network::Host, "\n")] {
+        let sandbox = Sandbox {
+            network,
+            ..place.auto()
+        };
+        let ran = place.run(sandbox, "echo $npm_config_fetch_retries").await;
+        assert_eq!(ran.output, expected, "{network:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_command_that_was_kept_back_shows_it() {
     let place = Place::new();
     for (command, expected) in [

@@ -36,10 +36,11 @@ impl Workspace {
     /// The places that matter to a command that starts now. Asks the file system, which may block.
     pub fn for_commands(&self) -> CommandPlaces {
         let writable = self.writable();
+        let trees: Vec<PathBuf> = self.roots().iter().flat_map(|root| trees(root)).collect();
         CommandPlaces {
-            read_only: self.read_only(&writable),
+            read_only: self.read_only(&writable, &trees),
             hidden: self.hidden(),
-            forbidden: self.forbidden(),
+            forbidden: forbidden(&trees),
             writable,
         }
     }
@@ -79,34 +80,31 @@ impl Workspace {
         hidden
     }
 
-    fn read_only(&self, writable: &[PathBuf]) -> Vec<PathBuf> {
+    fn read_only(&self, writable: &[PathBuf], trees: &[PathBuf]) -> Vec<PathBuf> {
         let mut places = BTreeSet::new();
-        for root in self.roots() {
-            for tree in trees(root) {
-                places.extend(git_folders(&tree).into_iter().flat_map(code_of));
-                // A file that says where the folder of git is.
-                places.extend(Some(tree.join(".git")).filter(|git| git.is_file()));
-            }
-            places.insert(root.join(OWN_FOLDER));
+        for tree in trees {
+            places.extend(git_folders(tree).into_iter().flat_map(code_of));
+            // A file that says where the folder of git is.
+            places.extend(Some(tree.join(".git")).filter(|git| git.is_file()));
         }
+        places.extend(self.roots().iter().map(|root| root.join(OWN_FOLDER)));
         let home = self.home().into_iter();
         places.extend(home.flat_map(|home| START_UP_IN_HOME.iter().map(|name| home.join(name))));
         let mut places = existing(places);
         places.retain(|path| writable.iter().any(|place| path.starts_with(place)));
         places
     }
+}
 
-    /// In a folder of git that has its own settings, the file that would have git take others.
-    fn forbidden(&self) -> Vec<PathBuf> {
-        let trees = self.roots().iter().flat_map(|root| trees(root));
-        let git = trees.filter_map(|tree| git_folders(&tree));
-        let common = git.filter_map(|git| real(&git.common).ok());
-        let files: BTreeSet<PathBuf> = common.map(|git| git.join("commondir")).collect();
-        let missing = files.into_iter();
-        missing
-            .filter(|path| path.symlink_metadata().is_err())
-            .collect()
-    }
+/// In the folders of git that have settings of their own, the file that would have git take others.
+fn forbidden(trees: &[PathBuf]) -> Vec<PathBuf> {
+    let git = trees.iter().filter_map(|tree| git_folders(tree));
+    let common = git.filter_map(|git| real(&git.common).ok());
+    let files: BTreeSet<PathBuf> = common.map(|git| git.join("commondir")).collect();
+    let missing = files.into_iter();
+    missing
+        .filter(|path| path.symlink_metadata().is_err())
+        .collect()
 }
 
 /// A folder of the workspace and those below it that may be repositories of their own.

@@ -147,6 +147,15 @@ const LEADING_OUT: [&str; 10] = [
     "VSCODE_IPC_HOOK_CLI",
 ];
 
+/// Programs that would try for a minute to reach what cannot be reached; the user is asked once they
+/// have failed.
+const NO_RETRIES: [&str; 4] = [
+    "npm_config_fetch_retries",
+    "PIP_RETRIES",
+    "CARGO_NET_RETRY",
+    "UV_HTTP_RETRIES",
+];
+
 impl Sandbox {
     /// Changes of the command's environment; none as value: removed.
     pub(in crate::agent::process) fn environment(
@@ -160,7 +169,13 @@ impl Sandbox {
             }
         });
         let removed = LEADING_OUT.into_iter().map(|name| (name, None));
-        removed.chain(tmp.map(|tmp| ("TMPDIR", Some(tmp))))
+        let retries = NO_RETRIES.map(|name| (name, Some(Path::new("0"))));
+        let retries = retries
+            .into_iter()
+            .filter(|_| self.network != Network::Host);
+        removed
+            .chain(retries)
+            .chain(tmp.map(|tmp| ("TMPDIR", Some(tmp))))
     }
 }
 
