@@ -11,6 +11,7 @@ pub mod session;
 pub mod memory;
 pub mod trial;
 pub mod undo;
+mod details;
 pub mod tool;
 pub mod question;
 pub mod toolbox;

@@ -8,8 +8,8 @@ use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use super::details::Details;
 use super::permission::Rule;
-use super::tool::Details;
 
 /// Something the user is asked. The call that asks stands still until there is an answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -17,6 +17,8 @@ mod context;
 mod queue;
 mod questions;
 mod permission;
+mod policy;
+mod open_questions;
 mod subscribers;
 
 pub use task::start;

@@ -3,47 +3,10 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{mpsc, oneshot};
-
 use super::task::Actor;
 use crate::agent::event::{AgentEvent, Phase, RunState};
 use crate::agent::permission::Rule;
-use crate::agent::question::{Answer, Asked, Asker, Question};
-
-pub(super) struct Questions {
-    /// What calls ask through.
-    pub asker: Asker,
-    asked: mpsc::UnboundedReceiver<Asked>,
-    /// Whether there is somebody to answer.
-    has_user: bool,
-    open: Vec<(Arc<Question>, oneshot::Sender<Answer>)>,
-    /// What the run waits for beside the answers.
-    phase: Option<Phase>,
-}
-
-impl Questions {
-    pub fn new(has_user: bool) -> Self {
-        let (asker, asked) = Asker::new();
-        Self {
-            asker,
-            asked,
-            has_user,
-            open: Vec::new(),
-            phase: None,
-        }
-    }
-
-    /// What a call has to say about questions. Waits for it.
-    pub async fn next(&mut self) -> Option<Asked> {
-        self.asked.recv().await
-    }
-
-    /// The questions that wait, in the order they were asked.
-    pub fn open(&self) -> Vec<Arc<Question>> {
-        let questions = self.open.iter().map(|(question, _)| Arc::clone(question));
-        questions.collect()
-    }
-}
+use crate::agent::question::{Answer, Asked, Question};
 
 impl Actor {
     pub(super) fn on_asked(&mut self, asked: Option<Asked>) {
@@ -52,7 +15,7 @@ impl Actor {
             Some(Asked::Put(question, reply)) => {
                 let waits = self.activity.live_run().is_ok() && self.questions.has_user;
                 if waits && !reply.is_closed() {
-                    self.questions.open.push((Arc::new(question), reply));
+                    self.questions.list.push((Arc::new(question), reply));
                     self.show_questions();
                 }
             }
@@ -63,9 +26,9 @@ impl Actor {
 
     /// Gives `answer` to the call that waits with the question `id`, if it still does.
     pub(super) fn answer(&mut self, id: u64, answer: Answer) {
-        let mut open = self.questions.open.iter();
+        let mut open = self.questions.list.iter();
         if let Some(place) = open.position(|(question, _)| question.id == id) {
-            let (_, reply) = self.questions.open.remove(place);
+            let (_, reply) = self.questions.list.remove(place);
             if let Answer::Allow { rules } = &answer
                 && !rules.is_empty()
             {
@@ -79,12 +42,12 @@ impl Actor {
 
     /// Answers the questions that would not have been asked had `rules` held before.
     fn allow_others(&mut self, rules: &[Rule]) {
-        let open = std::mem::take(&mut self.questions.open);
+        let open = std::mem::take(&mut self.questions.list);
         for (question, reply) in open {
             if question.is_answered_by(rules) {
                 let _ = reply.send(Answer::once());
             } else {
-                self.questions.open.push((question, reply));
+                self.questions.list.push((question, reply));
             }
         }
     }
@@ -95,16 +58,16 @@ impl Actor {
     }
 
     fn close(&mut self, ends: impl Fn(&Question) -> bool) {
-        let before = self.questions.open.len();
-        self.questions.open.retain(|(question, _)| !ends(question));
-        if self.questions.open.len() < before {
+        let before = self.questions.list.len();
+        self.questions.list.retain(|(question, _)| !ends(question));
+        if self.questions.list.len() < before {
             self.show_questions();
         }
     }
 
     /// The run waits for something else; as long as a question is open, for its answer first.
     pub(super) fn enter_phase(&mut self, phase: Phase) {
-        if self.questions.open.is_empty() {
+        if self.questions.list.is_empty() {
             self.enter(RunState::Running { phase });
         } else {
             self.questions.phase = Some(phase);

@@ -1,0 +1,47 @@
+//! The owner of the policy: its mode and its rules, and what the model is told of a mode.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use crate::agent::permission::{PermissionMode, Policy};
+
+/// The owner of the policy. Calls look at it when they are about to run.
+pub(super) struct PolicyOwner(watch::Sender<Arc<Policy>>);
+
+impl PolicyOwner {
+    pub fn new(policy: Policy) -> Self {
+        Self(watch::Sender::new(Arc::new(policy)))
+    }
+
+    /// Where calls look at it.
+    pub fn subscribe(&self) -> watch::Receiver<Arc<Policy>> {
+        self.0.subscribe()
+    }
+
+    pub fn mode(&self) -> PermissionMode {
+        self.0.borrow().mode
+    }
+
+    pub fn change(&self, change: impl FnOnce(&mut Policy)) {
+        self.0.send_modify(|policy| change(Arc::make_mut(policy)));
+    }
+}
+
+/// The mode as the model is told.
+pub(super) fn told(mode: PermissionMode) -> &'static str {
+    match mode {
+        PermissionMode::Plan => {
+            "plan. Nothing may be changed: look around, then propose a plan. Commands run in a \
+             sandbox without network that can write to its own /tmp only. The user decides whether \
+             the plan is carried out"
+        }
+        PermissionMode::Ask => "ask. The user is asked before anything is changed or run",
+        PermissionMode::Auto => {
+            "auto. Files of the project may be changed. Commands run in a sandbox that can write to \
+             the project, to temporary folders and to the caches of build tools, without network \
+             but for its own loopback; the user is asked about what needs more"
+        }
+        PermissionMode::Full => "full. Everything is allowed; commands run without a sandbox",
+    }
+}
