@@ -170,7 +170,8 @@ async fn run_plan(
     let args = plan.loaded.args.clone();
     let mut reopened = None;
     let code = if plan.front_end == FrontEnd::Screen {
-        let end = tui::run(context.screen(&plan, shown, dirs, handle.clone())).await;
+        // On the heap: all that the screen keeps would lie in this future else.
+        let end = Box::pin(tui::run(context.screen(&plan, shown, dirs, handle.clone()))).await;
         handle.shutdown().await;
         let code = end.code();
         match end {
