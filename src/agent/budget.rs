@@ -131,7 +131,7 @@ impl State {
             let steps = ((spent.usd - limit.usd) / self.budget.usd).floor() + 1.0;
             return Some(BudgetReached {
                 limit: BudgetLimit::Usd(limit.usd),
-                next: BudgetLimit::Usd(rounded(limit.usd + steps * self.budget.usd)),
+                next: BudgetLimit::Usd(above(limit.usd + steps * self.budget.usd, spent.usd)),
             });
         }
         if limit.tokens > 0 && spent.tokens >= limit.tokens {
@@ -188,6 +188,16 @@ impl State {
                 BudgetLimit::Usd(self.limit.usd)
             )
         })
+    }
+}
+
+/// A limit of dollars that is above what is `spent`, however small the budget is.
+fn above(usd: f64, spent: f64) -> f64 {
+    let rounded = rounded(usd);
+    if rounded > spent {
+        rounded
+    } else {
+        usd.max(spent.next_up())
     }
 }
 
@@ -251,6 +261,17 @@ mod tests {
         assert_eq!(reached(&shared), "");
         account.spend(&model("lab"), &usage(0.51, 1));
         assert_eq!(reached(&account), "Budget of $0.2 reached, next $0.7");
+        account.raise();
+        assert_eq!(reached(&account), "");
+    }
+
+    #[test]
+    fn a_budget_below_the_precision_of_prices_can_be_raised() {
+        let account = Account::new(Budget {
+            usd: 1e-7,
+            tokens: 0,
+        });
+        account.spend(&model("lab"), &usage(0.01, 10));
         account.raise();
         assert_eq!(reached(&account), "");
     }

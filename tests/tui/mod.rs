@@ -11,6 +11,7 @@ mod app_sessions;
 mod app_timeline;
 mod app_tree;
 mod app_trials;
+mod app_undo;
 mod keymap;
 mod models;
 mod screen_away;

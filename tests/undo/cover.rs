@@ -249,3 +249,24 @@ fn what_is_damaged_or_strange_in_the_store_keeps_nothing_else_from_being_undone(
     assert_eq!(place.go(Undo), Some(vec![]));
     assert_eq!(place.read("big").unwrap(), big(13));
 }
+
+#[test]
+fn a_copy_that_a_power_cut_has_emptied_is_never_written_back() {
+    let mut place = Place::plain(&[("a", "1\n")]);
+    place.command("First", |place| place.write("a", "2\n"));
+    for folder in fs::read_dir(place.home.join("objects"))
+        .unwrap()
+        .map(Result::unwrap)
+    {
+        for copy in fs::read_dir(folder.path()).unwrap().map(Result::unwrap) {
+            fs::write(copy.path(), "").unwrap();
+        }
+    }
+    let kept = place.go(Undo).unwrap();
+    assert_eq!(kept[0].why, "its copy is gone or damaged");
+    assert_eq!(place.read("a").unwrap(), "2\n");
+    place.write("a", "1\n");
+    place.command("Second", |place| place.write("a", "3\n"));
+    assert_eq!(place.go(Undo), Some(vec![]));
+    assert_eq!(place.read("a").unwrap(), "1\n");
+}

@@ -2,7 +2,6 @@
 //! that cannot be covered runs all the same, and the user is told.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use tokio::task::spawn_blocking;
 
@@ -49,8 +48,8 @@ async fn cover_in(link: &RunLink, env: &RunEnv, cwd: PathBuf, effects: &Effects)
     let Some(undo) = env.undo.clone().filter(|_| !effects.only_reads()) else {
         return;
     };
-    let effects = effects.clone();
-    let covered = spawn_blocking(move || cover_all(&undo, &cwd, &effects)).await;
+    let (effects, added) = (effects.clone(), env.permissions.added_folders());
+    let covered = spawn_blocking(move || cover_all(&undo, &cwd, &added, &effects)).await;
     let covered = match covered {
         Ok(Ok(covered)) => covered,
         Ok(Err(error)) => return warn(link, format!("This cannot be undone: {error}")).await,
@@ -82,16 +81,27 @@ async fn warn(link: &RunLink, text: String) {
     link.notice(NoticeLevel::Warning, text).await;
 }
 
-fn cover_all(undo: &Arc<Undo>, cwd: &Path, effects: &Effects) -> Result<Covered, UndoError> {
+/// A command may write in all folders of the workspace.
+fn cover_all(
+    undo: &Undo,
+    cwd: &Path,
+    added: &[PathBuf],
+    effects: &Effects,
+) -> Result<Covered, UndoError> {
     let mut covered = Covered::default();
+    let mut add = |more: Covered| {
+        covered.begun = covered.begun.take().or(more.begun);
+        covered.uncovered.extend(more.uncovered);
+        covered.evicted += more.evicted;
+    };
     if effects.command.is_some() || effects.unknown {
-        covered = undo.before_command(cwd)?;
+        add(undo.before_command(cwd)?);
+        for folder in added.iter().filter(|folder| folder.is_dir()) {
+            add(undo.before_command(folder)?);
+        }
     }
     if !effects.writes.is_empty() {
-        let named = undo.before_write(cwd, &paths(cwd, &effects.writes))?;
-        covered.begun = covered.begun.or(named.begun);
-        covered.uncovered.extend(named.uncovered);
-        covered.evicted += named.evicted;
+        add(undo.before_write(cwd, &paths(cwd, &effects.writes))?);
     }
     Ok(covered)
 }
@@ -114,4 +124,34 @@ fn paths(cwd: &Path, names: &[String]) -> Vec<PathBuf> {
     paths.sort();
     paths.dedup();
     paths
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::agent::undo::Direction;
+
+    #[test]
+    fn a_command_is_undone_in_every_folder_of_the_workspace() {
+        let place = tempfile::tempdir().unwrap();
+        let [own, added, missing] = ["own", "added", "missing"].map(|it| place.path().join(it));
+        for folder in [&own, &added] {
+            fs::create_dir(folder).unwrap();
+            fs::write(folder.join("file"), "before").unwrap();
+        }
+        let undo = Undo::new(place.path().join("data/undo"), 1 << 20);
+        undo.prompt("session", "Go");
+        let covered = cover_all(&undo, &own, &[added.clone(), missing], &Effects::unknown());
+        let turn = covered.unwrap().begun.unwrap();
+        for folder in [&own, &added] {
+            fs::write(folder.join("file"), "after").unwrap();
+        }
+        let kept = undo.go(std::slice::from_ref(&turn), Direction::Undo, &turn);
+        assert_eq!(kept.unwrap(), []);
+        for folder in [&own, &added] {
+            assert_eq!(fs::read_to_string(folder.join("file")).unwrap(), "before");
+        }
+    }
 }

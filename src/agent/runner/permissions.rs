@@ -62,6 +62,13 @@ impl Permissions {
         }
     }
 
+    /// The folders beside its own that belong to the workspace.
+    pub(super) fn added_folders(&self) -> Vec<PathBuf> {
+        let temporary = std::env::temp_dir();
+        let added = self.places.writable.iter();
+        added.filter(|it| **it != temporary).cloned().collect()
+    }
+
     /// Judges a call of `tool`.
     ///
     /// # Errors

@@ -118,13 +118,13 @@ fn is_same_folder(here: &State, from: &State) -> bool {
 
 /// Why the bytes cannot be had.
 fn is_missing(content: &Content, store: &Store) -> Option<&'static str> {
-    if store.has(&content.hash) {
+    if store.has(&content.hash, content.size) {
         return None;
     }
     match (&content.blob, content.lost) {
         (Some(_), _) => None,
         (None, Some(lost)) => Some(lost.why()),
-        (None, None) => Some("its copy is gone: undo.max_bytes was reached"),
+        (None, None) => Some("its copy is gone or damaged"),
     }
 }
 
@@ -137,7 +137,7 @@ pub(super) fn keep_present(
     for step in steps {
         if let State::File { content, .. } = step.from
             && content.size <= largest
-            && !store.has(&content.hash)
+            && !store.has(&content.hash, content.size)
         {
             // One that changes at this very moment is noticed right before it goes.
             let _ = store.keep_file(step.path)?;
@@ -315,7 +315,7 @@ fn fill(
     store: &Store,
     contents: &GitContents<'_>,
 ) -> io::Result<()> {
-    if store.has(&content.hash) {
+    if store.has(&content.hash, content.size) {
         let mut kept = File::open(store.path_of(&content.hash))?;
         if rustix::fs::ioctl_ficlone(&*file, &kept).is_err() {
             io::copy(&mut kept, file)?;

@@ -33,7 +33,7 @@ impl Copies {
     fn get(&self, path: &Path, stamp: &Stamp, store: &Store) -> Option<Image> {
         let (known, image) = self.0.get(path)?;
         let is_there = match image {
-            Image::Kept(hash) => store.has(hash),
+            Image::Kept(hash) => store.has(hash, stamp.size),
             _ => true,
         };
         (known == stamp && is_there).then(|| image.clone())

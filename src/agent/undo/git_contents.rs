@@ -25,7 +25,7 @@ pub(super) struct GitContents<'s> {
 impl<'s> GitContents<'s> {
     /// Reads the small ones of `wanted` that the store does not have.
     pub fn read<'c>(wanted: impl Iterator<Item = &'c Content>, store: &'s Store) -> Self {
-        let missing = wanted.filter(|it| it.size <= SMALL && !store.has(&it.hash));
+        let missing = wanted.filter(|it| it.size <= SMALL && !store.has(&it.hash, it.size));
         Self {
             store,
             read: read(missing),
@@ -37,7 +37,7 @@ impl<'s> GitContents<'s> {
         if let Some(bytes) = self.read.get(&content.hash) {
             return Some(Cow::Borrowed(bytes));
         }
-        if self.store.has(&content.hash) {
+        if self.store.has(&content.hash, content.size) {
             return fs::read(self.store.path_of(&content.hash))
                 .ok()
                 .map(Cow::Owned);

@@ -66,9 +66,11 @@ impl Store {
         self.objects().join(folder).join(name)
     }
 
-    /// Whether the content `hash` is there.
-    pub fn has(&self, hash: &str) -> bool {
-        hash.len() > 2 && self.path_of(hash).is_file()
+    /// Whether the content `hash` is there with all its `size` bytes: after a power cut a file may be
+    /// empty.
+    pub fn has(&self, hash: &str, size: u64) -> bool {
+        let meta = fs::symlink_metadata(self.path_of(hash));
+        hash.len() > 2 && meta.is_ok_and(|meta| meta.is_file() && meta.len() == size)
     }
 
     /// Keeps what is named from now on.
@@ -146,7 +148,7 @@ impl Store {
     /// Keeps these bytes and returns their hash.
     pub fn keep_bytes(&self, bytes: &[u8]) -> Result<String, UndoError> {
         let hash = hash::of_bytes(bytes);
-        if !self.has(&hash) {
+        if !self.has(&hash, bytes.len() as u64) {
             let mut temp = self.temporary()?;
             let written = temp.write_all(bytes);
             written.map_err(UndoError::io("cannot write", temp.path()))?;

@@ -2,7 +2,7 @@
 
 use super::list;
 use super::refusal::{is_busy, is_gone, is_read_only};
-use crate::agent::undo::{Direction, Preview, RewindPoint};
+use crate::agent::undo::{Direction, Preview, Rewind, RewindPoint};
 use crate::app::action::Action;
 use crate::app::tui::answer_delay::AnswerDelay;
 use crate::app::tui::app::App;
@@ -123,6 +123,10 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
     let Some(way) = chosen.ways.chosen().and_then(|at| WAYS.get(at)) else {
         return Vec::new();
     };
+    if *way != Rewind::Conversation && chosen.preview.is_none() {
+        // Enter pressed twice: what would change in files has not been seen yet.
+        return Vec::new();
+    }
     let go = UndoEffect::Rewind(chosen.point.clone(), *way);
     app.overlays.pop();
     vec![Effect::Undo(go)]
