@@ -49,8 +49,11 @@ impl<'s> GitContents<'s> {
     }
 }
 
+/// The contents that are wanted of one repository, by the id of the blob: hash and size.
+type Wanted<'c> = HashMap<&'c str, HashSet<(&'c str, u64)>>;
+
 fn read<'c>(wanted: impl Iterator<Item = &'c Content>) -> HashMap<String, Vec<u8>> {
-    let mut by_git: HashMap<&Path, HashMap<&str, HashSet<(&str, u64)>>> = HashMap::new();
+    let mut by_git: HashMap<&Path, Wanted<'_>> = HashMap::new();
     for content in wanted {
         if let Some(blob) = &content.blob {
             let ids = by_git.entry(&blob.git_dir).or_default();
