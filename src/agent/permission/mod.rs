@@ -1,4 +1,4 @@
-//! What a tool call may do: one pure function, [`decide`], from a [`Policy`] (mode and rules) and a
+//! What a tool call may do: one pure function, [`decide()`], from a [`Policy`] (mode and rules) and a
 //! [`Request`] (what the call is about to do) to a [`Decision`] with its reason.
 //!
 //! Rules decide before the mode does: deny beats ask beats allow, wherever they stand; the rules that

@@ -24,7 +24,7 @@ use crate::agent::paths::real;
 /// Names are what is judged: a file that has a second name elsewhere (a hard link), or that is
 /// mounted into the workspace, is in the workspace. Reading one cannot be told from reading any
 /// other file; writing never changes it under the other name, because a new file takes its place
-/// ([`Reach::may_write_in_place`]).
+/// (`may_write_in_place`).
 #[derive(Clone, Debug, Default)]
 pub struct Reach(Option<Arc<Limits>>);
 
