@@ -29,7 +29,7 @@ impl Place {
     pub fn new() -> Self {
         let root = tempfile::Builder::new()
             .prefix("place")
-            .tempdir_in(outside_tmp())
+            .tempdir_in(places())
             .unwrap();
         let tiller = env!("CARGO_BIN_EXE_tiller");
         fs::create_dir_all(root.path().join("outside/empty")).unwrap();
@@ -131,9 +131,8 @@ pub fn without(sandbox: Sandbox, layers: &[Layer]) -> Sandbox {
 
 /// Beside the program under test: the sandboxes have a `/tmp` of their own. Another folder for a
 /// user who may not write there.
-fn outside_tmp() -> PathBuf {
-    std::env::var_os("TILLER_TEST_PLACES")
-        .map_or_else(|| env!("CARGO_TARGET_TMPDIR").into(), PathBuf::from)
+fn places() -> PathBuf {
+    std::env::var_os("TILLER_TEST_PLACES").map_or_else(outside_tmp, PathBuf::from)
 }
 
 /// Whether all layers work here; else the reason is printed.
@@ -144,4 +143,13 @@ pub fn machine_has_all_layers() -> bool {
         println!("SKIPPED: {}", reasons.join("; "));
     }
     reasons.is_empty()
+}
+
+/// A folder that is not below /tmp, in whose place commands see one of their own.
+fn outside_tmp() -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    if folder.starts_with("/tmp") {
+        return PathBuf::from("/var/tmp");
+    }
+    folder
 }

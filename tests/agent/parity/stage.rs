@@ -143,6 +143,13 @@ impl Stage {
             .await;
     }
 
+    /// It runs: what a call could change is looked at before.
+    pub async fn tool_says_something(&mut self) {
+        self.agent
+            .until(|event| matches!(event, AgentEvent::ToolUpdate { .. }))
+            .await;
+    }
+
     pub async fn queued(&mut self) {
         self.agent
             .until(|event| matches!(event, AgentEvent::QueueUpdate { steering, .. } if !steering.is_empty()))

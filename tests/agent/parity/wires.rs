@@ -212,14 +212,14 @@ const ROWS: &[Row] = &[
         user: UserAction::StopsTool,
         replies: || {
             vec![
-                Reply::call("bash", json!({ "command": "sleep 1000" }))
+                Reply::call("bash", json!({ "command": "echo on; sleep 1000" }))
                     .and_call("read", json!({ "file_path": "a.txt" })),
             ]
         },
         expected: &[
             "user: Please",
-            "model: [bash {\"command\":\"sleep 1000\"}] [read {\"file_path\":\"a.txt\"}]",
-            "result: Execution cancelled",
+            "model: [bash {\"command\":\"echo on; sleep 1000\"}] [read {\"file_path\":\"a.txt\"}]",
+            "result: Execution cancelled / on",
             "result: Execution cancelled before start",
             "user: Again",
         ],
@@ -367,7 +367,7 @@ async fn play(wire: Profile, row: &Row) -> Vec<Recorded> {
             outcome = RunOutcome::Aborted;
         }
         UserAction::StopsTool => {
-            stage.tool_started().await;
+            stage.tool_says_something().await;
             stage.agent.handle.abort();
             outcome = RunOutcome::Aborted;
         }
