@@ -19,18 +19,19 @@ fn bash() -> BashTool {
 async fn a_secret_that_comes_in_two_pieces_is_shown_at_no_time() {
     let bash = bash();
     let (first, second) = TOKEN.split_at(9);
-    let fifo = bash.folder.path().join("go");
+    // Two: who opens one again may find the first writer still there, and its end.
+    let fifo = |name: &str| bash.folder.path().join(name);
     let mut call = bash.start(&format!(
-        "mkfifo go; printf 'is {first}'; read < go; printf '{second} and\\033[31m{first}\\033[0m{second}'; \
-         read < go; echo"
+        "mkfifo one two; printf 'is {first}'; read < one; printf '{second} and\\033[31m{first}\\033[0m{second}'; \
+         read < two; echo"
     ));
     let details = call.wait_for_output("is ").await;
     assert_eq!(details.output, "is ");
-    fs::write(&fifo, "\n").unwrap();
+    fs::write(fifo("one"), "\n").unwrap();
     let details = call.wait_for_output("and").await;
     let clean = "is [redacted: LAB_TOKEN] and[redacted: LAB_TOKEN]";
     assert!(clean.starts_with(&details.output), "{}", details.output);
-    fs::write(&fifo, "\n").unwrap();
+    fs::write(fifo("two"), "\n").unwrap();
     let outcome = call.end().await;
     assert_eq!(outcome.text, clean);
     assert_eq!(outcome.details.output, clean);
