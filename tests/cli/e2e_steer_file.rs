@@ -104,6 +104,8 @@ fn what_is_no_plain_file_of_the_user_is_refused_and_left() {
     let secret = sandbox.path().join("secret");
     fs::write(&secret, "do not send this").unwrap();
     fs::create_dir(&folder).unwrap();
+    // Each reason is seen once: the text of an earlier refusal would end the wait too soon, and the
+    // signal meet the next file while it is written.
     let refused = |why: &str| {
         screen.signal(Signal::SIGUSR1);
         screen.wait_for(why);
@@ -117,10 +119,10 @@ fn what_is_no_plain_file_of_the_user_is_refused_and_left() {
     refused("it is a file with several names");
     fs::remove_file(&place).unwrap();
     fs::create_dir(&place).unwrap();
-    refused("it is no file");
+    refused("it is a folder");
     fs::remove_dir(&place).unwrap();
     mkfifo(&place, Mode::S_IRWXU).unwrap();
-    refused("it is no file");
+    refused("it is a named pipe");
     fs::remove_file(&place).unwrap();
     fs::write(&place, vec![b'x'; 1024 * 1024 + 1]).unwrap();
     refused("it is longer than 1 MiB");

@@ -84,18 +84,29 @@ impl MarkedProcesses {
 
     /// Waits until at least `count` live.
     pub async fn wait_for(&self, count: usize) {
+        self.wait_until(|living| living.len() >= count, &format!("{count} live"))
+            .await;
+    }
+
+    /// Waits until one lives whose command begins with `start`.
+    pub async fn wait_for_command(&self, start: &str) {
+        let has_started = |living: &[ProcessInfo]| {
+            let mut commands = living.iter().map(|process| &process.command);
+            commands.any(|command| command.starts_with(start))
+        };
+        self.wait_until(has_started, &format!("{start} lives"))
+            .await;
+    }
+
+    async fn wait_until(&self, holds: impl Fn(&[ProcessInfo]) -> bool, what: &str) {
         let deadline = Instant::now() + DEADLINE;
         loop {
             let living = self.living();
-            if living.len() >= count {
+            if holds(&living) {
                 return;
             }
-            assert!(
-                Instant::now() < deadline,
-                "{} of {count} came to life:\n{}",
-                living.len(),
-                list(&living)
-            );
+            let late = Instant::now() >= deadline;
+            assert!(!late, "not in time that {what}:\n{}", list(&living));
             tokio::time::sleep(Duration::from_millis(5)).await; // poll
         }
     }

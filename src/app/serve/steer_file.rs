@@ -4,7 +4,7 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::OFlag;
@@ -95,8 +95,12 @@ fn take(cwd: &Path) -> io::Result<(String, PathBuf)> {
 fn check(found: &Metadata) -> io::Result<()> {
     let fault = if found.is_symlink() {
         "it is a symbolic link"
+    } else if found.is_dir() {
+        "it is a folder"
+    } else if found.file_type().is_fifo() {
+        "it is a named pipe"
     } else if !found.is_file() {
-        "it is no file"
+        "it is no regular file"
     } else if found.uid() != Uid::effective().as_raw() {
         "it belongs to another user"
     } else if found.nlink() != 1 {
