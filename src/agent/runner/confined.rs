@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use super::env::RunEnv;
-use super::execution::{CallOutcome, execute};
+use super::execution::execute;
 use super::gate::Allowed;
 use super::link::{RunLink, Turn};
+use super::outcome::CallOutcome;
 use crate::agent::event::ToolStatus;
 use crate::agent::permission::{Confinement, PermissionMode, suggest_wider};
 use crate::agent::process::ExitStatus;

@@ -14,6 +14,7 @@ use super::call_ids;
 use super::env::RunEnv;
 use super::gate::Allowed;
 use super::link::{RunLink, Turn};
+use super::outcome::CallOutcome;
 use super::redaction;
 use crate::agent::event::{AgentEvent, ToolStatus};
 use crate::agent::tool::{Details, Progress, ToolContext, ToolError, ToolOutput};
@@ -29,31 +30,6 @@ const GRACE: Duration = Duration::from_millis(20);
 /// The same for a call that writes files. It stops at once, unless its change is being put in
 /// place: on a slow disk that takes longer, and the model must not be told that nothing changed.
 const WRITE_GRACE: Duration = Duration::from_secs(1);
-
-/// What a call came to.
-#[derive(Debug)]
-pub(super) struct CallOutcome {
-    /// How it went.
-    pub status: ToolStatus,
-    /// For the model.
-    pub content: Vec<Content>,
-    /// For the user.
-    pub details: Arc<Details>,
-    /// How long it ran; none when it did not.
-    pub duration_ms: Option<u64>,
-}
-
-impl CallOutcome {
-    /// The end of a call that never started.
-    pub fn unstarted(status: ToolStatus, text: impl Into<String>, details: Arc<Details>) -> Self {
-        Self {
-            status,
-            content: vec![Content::text(text)],
-            details,
-            duration_ms: None,
-        }
-    }
-}
 
 /// How a tool's task ended.
 type TaskResult = Result<Result<ToolOutput, ToolError>, JoinError>;

@@ -14,6 +14,7 @@ mod dispatch;
 mod cover;
 mod gate;
 mod permissions;
+mod outcome;
 mod execution;
 mod confined;
 mod redaction;

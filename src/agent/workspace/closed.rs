@@ -6,12 +6,13 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::folded::folded;
+use super::limits::Limits;
 use super::locate::Access;
-use super::reach::Reach;
 
 /// What may not be read below a folder.
 pub(in crate::agent) struct Closed<'r> {
-    reach: &'r Reach,
+    /// None: everything may be read.
+    limits: Option<&'r Limits>,
     /// The last names of such places, folded.
     names: HashSet<&'r str>,
     /// Whether folders of processes, whose names are numbers, are among them.
@@ -19,9 +20,13 @@ pub(in crate::agent) struct Closed<'r> {
 }
 
 impl<'r> Closed<'r> {
-    pub(super) fn new(reach: &'r Reach, names: HashSet<&'r str>, processes: bool) -> Self {
+    pub(super) fn new(
+        limits: Option<&'r Limits>,
+        names: HashSet<&'r str>,
+        processes: bool,
+    ) -> Self {
         Self {
-            reach,
+            limits,
             names,
             processes,
         }
@@ -32,6 +37,7 @@ impl<'r> Closed<'r> {
         let number = || name.as_encoded_bytes().iter().all(u8::is_ascii_digit);
         let named = || self.names.contains(folded(name).as_str());
         let may_be = (self.processes && number()) || (!self.names.is_empty() && named());
-        may_be && self.reach.check(path, Access::Read).is_err()
+        let refused = |limits: &Limits| limits.check(path, Access::Read).is_err();
+        may_be && self.limits.is_some_and(refused)
     }
 }

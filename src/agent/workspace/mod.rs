@@ -13,6 +13,7 @@ mod places;
 mod locate;
 mod exact;
 mod folder;
+mod limits;
 mod reach;
 mod closed;
 mod for_commands;

@@ -12,6 +12,7 @@ use rustix::fs::{Mode, OFlags, open};
 use super::closed::Closed;
 use super::exact;
 use super::folder::Folder;
+use super::limits::Limits;
 use super::locate::Access;
 use super::places::Workspace;
 use super::zone::Zone;
@@ -27,16 +28,6 @@ use crate::agent::paths::real;
 /// (`may_write_in_place`).
 #[derive(Clone, Debug, Default)]
 pub struct Reach(Option<Arc<Limits>>);
-
-#[derive(Clone, Debug)]
-struct Limits {
-    workspace: Arc<Workspace>,
-    /// The most delicate zone that may be read, and the same for writing.
-    read: Zone,
-    write: Option<Zone>,
-    /// What the user allowed besides: places with all below them that is not more delicate.
-    allowed: Vec<(PathBuf, Access)>,
-}
 
 impl Reach {
     /// Everything, and paths are opened as they are: mode `full`.
@@ -65,29 +56,10 @@ impl Reach {
 
     /// Fails unless the real path `path` may be read or written.
     pub(in crate::agent) fn check(&self, path: &Path, access: Access) -> io::Result<()> {
-        let Some(limits) = &self.0 else {
-            return Ok(());
-        };
-        let zone = limits.workspace.zone(path);
-        let free = match access {
-            Access::Read => zone <= limits.read,
-            Access::Write => limits.write.is_some_and(|most| zone <= most),
-        };
-        let allowed = |(place, given): &(PathBuf, Access)| {
-            let fits = *given == Access::Write || access == Access::Read;
-            fits && path.starts_with(place) && zone <= limits.workspace.zone(place)
-        };
-        if free || limits.allowed.iter().any(allowed) {
-            return Ok(());
+        match &self.0 {
+            Some(limits) => limits.check(path, access),
+            None => Ok(()),
         }
-        let what = match zone {
-            Zone::Inside => "it may not be changed in this mode",
-            Zone::ReadOnly => "it is read-only, because it makes code run",
-            Zone::Outside => "it is outside the workspace",
-            Zone::Protected => "it is a protected place",
-        };
-        let text = format!("{what} ({})", path.display());
-        Err(io::Error::new(io::ErrorKind::PermissionDenied, text))
     }
 
     /// The path to open instead of `path` to read what is there, if that may be read.
@@ -125,7 +97,7 @@ impl Reach {
         let (names, processes) = limits
             .map(|limits| limits.workspace.protected_below(root))
             .unwrap_or_default();
-        Closed::new(self, names, processes)
+        Closed::new(limits, names, processes)
     }
 
     fn open_with(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {

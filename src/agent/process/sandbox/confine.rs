@@ -4,7 +4,6 @@
 //! within them are given up as soon as the mounts stand.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use nix::sys::prctl::set_dumpable;
 use rustix::thread::set_no_new_privs;
@@ -112,10 +111,5 @@ fn enter(sandbox: &Sandbox) -> Result<(), String> {
     let sockets = sockets::bound();
     namespaces::enter(sandbox.network)?;
     mounts::arrange(sandbox, &sockets)?;
-    std::env::set_current_dir(&cwd).map_err(|error| failed("enter", &cwd, error))
-}
-
-/// The words for a step that failed.
-pub(super) fn failed(step: &str, path: &Path, error: impl std::fmt::Display) -> String {
-    format!("cannot {step} {}: {error}", path.display())
+    std::env::set_current_dir(&cwd).map_err(|error| mounts::failed("enter", &cwd, error))
 }

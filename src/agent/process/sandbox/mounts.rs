@@ -14,7 +14,6 @@ use nix::errno::Errno;
 use nix::libc::O_PATH;
 use nix::mount::{MsFlags, mount};
 
-use super::confine::failed;
 use super::mount_table::{self, Mount};
 use super::spec::Sandbox;
 
@@ -314,4 +313,9 @@ fn change(path: &Path, flags: MsFlags) -> Result<()> {
 fn remount(path: &Path, flags: MsFlags) -> nix::Result<()> {
     let flags = flags | MsFlags::MS_BIND | MsFlags::MS_REMOUNT;
     mount(None::<&str>, path, None::<&str>, flags, None::<&str>)
+}
+
+/// The words for a step that failed.
+pub(super) fn failed(step: &str, path: &Path, error: impl std::fmt::Display) -> String {
+    format!("cannot {step} {}: {error}", path.display())
 }
