@@ -57,8 +57,8 @@ impl Rule {
                 return never("it has a prefix and a path; make two rules of it");
             }
         }
-        if self.prefix.is_empty() && !self.with.is_empty() {
-            return never("`with` is about what follows a prefix, and there is none");
+        if self.prefix.is_empty() && !(self.with.is_empty() && self.unless.is_empty()) {
+            return never("`with` and `unless` are about what follows a prefix, and there is none");
         }
         for word in &self.prefix {
             let parts: Vec<&str> = word.split_whitespace().collect();
@@ -74,8 +74,8 @@ impl Rule {
                 return never("a word of its prefix is empty");
             }
         }
-        if self.with.iter().any(String::is_empty) {
-            return never("a word of `with` is empty");
+        if self.with.iter().chain(&self.unless).any(String::is_empty) {
+            return never("a word of `with` or `unless` is empty");
         }
         if let Some(program) = self.prefix.first()
             && self.action != Action::Allow

@@ -1,6 +1,6 @@
 //! Whether a rule holds of a simple command, where not all of its words may be known.
 
-use super::rule::{Action, Rule, like};
+use super::rule::{Action, Origin, Rule, like};
 use super::shell::{SimpleCommand, Word};
 
 /// How certain it is that a rule holds.
@@ -19,6 +19,9 @@ pub(super) fn holds(rule: &Rule, command: &SimpleCommand, folder: &str) -> Holds
         return Holds::No;
     };
     let words = &command.words;
+    if words.iter().skip(1).any(|word| is_excepted(rule, word)) {
+        return Holds::No;
+    }
     if rule.action == Action::Allow {
         let begins = words.len() >= rule.prefix.len()
             && words
@@ -64,6 +67,19 @@ pub(super) fn holds(rule: &Rule, command: &SimpleCommand, folder: &str) -> Holds
         certain = certain.min(found.max().unwrap_or(Holds::No));
     }
     certain
+}
+
+/// Whether a word is one that the rule does not hold with. A word that is not known is one only for a
+/// default: what it asks about could do no harm without an answer.
+fn is_excepted(rule: &Rule, word: &Word) -> bool {
+    let (exact, head) = (word.exact(), word.head());
+    let is = |wanted: &String| match &exact {
+        Some(text) => like(text, wanted),
+        // Of a word that begins so, the rest makes no difference.
+        None => !head.is_empty() && wanted.ends_with('*') && like(&head, wanted),
+    };
+    let unknown = || exact.is_none() && head.is_empty() && rule.origin == Origin::BuiltIn;
+    !rule.unless.is_empty() && (rule.unless.iter().any(is) || unknown())
 }
 
 /// Whether the words of a prefix stand at the beginning, with nothing between them but options and

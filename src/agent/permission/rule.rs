@@ -64,6 +64,8 @@ pub struct Rule {
     pub prefix: Vec<String>,
     /// Words of which one must follow the prefix: options, or paths with wildcards.
     pub with: Vec<String>,
+    /// Words of which none may follow it.
+    pub unless: Vec<String>,
     /// The files it holds of, with wildcards.
     pub path: Option<String>,
     /// What it decides.
@@ -89,6 +91,7 @@ impl Rule {
             tool: tool.to_owned(),
             prefix: Vec::new(),
             with: Vec::new(),
+            unless: Vec::new(),
             path: None,
             action,
             sandbox: true,
@@ -142,6 +145,9 @@ impl Rule {
         }
         if !self.with.is_empty() {
             let _ = write!(text, " with {}", self.with.join(" or "));
+        }
+        if !self.unless.is_empty() {
+            let _ = write!(text, " unless {}", self.unless.join(" or "));
         }
         if let Some(path) = &self.path {
             let _ = write!(text, " {path}");

@@ -27,6 +27,8 @@ struct RawRule {
     prefix: Option<Vec<String>>,
     #[serde(default)]
     with: Vec<String>,
+    #[serde(default)]
+    unless: Vec<String>,
     path: Option<String>,
     #[serde(default = "yes")]
     sandbox: bool,
@@ -90,6 +92,7 @@ fn rule(raw: RawRule, origin: Origin) -> Result<Rule, String> {
         tool: raw.tool,
         prefix: raw.prefix.unwrap_or_default(),
         with: raw.with,
+        unless: raw.unless,
         path: raw.path,
         action: match raw.action {
             RawAction::Allow => Action::Allow,
@@ -123,7 +126,11 @@ pub fn rules_to_toml_under(key: &str, rules: &[Rule]) -> String {
         };
         let list = |items: &[String]| items.iter().cloned().map(toml::Value::String).collect();
         line("tool", rule.tool.clone().into());
-        for (key, items) in [("prefix", &rule.prefix), ("with", &rule.with)] {
+        for (key, items) in [
+            ("prefix", &rule.prefix),
+            ("with", &rule.with),
+            ("unless", &rule.unless),
+        ] {
             if !items.is_empty() {
                 line(key, toml::Value::Array(list(items)));
             }
