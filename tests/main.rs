@@ -10,6 +10,7 @@ mod tidy;
 
 mod agent;
 mod cli;
+mod day;
 mod llm;
 mod permission;
 mod process;

@@ -30,9 +30,25 @@ impl Sandbox {
 
     /// A project of these files: path and content.
     pub fn with(files: &[(&str, &str)]) -> Self {
+        Self::below(&std::env::temp_dir(), files)
+    }
+
+    /// An empty project that is not below `/tmp`, which commands in the sandbox may write.
+    pub fn outside_tmp() -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let in_tmp = folder.starts_with("/tmp");
+        let folder = if in_tmp {
+            Path::new("/var/tmp")
+        } else {
+            folder
+        };
+        Self::below(folder, &[])
+    }
+
+    fn below(folder: &Path, files: &[(&str, &str)]) -> Self {
         let root = tempfile::Builder::new()
             .prefix("tiller-test-")
-            .tempdir()
+            .tempdir_in(folder)
             .unwrap();
         let sandbox = Self {
             root,

@@ -52,6 +52,7 @@ impl Fixture {
         Places {
             cwd: cwd.to_owned(),
             writable: vec![self.top().join("added")],
+            temporary: Vec::new(),
             protected: vec![self.repository.join("secrets")],
             home: Some(self.home.clone()),
             own: vec![

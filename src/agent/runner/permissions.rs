@@ -62,11 +62,9 @@ impl Permissions {
         }
     }
 
-    /// The folders beside its own that belong to the workspace.
+    /// The folders beside its own that were added to the workspace.
     pub(super) fn added_folders(&self) -> Vec<PathBuf> {
-        let temporary = std::env::temp_dir();
-        let added = self.places.writable.iter();
-        added.filter(|it| **it != temporary).cloned().collect()
+        self.places.writable.clone()
     }
 
     /// Judges a call of `tool`.

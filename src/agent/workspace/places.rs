@@ -21,6 +21,8 @@ pub struct Places {
     pub cwd: PathBuf,
     /// Folders that belong to the workspace besides its own.
     pub writable: Vec<PathBuf>,
+    /// Folders for temporary files, which belong to it too; what changes there is not kept for undo.
+    pub temporary: Vec<PathBuf>,
     /// What is protected besides the built-in list: files or folders.
     pub protected: Vec<PathBuf>,
     /// The home folder, if there is one.
@@ -51,7 +53,8 @@ impl Workspace {
         let home = places.home.as_deref().map(resolved);
         let root = root(&resolved(&places.cwd), home.as_deref());
         let mut roots = vec![root];
-        roots.extend(places.writable.iter().map(|path| resolved(path)));
+        let added = places.temporary.iter().chain(&places.writable);
+        roots.extend(added.map(|path| resolved(path)));
         let in_home = |names: &[&str]| -> Vec<PathBuf> {
             let homes = places.home.iter();
             homes

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -184,10 +183,15 @@ impl RunContext {
             policy: Policy::new(settings.permission, rules.cloned().collect()),
             places: Places {
                 cwd: self.cwd.clone(),
-                // Commands write to the first one too, and hand what they wrote to file tools.
-                writable: iter::once(std::env::temp_dir())
-                    .chain(settings.places.writable.iter().cloned())
-                    .chain(plan.loaded.args.add_dir.iter().cloned())
+                // Commands hand what they wrote there to file tools, and models write `/tmp` whatever
+                // TMPDIR says.
+                temporary: vec![std::env::temp_dir(), PathBuf::from("/tmp")],
+                writable: settings
+                    .places
+                    .writable
+                    .iter()
+                    .chain(&plan.loaded.args.add_dir)
+                    .cloned()
                     .collect(),
                 protected: settings.places.protected.clone(),
                 home: dirs.home.clone(),

@@ -50,27 +50,23 @@ pub(super) fn find(words: &[Word]) -> Through {
     through
 }
 
-/// What may stand for `{}`: below one of the roots, with the name that is looked for.
+/// Tests of a name that say how what is found ends.
+const NAMES: [&str; 3] = ["-name", "-path", "-wholename"];
+/// Tests with one value, of which the opposite says nothing.
+const WITH_VALUE: [&str; 7] = [
+    "-name",
+    "-path",
+    "-wholename",
+    "-iname",
+    "-ipath",
+    "-regex",
+    "-type",
+];
+
+/// What may stand for `{}`: below one of the roots, with one of the names that are looked for.
 fn found_by(roots: &[Word], words: &[Word]) -> Vec<Word> {
-    let mut names = words.windows(2).filter(|pair| {
-        matches!(
-            pair[0].exact().as_deref(),
-            Some("-name" | "-path" | "-wholename")
-        )
-    });
-    let either = words.iter().any(|word| {
-        matches!(
-            word.exact().as_deref(),
-            Some("-o" | "-or" | "!" | "-not" | ",")
-        )
-    });
-    let name = names.next().map(|pair| pair[1].clone());
-    // With an alternative the name need not hold.
-    let tail = match name.filter(|_| !either) {
-        Some(name) => unquote(&name).tail(),
-        None => String::new(),
-    };
-    let below = |root: &Word| {
+    let tails = tails(words);
+    let below = |root: &Word, tail: &String| {
         let slash = (!root.tail().ends_with('/')).then_some(Atom::Quoted('/'));
         let gap = [Atom::Gap]
             .into_iter()
@@ -78,7 +74,38 @@ fn found_by(roots: &[Word], words: &[Word]) -> Vec<Word> {
         let root = root.atoms().iter().copied();
         Word::new(root.chain(slash).chain(gap).collect())
     };
-    roots.iter().map(below).collect()
+    let of_root = |root| tails.iter().map(move |tail| below(root, tail));
+    roots.iter().flat_map(of_root).collect()
+}
+
+/// How the names end that are looked for. What is found fits all of one alternative at least, wherever
+/// parentheses stand.
+fn tails(words: &[Word]) -> Vec<String> {
+    let exact: Vec<Option<String>> = words.iter().map(Word::exact).collect();
+    let mut tails = vec![None];
+    let mut at = 1;
+    while at < words.len() {
+        match exact[at].as_deref() {
+            Some("-o" | "-or" | ",") => tails.push(None),
+            Some("!" | "-not") => {
+                let denied = exact.get(at + 1).and_then(Option::as_deref);
+                if !denied.is_some_and(|test| WITH_VALUE.contains(&test)) {
+                    return vec![String::new()];
+                }
+                at += 2;
+            }
+            Some(test) if NAMES.contains(&test) => {
+                at += 1;
+                let name = words.get(at).map(|name| unquote(name).tail());
+                let last = tails.last_mut();
+                last.into_iter()
+                    .for_each(|tail| *tail = tail.take().or(name.clone()));
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    tails.into_iter().map(Option::unwrap_or_default).collect()
 }
 
 /// A pattern that find itself reads: its wildcards count although they are quoted.

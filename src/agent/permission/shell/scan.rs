@@ -244,7 +244,12 @@ impl<'a> Scanner<'a> {
                 self.at += 1;
                 atoms.push(Atom::Gaps);
             }
-            Some(c) if c.is_ascii_digit() || "*#?-$!".contains(c) => {
+            // The number of the shell is never empty, and never several words.
+            Some('$') => {
+                self.at += 1;
+                atoms.push(Atom::Gap);
+            }
+            Some(c) if c.is_ascii_digit() || "*#?-!".contains(c) => {
                 self.at += 1;
                 atoms.push(gap(quoted));
             }

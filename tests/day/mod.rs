@@ -1,0 +1,215 @@
+//! A day's work in `auto`: thirty prompts, as they are typed, over four repositories, with the tool calls
+//! that a model makes for them. Each call ends as it would without a sandbox, and what is asked is what is
+//! listed with its reason.
+//!
+//! The prompts are data: `cargo.toml`, `npm.toml`, `python.toml` and `git.toml`.
+
+use std::process::Command;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::support::model_server::{ModelServer, Reply, Script, Wire};
+use crate::support::sandbox::Sandbox;
+
+/// What a day may ask.
+const MOST_QUESTIONS: usize = 3;
+const PROMPTS: usize = 30;
+
+/// One repository and what is done in it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Repository {
+    /// Programs it cannot do without.
+    needs: Vec<String>,
+    /// What makes the repository, in its empty folder.
+    setup: String,
+    prompt: Vec<Prompt>,
+}
+
+/// What the user types, and what the model does about it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Prompt {
+    text: String,
+    calls: Vec<Call>,
+}
+
+/// A tool call: a command, or another tool.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Call {
+    run: Option<String>,
+    tool: Option<String>,
+    #[serde(default)]
+    args: Value,
+    /// How the command exits, if not well.
+    #[serde(default)]
+    exit: i64,
+    /// The reason with which the user is asked about it; none where it just runs.
+    asks: Option<String>,
+}
+
+impl Call {
+    fn reply(&self) -> Reply {
+        match (&self.run, &self.tool) {
+            (Some(command), None) => Reply::call("bash", json!({"command": command})),
+            (None, Some(tool)) => Reply::call(tool, self.args.clone()),
+            _ => panic!("a call is a command or a tool"),
+        }
+    }
+
+    fn name(&self) -> &str {
+        let name = self.run.as_ref().or(self.tool.as_ref());
+        name.map_or("", |name| name)
+    }
+}
+
+fn repository(text: &str) -> Repository {
+    toml::from_str(text).unwrap()
+}
+
+const ALL: [&str; 4] = [
+    include_str!("cargo.toml"),
+    include_str!("npm.toml"),
+    include_str!("python.toml"),
+    include_str!("git.toml"),
+];
+
+#[test]
+fn a_day_is_thirty_prompts_and_asks_three_times_at_most() {
+    let all = ALL.map(repository);
+    let prompts = all.iter().flat_map(|it| &it.prompt);
+    assert!(prompts.clone().count() >= PROMPTS);
+    let questions = prompts
+        .flat_map(|it| &it.calls)
+        .filter(|it| it.asks.is_some());
+    let questions: Vec<&str> = questions.map(Call::name).collect();
+    assert!(questions.len() <= MOST_QUESTIONS, "{questions:?}");
+}
+
+#[test]
+fn a_rust_project() {
+    work(include_str!("cargo.toml"));
+}
+
+#[test]
+fn a_node_project() {
+    work(include_str!("npm.toml"));
+}
+
+#[test]
+fn a_python_project() {
+    work(include_str!("python.toml"));
+}
+
+#[test]
+fn branches_and_a_remote() {
+    work(include_str!("git.toml"));
+}
+
+/// Works through the prompts of a repository.
+fn work(text: &str) {
+    let repository = repository(text);
+    for program in &repository.needs {
+        let look = Command::new("bash")
+            .args(["-c", &format!("{program} --version")])
+            .output();
+        if !look.unwrap().status.success() {
+            println!("SKIPPED: no {program} here");
+            return;
+        }
+    }
+    let sandbox = place();
+    let doctor = sandbox.run(&["doctor", "--json"]).stdout;
+    if doctor.contains("namespaces do not work") {
+        println!("SKIPPED: no sandbox here");
+        return;
+    }
+    let mut setup = Command::new("bash");
+    setup
+        .args(["-ec", &repository.setup])
+        .current_dir(sandbox.path());
+    let setup = setup.env_clear().envs(sandbox.env()).output().unwrap();
+    assert!(setup.status.success(), "{setup:#?}");
+    let mut wrong = Vec::new();
+    for (number, prompt) in repository.prompt.iter().enumerate() {
+        do_prompt(&sandbox, number > 0, prompt, &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// A home as an engineer has it: a name for git, the programs of the machine.
+fn place() -> Sandbox {
+    let mut sandbox = Sandbox::outside_tmp();
+    let home = sandbox
+        .env()
+        .into_iter()
+        .find(|(name, _)| name == "HOME")
+        .unwrap()
+        .1;
+    let settings = "[user]\nname = Dev\nemail = dev@example.org\n[advice]\ndetachedHead = false\n";
+    std::fs::write(format!("{home}/.gitconfig"), settings).unwrap();
+    // Where version managers keep the programs themselves.
+    let own = std::env::var("HOME").unwrap();
+    for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv")] {
+        let folder = std::env::var(name).unwrap_or_else(|_| format!("{own}/{folder}"));
+        sandbox.set(name, &folder);
+    }
+    sandbox
+}
+
+/// One prompt in the session so far; what went otherwise than it should goes to `wrong`.
+fn do_prompt(sandbox: &Sandbox, again: bool, prompt: &Prompt, wrong: &mut Vec<String>) {
+    let replies = prompt
+        .calls
+        .iter()
+        .map(Call::reply)
+        .chain([Reply::text("Done.")]);
+    let server = ModelServer::start(Script::of(replies));
+    let mut command = sandbox.tiller(&[
+        "--permission",
+        "auto",
+        "--mode",
+        "json",
+        "-m",
+        Wire::Anthropic.model(),
+    ]);
+    if again {
+        command.arg("-c");
+    }
+    command.arg(&prompt.text).envs(server.env());
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:#?}");
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let records = stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let ended = records.filter(|it: &Value| it["type"] == "tool_execution_end");
+    let ended: Vec<Value> = ended.collect();
+    assert_eq!(ended.len(), prompt.calls.len(), "{}: {stdout}", prompt.text);
+    for (call, ended) in prompt.calls.iter().zip(&ended) {
+        let content = ended["result"]["content"].as_array().unwrap();
+        let said: Vec<&str> = content
+            .iter()
+            .filter_map(|it| it["text"].as_str())
+            .collect();
+        let said = said.join("\n");
+        let asked =
+            said.starts_with("Not permitted: ") || said.contains("[it failed in the sandbox");
+        let as_listed = match &call.asks {
+            Some(reason) => asked && said.contains(reason.as_str()),
+            None if call.exit == 0 => !asked && ended["isError"] == false,
+            None => !asked && ended["result"]["details"]["exitCode"] == call.exit,
+        };
+        println!("$ {}\n{said}\n", call.name());
+        if !as_listed {
+            wrong.push(format!(
+                "{}\n$ {}\n{said}\n{}",
+                prompt.text,
+                call.name(),
+                ended["result"]["details"]
+            ));
+        }
+    }
+}
