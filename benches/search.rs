@@ -160,6 +160,7 @@ fn call(
         redactor: tiller::llm::auth::Redactor::default(),
         effects: Effects::default(),
         reach: Reach::everything(),
+        shown: None,
     };
     let started = Instant::now();
     let output = runtime

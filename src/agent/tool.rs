@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, ready};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -44,6 +44,19 @@ pub trait Tool: Send + Sync {
 
     /// What the screen shows before the tool has anything to say.
     fn preview(&self, args: &Value) -> Details;
+
+    /// Works out what a call would change, without changing anything. None where that cannot be known
+    /// before; done only for calls that the user is asked about. `args` are as for `execute`.
+    ///
+    /// # Errors
+    /// What `execute` would fail with.
+    fn rehearse(
+        &self,
+        _args: Value,
+        _context: ToolContext,
+    ) -> BoxFuture<'_, Result<Option<Rehearsal>, ToolError>> {
+        Box::pin(ready(Ok(None)))
+    }
 
     /// Does the work. `args` were validated against the schema. Must stop soon after
     /// `context.cancel` fires; when it does not, its result is dropped and the run goes on.
@@ -124,6 +137,18 @@ pub struct ToolContext {
     pub effects: Effects,
     /// The files it was allowed to touch.
     pub reach: Reach,
+    /// The change that the user was shown and allowed, as [`Rehearsal::fingerprint`] has it: no other
+    /// one is made.
+    pub shown: Option<u64>,
+}
+
+/// What a call would do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rehearsal {
+    /// For users: the whole change.
+    pub details: Details,
+    /// Stands for the change: another one, also to another content, has another fingerprint.
+    pub fingerprint: u64,
 }
 
 /// Live details of a running call: lossy, the latest wins.

@@ -20,6 +20,7 @@ mod secrets;
 mod limits;
 mod long_conversation;
 mod loop_guard;
+mod rehearsals;
 mod retries;
 mod fallback;
 mod permission;

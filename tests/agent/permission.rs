@@ -17,11 +17,11 @@ use crate::support::everything_allowed;
 
 /// An agent with the real tools that makes these calls one after the other, each in a turn of its
 /// own.
-fn working(mode: PermissionMode, has_user: bool, calls: &[(&str, Value)]) -> TestAgent {
+pub fn working(mode: PermissionMode, has_user: bool, calls: &[(&str, Value)]) -> TestAgent {
     setup(mode, has_user, calls).start()
 }
 
-fn setup(mode: PermissionMode, has_user: bool, calls: &[(&str, Value)]) -> Setup {
+pub fn setup(mode: PermissionMode, has_user: bool, calls: &[(&str, Value)]) -> Setup {
     let calls = calls.iter().enumerate();
     let mut answers: Vec<_> = calls
         .map(|(at, (tool, args))| call(&[(&format!("c{at}"), *tool, args.clone())]))
@@ -39,7 +39,7 @@ fn setup(mode: PermissionMode, has_user: bool, calls: &[(&str, Value)]) -> Setup
     }
 }
 
-async fn asked(agent: &mut TestAgent) -> Arc<Question> {
+pub async fn asked(agent: &mut TestAgent) -> Arc<Question> {
     let is_it =
         |event: &AgentEvent| matches!(event, AgentEvent::Questions { open } if !open.is_empty());
     let AgentEvent::Questions { open } = agent.until(is_it).await else {
@@ -48,7 +48,7 @@ async fn asked(agent: &mut TestAgent) -> Arc<Question> {
     Arc::clone(&open[0])
 }
 
-fn permission(question: &Question) -> &PermissionSubject {
+pub fn permission(question: &Question) -> &PermissionSubject {
     match &question.subject {
         Subject::Permission(subject) => subject,
         Subject::Choice(choice) => panic!("{choice:?}"),

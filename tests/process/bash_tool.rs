@@ -105,6 +105,7 @@ impl BashTool {
             redactor: self.redactor.clone(),
             effects: Effects::default(),
             reach: Reach::everything(),
+            shown: None,
         };
         let tool = Arc::clone(&self.tool);
         Call {

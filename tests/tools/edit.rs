@@ -436,3 +436,42 @@ proptest! {
         prop_assert_eq!(bytes, file(b"thread"));
     }
 }
+
+#[test]
+fn no_other_change_is_made_than_the_one_that_was_shown() {
+    let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+2\n*** End Patch";
+    for (tool, args) in [
+        (
+            "edit",
+            json!({"file_path": "a.txt", "old_text": "two", "new_text": "2"}),
+        ),
+        ("write", json!({"file_path": "a.txt", "content": "2"})),
+        ("apply_patch", json!({ "patch": patch })),
+    ] {
+        let tools = TestTools::new();
+        tools.put("a.txt", "one\ntwo\n");
+        let rehearse = || {
+            let done = tools.tool(tool).rehearse(args.clone(), tools.context());
+            tools.runtime.block_on(done).unwrap().unwrap()
+        };
+        let shown = rehearse();
+        assert_eq!(rehearse(), shown, "{tool}");
+        assert_eq!(tools.bytes("a.txt"), b"one\ntwo\n", "{tool}");
+        let run = || {
+            let context = tiller::agent::ToolContext {
+                shown: Some(shown.fingerprint),
+                ..tools.context()
+            };
+            tools.call_in(tool, args.clone(), context)
+        };
+        tools.put("a.txt", "one\ntwo\nthree\n");
+        let error = run().unwrap_err();
+        assert!(
+            error.starts_with("Nothing was changed: "),
+            "{tool}: {error}"
+        );
+        assert_eq!(tools.bytes("a.txt"), b"one\ntwo\nthree\n", "{tool}");
+        tools.put("a.txt", "one\ntwo\n");
+        assert_eq!(run().unwrap().details, shown.details, "{tool}");
+    }
+}

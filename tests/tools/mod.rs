@@ -88,6 +88,7 @@ impl TestTools {
             redactor: tiller::llm::auth::Redactor::default(),
             effects: Effects::default(),
             reach: Reach::everything(),
+            shown: None,
         }
     }
 

@@ -102,6 +102,7 @@ impl Fixture {
             processes: Processes::new(),
             effects: Effects::default(),
             reach,
+            shown: None,
         };
         let args = self.toolbox.check(tool, args).unwrap();
         let tools = self.toolbox.tools();

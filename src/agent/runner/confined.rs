@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
+use super::allowed::Allowed;
 use super::env::RunEnv;
 use super::execution::execute;
-use super::gate::Allowed;
 use super::link::{RunLink, Turn};
 use super::outcome::CallOutcome;
 use crate::agent::event::ToolStatus;
@@ -23,10 +23,9 @@ pub(super) async fn run(
     turn: &Turn,
     call: &ToolCall,
     allowed: Allowed,
-    preview: Arc<Details>,
 ) -> CallOutcome {
     let first = allowed.clone();
-    let mut ended = execute(link, env, turn, call, first, Arc::clone(&preview)).await;
+    let mut ended = execute(link, env, turn, call, first).await;
     let Some((confined, sandbox)) = kept_from(&allowed, &ended) else {
         return ended;
     };
@@ -50,7 +49,7 @@ pub(super) async fn run(
     }
     let subject = Subject::Permission(PermissionSubject {
         reason: format!("{why}; run it again {with}?"),
-        details: Arc::clone(&preview),
+        details: Arc::clone(&allowed.preview),
         suggestions: suggest_wider(&call.name, command, confinement),
     });
     let answer = link
@@ -62,7 +61,7 @@ pub(super) async fn run(
                 sandbox: wider,
                 ..allowed
             };
-            let mut ended = execute(link, env, turn, call, again, preview).await;
+            let mut ended = execute(link, env, turn, call, again).await;
             note(
                 &mut ended,
                 &format!("{why}; the user had it run again {with}, and this is what came of it"),

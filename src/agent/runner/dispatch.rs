@@ -7,16 +7,18 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
+use super::allowed::Refusal;
 use super::confined;
 use super::cover::cover;
 use super::env::RunEnv;
-use super::gate::{self, Refusal};
+use super::gate;
 use super::link::{RunLink, Turn};
 use super::loop_guard::LoopGuard;
 use super::outcome::CallOutcome;
+use super::redaction;
 use super::turn::Reply;
 use crate::agent::event::{AgentEvent, Phase, ToolStatus, now_ms};
-use crate::agent::tool::{Details, OtherDetails};
+use crate::agent::tool::{Details, OtherDetails, ToolError};
 use crate::agent::toolbox::Lookup;
 use crate::llm::{Content, Message, StopReason, ToolCall, ToolResultMessage};
 
@@ -108,16 +110,25 @@ async fn run_group(
     join_all(begun.into_iter().map(|(call, details)| async move {
         let ended = match gate::judge(link, env, turn, call, &details).await {
             Ok(allowed) => match cover(link, env, turn, &allowed.effects).await {
-                Some(()) => confined::run(link, env, turn, call, allowed, details).await,
+                Some(()) => confined::run(link, env, turn, call, allowed).await,
                 None => cut_short(link, details),
             },
             Err(Refusal::Because(text)) => CallOutcome::unstarted(ToolStatus::Error, text, details),
+            Err(Refusal::Failing(error)) => failing(env, error, details),
             Err(Refusal::CutShort) => cut_short(link, details),
         };
         emit_end(link, call, &ended).await;
         ended
     }))
     .await
+}
+
+/// The end of a call that would have failed.
+fn failing(env: &RunEnv, error: ToolError, preview: Arc<Details>) -> CallOutcome {
+    let details = error.details.map_or(preview, Arc::new);
+    let mut ended = CallOutcome::unstarted(ToolStatus::Error, error.message, details);
+    redaction::redact(env.redactor.get(), &mut ended);
+    ended
 }
 
 fn cut_short(link: &RunLink, details: Arc<Details>) -> CallOutcome {

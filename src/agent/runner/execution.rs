@@ -10,14 +10,13 @@ use tokio::sync::watch;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::call_ids;
+use super::allowed::Allowed;
 use super::env::RunEnv;
-use super::gate::Allowed;
 use super::link::{RunLink, Turn};
 use super::outcome::CallOutcome;
 use super::redaction;
 use crate::agent::event::{AgentEvent, ToolStatus};
-use crate::agent::tool::{Details, Progress, ToolContext, ToolError, ToolOutput};
+use crate::agent::tool::{Details, Progress, ToolError, ToolOutput};
 use crate::llm::auth::Redactor;
 use crate::llm::{Content, ToolCall};
 
@@ -41,31 +40,15 @@ pub(super) async fn execute(
     turn: &Turn,
     call: &ToolCall,
     allowed: Allowed,
-    preview: Arc<Details>,
 ) -> CallOutcome {
     let redactor = env.redactor.get();
-    if let Some(text) = redaction::refuse_marks(redactor, call, &allowed.effects) {
-        return CallOutcome::unstarted(ToolStatus::Error, text, preview);
-    }
     let grace = if allowed.effects.writes.is_empty() {
         GRACE
     } else {
         WRITE_GRACE
     };
-    let (progress, mut live) = Progress::new(preview);
-    let context = ToolContext {
-        call_id: call.id.clone(),
-        cwd: env.cwd.clone(),
-        spill_file: call_ids::spill_file(&env.spill_dir, &call.id),
-        cancel: turn.interrupt.child_token(),
-        progress,
-        processes: link.processes.clone(),
-        asker: link.asker.clone(),
-        redactor: redactor.clone(),
-        sandbox: allowed.sandbox,
-        effects: allowed.effects,
-        reach: allowed.reach,
-    };
+    let (progress, mut live) = Progress::new(Arc::clone(&allowed.preview));
+    let context = allowed.context(link, env, turn, call, progress);
     let (tool, args) = (allowed.tool, allowed.args);
     let started = Instant::now();
     // A task of its own: a panic ends the task, not the run.
@@ -185,7 +168,7 @@ fn cut_short(why: &str, result: Option<TaskResult>, live: Arc<Details>) -> CallO
 }
 
 /// What a task that did not end by itself died of.
-fn reason(error: JoinError) -> String {
+pub(super) fn reason(error: JoinError) -> String {
     if !error.is_panic() {
         return error.to_string();
     }

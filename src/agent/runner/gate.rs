@@ -8,51 +8,19 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 
+use super::allowed::{Allowed, Refusal};
+use super::ask::ask;
 use super::env::RunEnv;
 use super::link::{RunLink, Turn};
-use super::permissions::Judged;
-use crate::agent::permission::{Confinement, Decision, PermissionMode, Verdict, rules_to_toml};
-use crate::agent::process::sandbox::Sandbox;
-use crate::agent::question::{Answer, PermissionSubject, Subject};
+use super::redaction;
+use crate::agent::permission::{Confinement, Verdict};
 use crate::agent::tool::{Details, Effects, Tool};
 use crate::agent::toolbox::Lookup;
 use crate::agent::trial::refuse;
-use crate::agent::workspace::Reach;
 use crate::llm::ToolCall;
 
 /// Characters of broken arguments quoted back to the model.
 const QUOTED: usize = 200;
-
-/// A call that may run.
-#[derive(Clone)]
-pub(super) struct Allowed {
-    /// The tool that runs.
-    pub tool: Arc<dyn Tool>,
-    /// Its arguments, coerced and valid.
-    pub args: Value,
-    /// What it may do.
-    pub effects: Effects,
-    /// The files it may touch.
-    pub reach: Reach,
-    /// The mode it was judged in.
-    pub mode: PermissionMode,
-    /// What its commands are held to.
-    pub sandbox: Option<Arc<Sandbox>>,
-}
-
-/// Why a call does not run.
-pub(super) enum Refusal {
-    /// For this reason, in words for the model.
-    Because(String),
-    /// The turn was cut short while the user was asked.
-    CutShort,
-}
-
-impl From<String> for Refusal {
-    fn from(why: String) -> Self {
-        Self::Because(why)
-    }
-}
 
 /// Judges one call, right before it starts. `details` is what the screen shows of it.
 pub(super) async fn judge(
@@ -80,75 +48,36 @@ pub(super) async fn judge(
         let refused = spawn_blocking(move || refuse(&trial, &writes)).await;
         refused.map_err(|error| error.to_string())??;
     }
+    if let Some(text) = redaction::refuse_marks(env.redactor.get(), call, &effects) {
+        return Err(text.into());
+    }
     let judged = env
         .permissions
         .judge(name, &effects, &env.cwd, &link.processes);
     let judged = judged.await?;
-    let confinement = match judged.decision.verdict {
-        Verdict::Allow(confinement) => confinement,
-        Verdict::Ask(confinement) => {
-            ask(link, turn, call, &judged, details).await?;
-            confinement
-        }
+    let (asks, confinement) = match judged.decision.verdict {
+        Verdict::Allow(confinement) => (false, confinement),
+        Verdict::Ask(confinement) => (true, confinement),
         Verdict::Deny => return Err(format!("Not permitted: {}.", judged.decision.reason).into()),
     };
     let confinement = match effects.command {
         Some(_) => confinement,
         None => Confinement::Free,
     };
-    Ok(Allowed {
+    let mut allowed = Allowed {
         sandbox: env.permissions.sandbox(&judged, confinement).await?,
         reach: judged.reach(),
         mode: judged.mode,
+        preview: Arc::clone(details),
+        shown: None,
         tool,
         args,
         effects,
-    })
-}
-
-/// Asks the user whether the call may run.
-async fn ask(
-    link: &RunLink,
-    turn: &Turn,
-    call: &ToolCall,
-    judged: &Judged,
-    details: &Arc<Details>,
-) -> Result<(), Refusal> {
-    let decision = &judged.decision;
-    let subject = Subject::Permission(PermissionSubject {
-        reason: decision.reason.clone(),
-        details: Arc::clone(details),
-        suggestions: decision.suggestions.clone(),
-    });
-    let answer = link
-        .asker
-        .ask(&call.id, &call.name, subject, &turn.interrupt);
-    match answer.await {
-        Some(Answer::Allow { .. }) => Ok(()),
-        Some(Answer::Refuse { reason: None }) => {
-            Err(String::from("Not permitted: the user refused this call.").into())
-        }
-        Some(Answer::Refuse { reason: Some(text) } | Answer::Reply(text)) => {
-            Err(format!("Not permitted: the user refused this call and says: {text}").into())
-        }
-        None if turn.interrupt.is_cancelled() => Err(Refusal::CutShort),
-        None => Err(nobody_to_ask(decision).into()),
+    };
+    if asks {
+        ask(link, env, turn, call, &judged.decision, &mut allowed).await?;
     }
-}
-
-/// The refusal of a call where nobody can be asked, and the way out.
-fn nobody_to_ask(decision: &Decision) -> String {
-    let why = format!(
-        "Not permitted: {}. Nobody can be asked here.",
-        decision.reason
-    );
-    match &*decision.suggestions {
-        [] => why,
-        rules => format!(
-            "{why} The user could allow it with a rule in config.toml:\n{}",
-            rules_to_toml(rules).trim_end()
-        ),
-    }
+    Ok(allowed)
 }
 
 /// What a call of `tool` may do; anything, if the tool panics over its arguments.

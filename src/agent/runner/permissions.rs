@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 
 use crate::agent::options::PermissionOptions;
 use crate::agent::permission::{
-    Confinement, Decision, PathUse, PermissionMode, Policy, Request, decide,
+    Confinement, Decision, PathUse, PermissionMode, Policy, Request, Verdict, decide,
 };
 use crate::agent::process::Processes;
 use crate::agent::process::sandbox::{Network, Sandbox};
@@ -109,6 +109,24 @@ impl Permissions {
             })
         })
         .await
+    }
+
+    /// Whether the model may read these paths without a question.
+    ///
+    /// # Errors
+    /// It could not be judged.
+    pub(super) async fn reads_freely(
+        &self,
+        paths: &[String],
+        cwd: &Path,
+        processes: &Processes,
+    ) -> Result<bool, String> {
+        let effects = Effects {
+            reads: paths.to_vec(),
+            ..Effects::default()
+        };
+        let judged = self.judge("read", &effects, cwd, processes).await?;
+        Ok(matches!(judged.decision.verdict, Verdict::Allow(_)))
     }
 
     /// What the commands of a call are held to that was judged so.

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, ready};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::agent::schema::{self, Schema};
-use crate::agent::tool::{Details, Effects, Tool, ToolContext, ToolError, ToolOutput};
+use crate::agent::tool::{Details, Effects, Rehearsal, Tool, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::call;
 use crate::llm::{EditFormat, ToolSpec};
 
@@ -35,6 +35,15 @@ pub trait TypedTool: Send + Sync + 'static {
 
     /// As [`Tool::preview`].
     fn preview(&self, args: Self::Args) -> Details;
+
+    /// As [`Tool::rehearse`].
+    fn rehearse(
+        &self,
+        _args: Self::Args,
+        _context: ToolContext,
+    ) -> impl Future<Output = Result<Option<Rehearsal>, ToolError>> + Send {
+        ready(Ok(None))
+    }
 
     /// As [`Tool::execute`].
     fn run(
@@ -109,15 +118,23 @@ impl<T: TypedTool> Tool for Typed<T> {
         self.tool.preview(self.parse(args))
     }
 
+    fn rehearse(
+        &self,
+        args: Value,
+        context: ToolContext,
+    ) -> BoxFuture<'_, Result<Option<Rehearsal>, ToolError>> {
+        Box::pin(async move { self.tool.rehearse(validated(args)?, context).await })
+    }
+
     fn execute(
         &self,
         args: Value,
         context: ToolContext,
     ) -> BoxFuture<'_, Result<ToolOutput, ToolError>> {
-        Box::pin(async move {
-            let args =
-                serde_json::from_value(args).map_err(|error| call::invalid(&error.to_string()))?;
-            self.tool.run(args, context).await
-        })
+        Box::pin(async move { self.tool.run(validated(args)?, context).await })
     }
+}
+
+fn validated<T: DeserializeOwned>(args: Value) -> Result<T, ToolError> {
+    serde_json::from_value(args).map_err(|error| call::invalid(&error.to_string()))
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
+use std::hash::Hash;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -148,6 +149,13 @@ pub struct CurrentFile {
     stamp: Stamp,
 }
 
+impl CurrentFile {
+    /// What it is told from another content by.
+    pub fn identity(&self) -> impl Hash + use<> {
+        self.stamp.identity()
+    }
+}
+
 impl LockedFile {
     /// The file that `raw` means, once all earlier changes to it are done.
     pub async fn lock(
@@ -160,6 +168,11 @@ impl LockedFile {
         let find = move || Ok(vec![ResolvedPath::find(&raw, &caller, purpose)?]);
         let mut files = lock_files(seen, &context.cancel, find).await?;
         files.pop().ok_or_else(call::cancelled)
+    }
+
+    /// Stands for a change of the call, see [`SeenFiles::fingerprint`].
+    pub fn fingerprint(&self, change: &impl Hash) -> u64 {
+        self.seen.fingerprint(change)
     }
 
     /// Whether nothing is there yet.

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::fs::Metadata;
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -21,6 +21,7 @@ const MAX_TEXTS: usize = 4 * 1024 * 1024;
 pub struct SeenFiles {
     inner: Arc<Mutex<Inner>>,
     turns: Arc<tokio::sync::Mutex<()>>,
+    fingerprints: RandomState,
 }
 
 #[derive(Debug, Default)]
@@ -74,6 +75,12 @@ impl Stamp {
         }
     }
 
+    /// What it is told from another by: content where that is known, as in [`Self::same_as`].
+    pub fn identity(&self) -> impl Hash + use<> {
+        let modified = self.modified.filter(|_| self.hash.is_none());
+        (self.len, self.hash, modified)
+    }
+
     /// Content decides where it is known: touching a file does not change it.
     fn same_as(&self, other: &Self) -> bool {
         match (self.hash, other.hash) {
@@ -122,6 +129,11 @@ impl SeenFiles {
             Some(seen) if seen.stamp.same_as(now) => Freshness::Same,
             Some(seen) => Freshness::Changed(seen.clone()),
         }
+    }
+
+    /// Stands for a change; the same for the same change, here only.
+    pub fn fingerprint(&self, change: &impl Hash) -> u64 {
+        self.fingerprints.hash_one(change)
     }
 
     /// Waits until all calls that asked before have their locks.

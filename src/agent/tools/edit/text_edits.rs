@@ -1,16 +1,17 @@
-//! Replaces texts in one file: what the edit tool does in either of its shapes. Every byte that is
+//! Replaces texts in one file, but does not write it: what the edit tool does in either of its shapes. Every byte that is
 //! not meant to change stays; the result names what a match ignored; a file that changed since
 //! the model read it is only changed where nothing can be mistaken. Knows no arguments.
 
 use std::fmt::Write;
 use std::ops::Range;
 
+use super::change::Change;
 use super::diff;
 use super::index::Fuzz;
 use super::locked_file::{CurrentFile, LockedFile};
 use super::matching::{Found, NoMatch, Normal, Scope, find};
 use super::splice::Replacement;
-use crate::agent::tool::{Details, ToolError, ToolOutput};
+use crate::agent::tool::ToolError;
 use crate::agent::tools::escape::unescape;
 use crate::agent::tools::kind;
 
@@ -42,8 +43,8 @@ struct Edit {
     unescaped: bool,
 }
 
-/// Does what `wanted` says to `file`.
-pub fn apply_edits(file: &LockedFile, wanted: &TextEdits) -> Result<ToolOutput, ToolError> {
+/// Works out what `wanted` says for `file`.
+pub fn plan_edits(file: LockedFile, wanted: &TextEdits) -> Result<Change, ToolError> {
     let shown = &file.path.shown;
     let current = file.load(MAX_FILE)?;
     let size = kind::size(current.meta.len());
@@ -60,7 +61,7 @@ pub fn apply_edits(file: &LockedFile, wanted: &TextEdits) -> Result<ToolOutput, 
     }
     // A byte order mark stays where it is, outside of everything that can match.
     let (mark, content) = kind::split_mark(bytes);
-    let edits = locate(file, &current, content, wanted)?;
+    let edits = locate(&file, &current, content, wanted)?;
     let count = edits.iter().map(|edit| edit.found.ranges.len()).sum();
     if let Some(expected) = wanted.expected.filter(|expected| *expected != count) {
         let found = counted(count, "occurrence");
@@ -101,11 +102,13 @@ pub fn apply_edits(file: &LockedFile, wanted: &TextEdits) -> Result<ToolOutput, 
             "No changes made to {shown}. The replacement produced identical content."
         )));
     }
-    let text = report(shown, count, &edits, stale, wanted);
-    let details = diff::details(file.path.display.clone(), bytes, &out);
-    // The last step: its end is waited for also when the call is cancelled.
-    file.write(&out, Some(&current))?;
-    Ok(ToolOutput::new(text, Details::Diff(details)))
+    Ok(Change {
+        report: report(shown, count, &edits, stale, wanted),
+        details: diff::details(file.path.display.clone(), bytes, &out),
+        before: Some(current),
+        after: out,
+        file,
+    })
 }
 
 /// Where each edit applies.

@@ -4,15 +4,18 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::change::Change;
 use super::locked_file::LockedFile;
 use super::matching::Scope;
 use super::seen_files::SeenFiles;
-use super::text_edits::{TextEdits, apply_edits};
+use super::text_edits::{TextEdits, plan_edits};
 use super::write;
 use crate::agent::paths;
 use crate::agent::paths::Purpose;
 use crate::agent::schema::Schema;
-use crate::agent::tool::{Details, DiffDetails, Effects, ToolContext, ToolError, ToolOutput};
+use crate::agent::tool::{
+    Details, DiffDetails, Effects, Rehearsal, ToolContext, ToolError, ToolOutput,
+};
 use crate::agent::tools::call;
 use crate::agent::tools::typed::{self, TypedTool};
 use crate::llm::{EditFormat, ToolSpec};
@@ -68,6 +71,30 @@ impl Edit {
     /// An empty old text creates a file, where the shape has it so.
     fn creates(&self, args: &Args) -> bool {
         self.format == EditFormat::Replace && args.old_text.as_ref().is_some_and(String::is_empty)
+    }
+
+    /// Works the change out, then does `what` with it.
+    async fn plan<T: Send + 'static>(
+        &self,
+        args: Args,
+        context: &ToolContext,
+        what: impl FnOnce(Change) -> Result<T, ToolError> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let creates = self.creates(&args);
+        let purpose = if creates {
+            Purpose::MayBeNew
+        } else {
+            Purpose::Existing
+        };
+        let path = args.file_path.clone();
+        let file = LockedFile::lock(path, purpose, &self.seen, context);
+        if creates {
+            let (file, content) = (file.await?, args.new_text.unwrap_or_default());
+            return call::blocking(move || what(create(file, content)?)).await;
+        }
+        let edits = self.text_edits(args)?;
+        let file = file.await?;
+        call::blocking(move || what(plan_edits(file, &edits)?)).await
     }
 
     fn text_edits(&self, args: Args) -> Result<TextEdits, ToolError> {
@@ -136,27 +163,23 @@ impl TypedTool for Edit {
         Details::Diff(DiffDetails::of(path))
     }
 
+    async fn rehearse(
+        &self,
+        args: Args,
+        context: ToolContext,
+    ) -> Result<Option<Rehearsal>, ToolError> {
+        self.plan(args, &context, Change::rehearse).await.map(Some)
+    }
+
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
-        let creates = self.creates(&args);
-        let purpose = if creates {
-            Purpose::MayBeNew
-        } else {
-            Purpose::Existing
-        };
-        let path = args.file_path.clone();
-        let file = LockedFile::lock(path, purpose, &self.seen, &context);
-        if creates {
-            let (file, content) = (file.await?, args.new_text.unwrap_or_default());
-            return call::blocking(move || create(&file, &content)).await;
-        }
-        let edits = self.text_edits(args)?;
-        let file = file.await?;
-        call::blocking(move || apply_edits(&file, &edits)).await
+        let shown = context.shown;
+        self.plan(args, &context, move |change| change.make(shown))
+            .await
     }
 }
 
 /// A new file; one that is there already is not emptied for the want of an old text.
-fn create(file: &LockedFile, content: &str) -> Result<ToolOutput, ToolError> {
+fn create(file: LockedFile, content: String) -> Result<Change, ToolError> {
     if file.is_new() {
         return write::replace(file, content);
     }

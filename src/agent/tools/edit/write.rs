@@ -3,12 +3,15 @@
 use serde::Deserialize;
 use serde_json::json;
 
+use super::change::Change;
 use super::diff;
 use super::locked_file::{CurrentFile, LockedFile};
 use super::seen_files::SeenFiles;
 use crate::agent::paths;
 use crate::agent::paths::Purpose;
-use crate::agent::tool::{Details, DiffDetails, Effects, ToolContext, ToolError, ToolOutput};
+use crate::agent::tool::{
+    Details, DiffDetails, Effects, Rehearsal, ToolContext, ToolError, ToolOutput,
+};
 use crate::agent::tools::call;
 use crate::agent::tools::kind;
 use crate::agent::tools::typed::{self, TypedTool};
@@ -53,15 +56,37 @@ impl TypedTool for Write {
         Details::Diff(DiffDetails::of(path))
     }
 
+    async fn rehearse(
+        &self,
+        args: Args,
+        context: ToolContext,
+    ) -> Result<Option<Rehearsal>, ToolError> {
+        self.plan(args, &context, Change::rehearse).await.map(Some)
+    }
+
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
-        let (path, purpose) = (args.file_path, Purpose::MayBeNew);
-        let file = LockedFile::lock(path, purpose, &self.0, &context).await?;
-        call::blocking(move || replace(&file, &args.content)).await
+        let shown = context.shown;
+        self.plan(args, &context, move |change| change.make(shown))
+            .await
     }
 }
 
-/// Makes `content` all there is in the file.
-pub(super) fn replace(file: &LockedFile, content: &str) -> Result<ToolOutput, ToolError> {
+impl Write {
+    /// Works the change out, then does `what` with it.
+    async fn plan<T: Send + 'static>(
+        &self,
+        args: Args,
+        context: &ToolContext,
+        what: impl FnOnce(Change) -> Result<T, ToolError> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let (path, purpose) = (args.file_path, Purpose::MayBeNew);
+        let file = LockedFile::lock(path, purpose, &self.0, context).await?;
+        call::blocking(move || what(replace(file, args.content)?)).await
+    }
+}
+
+/// A change that makes `content` all there is in the file.
+pub(super) fn replace(file: LockedFile, content: String) -> Result<Change, ToolError> {
     let before = if file.is_new() {
         None
     } else {
@@ -76,14 +101,14 @@ pub(super) fn replace(file: &LockedFile, content: &str) -> Result<ToolOutput, To
             file.show_changes(current)
         )));
     }
-    let details = difference(file, before.as_ref(), content);
-    // The last step: its end is waited for also when the call is cancelled.
-    file.write(content.as_bytes(), before.as_ref())?;
     let shown = &file.path.shown;
-    Ok(ToolOutput::new(
-        format!("Successfully wrote {} bytes to {shown}", content.len()),
-        Details::Diff(details),
-    ))
+    Ok(Change {
+        report: format!("Successfully wrote {} bytes to {shown}", content.len()),
+        details: difference(&file, before.as_ref(), &content),
+        after: content.into_bytes(),
+        before,
+        file,
+    })
 }
 
 fn difference(file: &LockedFile, before: Option<&CurrentFile>, content: &str) -> DiffDetails {

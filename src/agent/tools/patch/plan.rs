@@ -92,7 +92,7 @@ pub struct File {
 }
 
 /// What a file is going to be.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub enum After {
     /// What it is.
     Same,
@@ -343,6 +343,18 @@ impl Plan {
                 self.failures.push(text);
             }
         }
+    }
+
+    /// Stands for the change: another one, also to other content, has another one.
+    pub fn fingerprint(&self) -> u64 {
+        let changed = self.files.iter().filter(|file| file.after != After::Same);
+        let files = changed.map(|file| {
+            let before = file.before.as_ref().map(CurrentFile::identity);
+            (&file.locked.path.real, before, &file.after)
+        });
+        let files: Vec<_> = files.collect();
+        let first = self.files.first();
+        first.map_or(0, |first| first.locked.fingerprint(&files))
     }
 
     /// What users see: a diff for each file.

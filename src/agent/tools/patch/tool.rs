@@ -8,12 +8,13 @@ use serde_json::json;
 
 use super::commit::commit;
 use super::parse::{Change, Section, parse};
-use super::plan::{paths_of, plan, resolve};
+use super::plan::{Plan, paths_of, plan, resolve};
 use crate::agent::paths;
 use crate::agent::tool::{
-    Details, DiffDetails, Effects, FileChange, ToolContext, ToolError, ToolOutput,
+    Details, DiffDetails, Effects, FileChange, Rehearsal, ToolContext, ToolError, ToolOutput,
 };
 use crate::agent::tools::call;
+use crate::agent::tools::edit::change::must_be_shown;
 use crate::agent::tools::edit::locked_file::{Caller, lock_files};
 use crate::agent::tools::edit::seen_files::SeenFiles;
 use crate::agent::tools::typed::{self, TypedTool};
@@ -84,27 +85,54 @@ impl TypedTool for ApplyPatch {
         Details::Diff(DiffDetails::of_all(patch.iter().map(preview)))
     }
 
-    async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
-        let patch = parse(&args.patch).map_err(|fault| {
-            ToolError::new(format!(
-                "The patch cannot be read, so nothing was changed: {fault}."
-            ))
-        })?;
-        let (patch, caller) = (Arc::new(patch), Caller::new(&context));
-        let find = {
-            let patch = Arc::clone(&patch);
-            move || resolve(&patch, &caller)
+    async fn rehearse(
+        &self,
+        args: Args,
+        context: ToolContext,
+    ) -> Result<Option<Rehearsal>, ToolError> {
+        let rehearse = |plan: Plan| {
+            Ok(Rehearsal {
+                fingerprint: plan.fingerprint(),
+                details: Details::Diff(plan.details()),
+            })
         };
-        let locked = lock_files(&self.0, &context.cancel, find).await?;
-        call::blocking(move || {
-            let plan = plan(&patch, locked)?;
+        self.plan(args, &context, rehearse).await.map(Some)
+    }
+
+    async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        let shown = context.shown;
+        let apply = move |plan: Plan| {
+            must_be_shown(shown, || plan.fingerprint())?;
             // Before the commit, for whose end a cancelled call is waited for.
             let details = Details::Diff(plan.details());
             commit(&plan)?;
             let text = format!("Patch applied:\n{}", plan.report.join("\n"));
             Ok(ToolOutput::new(text, details))
-        })
-        .await
+        };
+        self.plan(args, &context, apply).await
+    }
+}
+
+impl ApplyPatch {
+    /// Works the patch out, then does `what` with it.
+    async fn plan<T: Send + 'static>(
+        &self,
+        args: Args,
+        context: &ToolContext,
+        what: impl FnOnce(Plan) -> Result<T, ToolError> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let patch = parse(&args.patch).map_err(|fault| {
+            ToolError::new(format!(
+                "The patch cannot be read, so nothing was changed: {fault}."
+            ))
+        })?;
+        let (patch, caller) = (Arc::new(patch), Caller::new(context));
+        let find = {
+            let patch = Arc::clone(&patch);
+            move || resolve(&patch, &caller)
+        };
+        let locked = lock_files(&self.0, &context.cancel, find).await?;
+        call::blocking(move || what(plan(&patch, locked)?)).await
     }
 }
 

@@ -1,0 +1,78 @@
+//! What the gate comes to for one call: that it may run, and with what, or why it does not.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::call_ids;
+use super::env::RunEnv;
+use super::link::{RunLink, Turn};
+use crate::agent::permission::PermissionMode;
+use crate::agent::process::sandbox::Sandbox;
+use crate::agent::tool::{Details, Effects, Progress, Tool, ToolContext, ToolError};
+use crate::agent::workspace::Reach;
+use crate::llm::ToolCall;
+
+/// A call that may run.
+#[derive(Clone)]
+pub(super) struct Allowed {
+    /// The tool that runs.
+    pub tool: Arc<dyn Tool>,
+    /// Its arguments, coerced and valid.
+    pub args: Value,
+    /// What it may do.
+    pub effects: Effects,
+    /// The files it may touch.
+    pub reach: Reach,
+    /// The mode it was judged in.
+    pub mode: PermissionMode,
+    /// What its commands are held to.
+    pub sandbox: Option<Arc<Sandbox>>,
+    /// What the screen shows of it until it says more.
+    pub preview: Arc<Details>,
+    /// The change that the user was shown, see [`ToolContext::shown`].
+    pub shown: Option<u64>,
+}
+
+/// Why a call does not run.
+pub(super) enum Refusal {
+    /// For this reason, in words for the model.
+    Because(String),
+    /// It would fail.
+    Failing(ToolError),
+    /// The turn was cut short while the user was asked.
+    CutShort,
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Self {
+        Self::Because(why)
+    }
+}
+
+impl Allowed {
+    /// What the call knows of its surroundings.
+    pub fn context(
+        &self,
+        link: &RunLink,
+        env: &RunEnv,
+        turn: &Turn,
+        call: &ToolCall,
+        progress: Progress,
+    ) -> ToolContext {
+        ToolContext {
+            call_id: call.id.clone(),
+            cwd: env.cwd.clone(),
+            spill_file: call_ids::spill_file(&env.spill_dir, &call.id),
+            cancel: turn.interrupt.child_token(),
+            progress,
+            processes: link.processes.clone(),
+            asker: link.asker.clone(),
+            redactor: env.redactor.get().clone(),
+            sandbox: self.sandbox.clone(),
+            effects: self.effects.clone(),
+            reach: self.reach.clone(),
+            shown: self.shown,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Asks the user whether a call may run. What it would change is worked out before, so that they see all
+//! of it, and nothing else is done then. A call that would fail is not asked about.
+
+use std::sync::Arc;
+
+use super::allowed::{Allowed, Refusal};
+use super::env::RunEnv;
+use super::execution::reason;
+use super::link::{RunLink, Turn};
+use super::redaction;
+use crate::agent::event::AgentEvent;
+use crate::agent::permission::{Decision, rules_to_toml};
+use crate::agent::question::{Answer, PermissionSubject, Subject};
+use crate::agent::tool::{Progress, Rehearsal, ToolError};
+use crate::llm::ToolCall;
+
+/// Asks whether `allowed` may run, for which nothing speaks so far but `decision`.
+pub(super) async fn ask(
+    link: &RunLink,
+    env: &RunEnv,
+    turn: &Turn,
+    call: &ToolCall,
+    decision: &Decision,
+    allowed: &mut Allowed,
+) -> Result<(), Refusal> {
+    let mut why = decision.reason.clone();
+    let mut agreed = None;
+    loop {
+        let rehearsal = rehearse(link, env, turn, call, allowed).await?;
+        let fingerprint = rehearsal.as_ref().map(|rehearsal| rehearsal.fingerprint);
+        if agreed == Some(fingerprint) {
+            allowed.shown = fingerprint;
+            return Ok(());
+        }
+        if agreed.is_some() {
+            why = format!(
+                "{}; what is there has changed since you said yes",
+                decision.reason
+            );
+        }
+        if let Some(rehearsal) = rehearsal {
+            let details = Arc::new(rehearsal.details);
+            allowed.preview = redaction::details(env.redactor.get(), &details);
+            link.emit(AgentEvent::ToolUpdate {
+                call_id: call.id.clone(),
+                details: Arc::clone(&allowed.preview),
+            })
+            .await;
+        }
+        let subject = Subject::Permission(PermissionSubject {
+            reason: why.clone(),
+            details: Arc::clone(&allowed.preview),
+            suggestions: decision.suggestions.clone(),
+        });
+        let answer = link
+            .asker
+            .ask(&call.id, &call.name, subject, &turn.interrupt);
+        match answer.await {
+            Some(Answer::Allow { rules }) if rules.is_empty() => agreed = Some(fingerprint),
+            // Whatever else it is about is allowed too.
+            Some(Answer::Allow { .. }) => return Ok(()),
+            Some(Answer::Refuse { reason: None }) => {
+                return Err(String::from("Not permitted: the user refused this call.").into());
+            }
+            Some(Answer::Refuse { reason: Some(text) } | Answer::Reply(text)) => {
+                let text = format!("Not permitted: the user refused this call and says: {text}");
+                return Err(text.into());
+            }
+            None if turn.interrupt.is_cancelled() => return Err(Refusal::CutShort),
+            None => return Err(nobody_to_ask(decision).into()),
+        }
+    }
+}
+
+/// What the call would change, where that can be known.
+async fn rehearse(
+    link: &RunLink,
+    env: &RunEnv,
+    turn: &Turn,
+    call: &ToolCall,
+    allowed: &Allowed,
+) -> Result<Option<Rehearsal>, Refusal> {
+    let (progress, _) = Progress::new(Arc::clone(&allowed.preview));
+    let context = allowed.context(link, env, turn, call, progress);
+    let (tool, args) = (Arc::clone(&allowed.tool), allowed.args.clone());
+    // A task of its own: a panic ends the task, not the run.
+    let task = tokio::spawn(async move { tool.rehearse(args, context).await });
+    let result = turn.interrupt.run_until_cancelled(task).await;
+    let result = result.ok_or(Refusal::CutShort)?;
+    let failed = |error| ToolError::new(format!("Tool execution failed: {}", reason(error)));
+    let error = match result.map_err(failed) {
+        Ok(Ok(rehearsal)) => return Ok(rehearsal),
+        Ok(Err(error)) | Err(error) => error,
+    };
+    // What it says of a file that the model may not read is not for the model.
+    let reads = env
+        .permissions
+        .reads_freely(&allowed.effects.writes, &env.cwd, &link.processes);
+    if reads.await? {
+        Err(Refusal::Failing(error))
+    } else {
+        Ok(None)
+    }
+}
+
+/// The refusal of a call where nobody can be asked, and the way out.
+fn nobody_to_ask(decision: &Decision) -> String {
+    let why = format!(
+        "Not permitted: {}. Nobody can be asked here.",
+        decision.reason
+    );
+    match &*decision.suggestions {
+        [] => why,
+        rules => format!(
+            "{why} The user could allow it with a rule in config.toml:\n{}",
+            rules_to_toml(rules).trim_end()
+        ),
+    }
+}

@@ -1,0 +1,67 @@
+//! The change of one file, worked out and not made yet: shown to the user where they are asked, then
+//! made. What is made is what was shown.
+
+use super::atomic;
+use super::locked_file::{CurrentFile, LockedFile};
+use crate::agent::tool::{Details, DiffDetails, Rehearsal, ToolError, ToolOutput};
+
+/// A change that is possible as far as can be known before.
+pub struct Change {
+    /// The file.
+    pub file: LockedFile,
+    /// What is there; none when nothing is.
+    pub before: Option<CurrentFile>,
+    /// What is going to be there.
+    pub after: Vec<u8>,
+    /// For users.
+    pub details: DiffDetails,
+    /// For the model, when it is made.
+    pub report: String,
+}
+
+impl Change {
+    /// What the user is asked about.
+    ///
+    /// # Errors
+    /// The file may not be written.
+    pub fn rehearse(self) -> Result<Rehearsal, ToolError> {
+        if let Some(before) = &self.before {
+            atomic::may_write(&self.file.path.real, &before.meta)
+                .map_err(|error| self.file.failed(&error.into()))?;
+        }
+        Ok(Rehearsal {
+            fingerprint: self.fingerprint(),
+            details: Details::Diff(self.details),
+        })
+    }
+
+    /// Makes it. The last step of a call: its end is waited for also when the call is cancelled.
+    ///
+    /// # Errors
+    /// The file could not be written, or the user was `shown` another change.
+    pub fn make(self, shown: Option<u64>) -> Result<ToolOutput, ToolError> {
+        must_be_shown(shown, || self.fingerprint())?;
+        self.file.write(&self.after, self.before.as_ref())?;
+        Ok(ToolOutput::new(self.report, Details::Diff(self.details)))
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let before = self.before.as_ref().map(CurrentFile::identity);
+        let change = (&self.file.path.real, before, &self.after);
+        self.file.fingerprint(&change)
+    }
+}
+
+/// Fails when the user was `shown` another change than the one with this fingerprint.
+pub fn must_be_shown(
+    shown: Option<u64>,
+    fingerprint: impl FnOnce() -> u64,
+) -> Result<(), ToolError> {
+    if shown.is_none_or(|shown| shown == fingerprint()) {
+        return Ok(());
+    }
+    Err(ToolError::new(
+        "Nothing was changed: what is there was changed by someone else while the user was asked. \
+         Read it again.",
+    ))
+}

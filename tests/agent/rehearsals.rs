@@ -1,0 +1,191 @@
+//! A call that changes files shows the whole change before it is allowed, and makes no other one.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tiller::agent::permission::{Action, Origin, PermissionMode, Policy, Rule};
+use tiller::agent::tool::{Details, DiffDetails};
+use tiller::agent::{AgentEvent, Answer, PermissionOptions, Question, RunOutcome};
+
+use super::fixture::*;
+use super::permission::{asked, permission, setup, working};
+use crate::support::everything_allowed;
+
+const BEFORE: &str = "one\ntwo\nthree\n";
+
+fn edit(old: &str) -> (&'static str, Value) {
+    let args = json!({"file_path": "a.txt", "old_text": old, "new_text": "2"});
+    ("edit", args)
+}
+
+fn patch(lines: &str) -> (&'static str, Value) {
+    let patch = format!("*** Begin Patch\n{lines}\n*** End Patch");
+    ("apply_patch", json!({ "patch": patch }))
+}
+
+/// An agent in mode `ask` in whose folder there is a file.
+fn asking(call: (&str, Value)) -> TestAgent {
+    let agent = working(PermissionMode::Ask, true, &[call]);
+    fs::write(agent.cwd.join("a.txt"), BEFORE).unwrap();
+    agent
+}
+
+fn diff(details: &Details) -> &DiffDetails {
+    match details {
+        Details::Diff(diff) => diff,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn shown(question: &Question) -> &DiffDetails {
+    diff(&permission(question).details)
+}
+
+fn content(agent: &TestAgent) -> String {
+    fs::read_to_string(agent.cwd.join("a.txt")).unwrap()
+}
+
+#[tokio::test]
+async fn the_whole_change_is_shown_and_then_made() {
+    let write = json!({"file_path": "a.txt", "content": "one\n2\nthree\n"});
+    for call in [
+        edit("two"),
+        ("write", write),
+        patch("*** Update File: a.txt\n@@\n one\n-two\n+2"),
+    ] {
+        let tool = call.0;
+        let mut agent = asking(call);
+        agent.prompt("Go");
+        let cell = agent
+            .until(|event| matches!(event, AgentEvent::ToolUpdate { .. }))
+            .await;
+        let AgentEvent::ToolUpdate { details, .. } = cell else {
+            unreachable!()
+        };
+        let question = asked(&mut agent).await;
+        assert_eq!(*details, *permission(&question).details, "{tool}");
+        let diff = " 1 one\n-2 two\n+2 2\n 3 three";
+        assert_eq!(shown(&question).diff, diff, "{tool}");
+        assert_eq!(content(&agent), BEFORE, "{tool}");
+        agent.handle.answer(question.id, Answer::once());
+        let end = agent
+            .until(|event| matches!(event, AgentEvent::ToolEnd { .. }))
+            .await;
+        let AgentEvent::ToolEnd { details: made, .. } = end else {
+            unreachable!()
+        };
+        assert_eq!(made, details, "{tool}");
+        assert_eq!(agent.settled().await, RunOutcome::Done);
+        assert_eq!(content(&agent), "one\n2\nthree\n", "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_cannot_succeed_fails_without_a_question() {
+    type Prepare = fn(&TestAgent);
+    let nothing: Prepare = |_| {};
+    let read_only: Prepare = |agent| {
+        let mode = fs::Permissions::from_mode(0o444);
+        fs::set_permissions(agent.cwd.join("a.txt"), mode).unwrap();
+    };
+    for (call, prepare, told) in [
+        (edit("four"), nothing, "c0!: Could not find the exact text"),
+        (edit("two"), read_only, "c0!: Failed to write file: "),
+        (patch("nonsense"), nothing, "c0!: The patch cannot be read"),
+        (
+            patch("*** Delete File: none.txt"),
+            nothing,
+            "c0!: The patch was not applied",
+        ),
+    ] {
+        let mut agent = asking(call);
+        prepare(&agent);
+        agent.prompt("Go");
+        // A question would wait for its answer.
+        assert_eq!(agent.settled().await, RunOutcome::Done, "{told}");
+        let result = agent.request(1).pop().unwrap();
+        assert!(result.starts_with(told), "{result}");
+        assert_eq!(content(&agent), BEFORE);
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_changes_while_the_user_is_asked_is_asked_about_again() {
+    let mut agent = asking(edit("two"));
+    agent.prompt("Go");
+    let first = asked(&mut agent).await;
+    fs::write(agent.cwd.join("a.txt"), "zero\none\ntwo\n").unwrap();
+    agent.handle.answer(first.id, Answer::once());
+    let second = asked(&mut agent).await;
+    assert!(second.id > first.id);
+    assert_eq!(shown(&second).diff, " 1 zero\n 2 one\n-3 two\n+3 2");
+    let reason = &permission(&second).reason;
+    let why = "; what is there has changed since you said yes";
+    assert!(reason.ends_with(why), "{reason}");
+    assert_eq!(content(&agent), "zero\none\ntwo\n");
+    // Written anew with the same bytes, it is the same change.
+    fs::write(agent.cwd.join("a.txt"), "zero\none\ntwo\n").unwrap();
+    agent.handle.answer(second.id, Answer::once());
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(content(&agent), "zero\none\n2\n");
+}
+
+#[tokio::test]
+async fn a_change_that_has_become_impossible_is_not_made() {
+    let mut agent = asking(edit("two"));
+    agent.prompt("Go");
+    let question = asked(&mut agent).await;
+    fs::write(agent.cwd.join("a.txt"), "other\n").unwrap();
+    agent.handle.answer(question.id, Answer::once());
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let result = agent.request(1).pop().unwrap();
+    assert!(result.starts_with("c0!: Could not find"), "{result}");
+    assert_eq!(content(&agent), "other\n");
+}
+
+#[tokio::test]
+async fn what_the_model_may_not_read_it_is_not_told_by_a_failure() {
+    let hidden = Rule {
+        path: Some("a.txt".into()),
+        ..Rule::of_tool("read", Action::Ask, Origin::Session)
+    };
+    let call = patch("*** Update File: a.txt\n@@\n one\n-wrong\n+2");
+    let mut agent = Setup {
+        permission: Some(PermissionOptions {
+            policy: Policy::new(PermissionMode::Ask, vec![hidden]),
+            ..everything_allowed()
+        }),
+        ..setup(PermissionMode::Ask, true, &[call])
+    }
+    .start();
+    fs::write(agent.cwd.join("a.txt"), BEFORE).unwrap();
+    agent.prompt("Go");
+    let question = asked(&mut agent).await;
+    assert_eq!(shown(&question).diff, "");
+    let no = Answer::Refuse { reason: None };
+    agent.handle.answer(question.id, no);
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let result = agent.request(1).pop().unwrap();
+    assert_eq!(result, "c0!: Not permitted: the user refused this call.");
+}
+
+#[tokio::test]
+async fn what_is_not_asked_is_not_worked_out_twice() {
+    let mut agent = working(PermissionMode::Full, true, &[edit("two")]);
+    fs::write(agent.cwd.join("a.txt"), BEFORE).unwrap();
+    agent.prompt("Go");
+    let end = |event: &AgentEvent| {
+        matches!(
+            event,
+            AgentEvent::ToolUpdate { .. } | AgentEvent::ToolEnd { .. }
+        )
+    };
+    let first = agent.until(end).await;
+    assert!(matches!(first, AgentEvent::ToolEnd { .. }), "{first:?}");
+    let AgentEvent::ToolEnd { details, .. } = first else {
+        unreachable!()
+    };
+    assert_eq!(diff(&Arc::clone(&details)).added, 1);
+}
