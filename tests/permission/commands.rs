@@ -40,7 +40,6 @@ fn the_built_in_rules_hold_of_their_own_examples() {
     let policy = policy("auto");
     let faults: Vec<String> = policy
         .rules()
-        .iter()
         .filter_map(|rule| rule.check_examples().err())
         .collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));

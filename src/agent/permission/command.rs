@@ -35,7 +35,7 @@ pub(super) fn decide(policy: &Policy, request: &Request, text: &str) -> Decision
 
 /// The strictest rule about every call of the tool.
 fn whole_tool<'a>(policy: &'a Policy, request: &Request) -> Option<&'a Arc<Rule>> {
-    let about = policy.rules().iter().filter(|rule| {
+    let about = policy.rules().filter(|rule| {
         rule.is_about(request.tool) && !rule.is_about_commands() && rule.path.is_none()
     });
     about.max_by_key(|rule| rule.action)
@@ -189,7 +189,7 @@ impl Judging<'_> {
     fn rules<'a>(&'a self, command: &'a SimpleCommand) -> Found<'a> {
         let full = self.policy.mode == PermissionMode::Full;
         let folder = self.request.root.to_string_lossy();
-        let holding = self.policy.rules().iter().filter_map(|rule| {
+        let holding = self.policy.rules().filter_map(|rule| {
             // A default holds of what a wrapper starts, which is judged by itself.
             let left_out = rule.origin == Origin::BuiltIn && (full || command.wraps);
             let counts = rule.is_about(self.request.tool) && !left_out;
@@ -252,7 +252,7 @@ impl Judging<'_> {
     /// A rule about files that holds of one that the line writes, or names.
     fn path_rule(&self) -> Option<(Action, &Arc<Rule>)> {
         let full = self.policy.mode == PermissionMode::Full;
-        let rules = self.policy.rules().iter().filter(|rule| {
+        let rules = self.policy.rules().filter(|rule| {
             rule.path.is_some()
                 && rule.action != Action::Allow
                 && !(full && rule.origin == Origin::BuiltIn)

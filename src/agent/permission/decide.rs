@@ -52,7 +52,7 @@ fn tool_rules(
     confinement: Confinement,
     path: Option<&Path>,
 ) -> Option<Decision> {
-    let holding = policy.rules().iter().filter(|rule| {
+    let holding = policy.rules().filter(|rule| {
         rule.is_about(request.tool)
             && !rule.is_about_commands()
             && match path {

@@ -1,13 +1,18 @@
 //! The mode and the rules in force.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::mode::PermissionMode;
 use super::rule::{Action, Origin, Rule};
 use super::rules_text::parse_rules;
 
-/// The rules that came with the program.
-const BUILT_IN: &str = include_str!("../../../assets/permission.toml");
+/// The rules that came with the program. Read when the first call is judged, not at the start.
+static BUILT_IN: LazyLock<Vec<Arc<Rule>>> = LazyLock::new(|| {
+    let text = include_str!("../../../assets/permission.toml");
+    let rules = parse_rules(text, |_| Origin::BuiltIn);
+    let rules = rules.expect("assets/permission.toml is checked by a test");
+    rules.into_iter().map(Arc::new).collect()
+});
 
 /// What is decided by. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -16,39 +21,34 @@ pub struct Policy {
     pub mode: PermissionMode,
     /// Why no sandbox works on this machine; `None` where one does, or nobody knows yet.
     pub no_sandbox: Option<String>,
-    /// All rules, the built-in ones first.
-    rules: Arc<Vec<Arc<Rule>>>,
+    /// The rules of the user, of projects and of answers.
+    own: Arc<Vec<Arc<Rule>>>,
 }
 
 impl Policy {
-    /// A policy of the built-in rules and `rules`.
-    pub fn new(mode: PermissionMode, rules: Vec<Rule>) -> Self {
-        let built_in = parse_rules(BUILT_IN, |_| Origin::BuiltIn);
-        let built_in = built_in.expect("assets/permission.toml is checked by a test");
-        let rules = built_in.into_iter().chain(rules).map(Arc::new).collect();
+    /// A policy of the built-in rules and `own`.
+    pub fn new(mode: PermissionMode, own: Vec<Rule>) -> Self {
         Self {
             mode,
             no_sandbox: None,
-            rules: Arc::new(rules),
+            own: Arc::new(own.into_iter().map(Arc::new).collect()),
         }
     }
 
-    /// All rules.
-    pub fn rules(&self) -> &[Arc<Rule>] {
-        &self.rules
+    /// All rules, the built-in ones first.
+    pub fn rules(&self) -> impl Iterator<Item = &Arc<Rule>> {
+        BUILT_IN.iter().chain(self.own.iter())
     }
 
     /// Adds a rule.
     pub fn add(&mut self, rule: Rule) {
-        Arc::make_mut(&mut self.rules).push(Arc::new(rule));
+        Arc::make_mut(&mut self.own).push(Arc::new(rule));
     }
 
     /// Whether a rule of somebody's own may stop a command.
     pub(super) fn has_own_command_rules(&self) -> bool {
-        self.rules.iter().any(|rule| {
-            rule.origin != Origin::BuiltIn
-                && rule.action != Action::Allow
-                && (rule.is_about_commands() || rule.path.is_some())
+        self.own.iter().any(|rule| {
+            rule.action != Action::Allow && (rule.is_about_commands() || rule.path.is_some())
         })
     }
 }

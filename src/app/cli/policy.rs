@@ -16,7 +16,7 @@ use crate::app::outcome::Outcome;
 
 /// Holds all rules to their examples.
 pub fn check_rules(policy: &Policy, json: bool) -> Outcome {
-    let rules = policy.rules();
+    let rules: Vec<_> = policy.rules().collect();
     let faults = rules.iter().filter_map(|rule| {
         let fault = rule.check_examples().err()?;
         Some((rule, fault))
