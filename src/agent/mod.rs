@@ -17,6 +17,7 @@ pub mod question;
 pub mod toolbox;
 mod schema;
 mod violations;
+pub mod diff;
 pub mod tools;
 pub mod workspace;
 mod paths;

@@ -5,8 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use similar::{ChangeTag, TextDiff};
-
 use super::apply::{Kept, Step, obstacle};
 use super::git_contents::{GitContents, TOGETHER};
 use super::history::Direction;
@@ -14,6 +12,7 @@ use super::look::look;
 use super::record::{Record, Status};
 use super::state::{Content, State};
 use super::store::Store;
+use crate::agent::diff::{self, DiffTag};
 use crate::agent::tool::FileChange;
 
 /// Larger files are not compared line by line.
@@ -117,13 +116,12 @@ fn files(steps: &[Step<'_>], store: &Store) -> Vec<FilePreview> {
 
 fn lines(step: &Step<'_>, contents: &GitContents<'_>, end: Instant) -> Option<(usize, usize)> {
     let (old, new) = (here(step)?, there(step.to, contents)?);
-    let mut config = TextDiff::configure();
-    let diff = config.deadline(end).diff_lines(&old, &new);
-    let count = |tag| {
-        let changes = diff.iter_all_changes();
-        changes.filter(|change| change.tag() == tag).count()
-    };
-    Some((count(ChangeTag::Insert), count(ChangeTag::Delete)))
+    let (old, new) = (diff::lines(old.as_bytes()), diff::lines(new.as_bytes()));
+    let steps = diff::compare(&old, &new, end);
+    let changes = steps.iter().filter(|step| step.tag() != DiffTag::Equal);
+    Some(changes.fold((0, 0), |(added, removed), step| {
+        (added + step.new_range().len(), removed + step.old_range().len())
+    }))
 }
 
 /// The content, if it is compared.

@@ -5,9 +5,10 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
+use similar::group_diff_ops;
 
 use super::index::body;
+use crate::agent::diff::{self, DiffOp, DiffTag, lines};
 use crate::agent::tool::DiffDetails;
 
 /// Unchanged lines shown on either side of a change.
@@ -38,11 +39,6 @@ pub fn details(path: String, old: &[u8], new: &[u8]) -> DiffDetails {
     details
 }
 
-/// A text's lines with their ends.
-pub fn lines(text: &[u8]) -> Vec<&[u8]> {
-    text.split_inclusive(|byte| *byte == b'\n').collect()
-}
-
 /// The difference in the shown form, if that is all of it: no line cut, nothing that looks alike.
 pub fn whole(old: &[u8], new: &[u8], max_lines: usize, max_bytes: usize) -> Option<String> {
     let is_readable = |text: &[u8]| {
@@ -56,8 +52,7 @@ pub fn whole(old: &[u8], new: &[u8], max_lines: usize, max_bytes: usize) -> Opti
 
 /// The steps from `old` to `new`, in order, covering both.
 pub fn compare(old: &[&[u8]], new: &[&[u8]]) -> Vec<DiffOp> {
-    let deadline = Instant::now() + DEADLINE;
-    capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(deadline))
+    diff::compare(old, new, Instant::now() + DEADLINE)
 }
 
 /// The shown form of the steps `ops`.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::diff;
+use crate::agent::diff::lines;
 use super::fold::Folded;
 use super::index::{Fuzz, Index, LineEnds, body};
 
@@ -186,7 +186,7 @@ fn indented(text: &[u8], old: &[u8], new: &[u8]) -> Result<(Range<usize>, Shift)
     if old.trim_ascii().is_empty() {
         return Err(NoMatch::NotFound);
     }
-    let old_lines: Vec<&[u8]> = diff::lines(old).into_iter().map(body).collect();
+    let old_lines: Vec<&[u8]> = lines(old).into_iter().map(body).collect();
     let index = Index::new(text, LineEnds::Lf);
     let places: Vec<usize> = index.all(Fuzz::Indentation, &old_lines, 0).collect();
     let first = match places[..] {

@@ -4,9 +4,9 @@
 
 use std::ops::Range;
 
-use similar::{DiffOp, DiffTag};
 
 use super::diff;
+use crate::agent::diff::{DiffOp, DiffTag, lines};
 use super::index::Fuzz;
 use super::matching::Found;
 
@@ -22,7 +22,7 @@ impl<'a> Replacement<'a> {
     /// `new` for `old` (both with LF only), which was `found` in the file.
     pub fn new(old: &[u8], new: &'a [u8], found: &'a Found) -> Self {
         let literal = found.fuzz == Fuzz::Exact && !old.contains(&b'\n') && !new.contains(&b'\n');
-        let compare = || diff::compare(&diff::lines(old), &diff::lines(new));
+        let compare = || diff::compare(&lines(old), &lines(new));
         Self {
             new,
             found,
@@ -35,8 +35,8 @@ impl<'a> Replacement<'a> {
         let Some(steps) = &self.steps else {
             return self.new.to_vec();
         };
-        let present = diff::lines(&content[range.clone()]);
-        let new_lines = diff::lines(self.new);
+        let present = lines(&content[range.clone()]);
+        let new_lines = lines(self.new);
         let outside = line_end_around(content, range.end);
         let mut out = Vec::with_capacity(self.new.len());
         for step in steps {

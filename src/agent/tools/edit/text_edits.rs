@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::change::Change;
 use super::diff;
+use crate::agent::diff::lines as split_lines;
 use super::index::Fuzz;
 use super::locked_file::{CurrentFile, LockedFile};
 use super::matching::{Found, NoMatch, Normal, Scope, find};
@@ -220,7 +221,7 @@ fn which(wanted: &TextEdits, number: usize) -> String {
 /// The lines that would match if they were indented otherwise.
 fn other_indentation(content: &[u8], lines: &Range<usize>) -> String {
     let mut text = String::from(" The file has its lines with other indentation:");
-    let all = diff::lines(content);
+    let all = split_lines(content);
     for (number, line) in all.iter().enumerate().take(lines.end).skip(lines.start) {
         if number - lines.start == MAX_QUOTED {
             text.push_str("\n  ...");

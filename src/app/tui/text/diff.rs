@@ -2,14 +2,16 @@
 //! that differ.
 
 use std::ops::Range;
+use std::time::{Duration, Instant};
 
 use ratatui::style::{Modifier, Style};
-use similar::{ChangeTag, TextDiff};
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::RenderContext;
 use super::code::{HighlightCache, mark_code};
 use super::row::{Line, Row, lines};
 use super::wrap::{Break, Prefix, wrap};
+use crate::agent::diff::{self, DiffOp, DiffTag};
 use crate::app::sanitize::visible_line;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub struct DiffLine {
 
 /// Pairs of lines longer than this are not compared word by word.
 const MAX_PAIR_BYTES: usize = 1_000;
+/// Time for comparing two lines; as short as they are, none takes it.
+const COMPARING: Duration = Duration::from_secs(1);
 
 /// Pairs of lines of a run beyond which they are taken one after the other.
 const MAX_COMPARED: usize = 400;
@@ -116,7 +120,7 @@ fn pairs(old: &[DiffLine], new: &[DiffLine]) -> Vec<(usize, usize)> {
     let likeness: Vec<u32> = old
         .iter()
         .flat_map(|old| new.iter().map(|new| compare(&old.text, &new.text)))
-        .map(|diff| diff.map_or(0, |diff| (diff.ratio() * 1000.0) as u32))
+        .map(|diff| diff.map_or(0, |diff| (diff.likeness() * 1000.0) as u32))
         .collect();
     // The best sum for the lines from here on, filled from the end.
     let mut best = vec![0; (old.len() + 1) * columns];
@@ -143,37 +147,51 @@ fn pairs(old: &[DiffLine], new: &[DiffLine]) -> Vec<(usize, usize)> {
     pairs
 }
 
+/// Two lines word by word.
+struct Comparison<'a> {
+    old: Vec<&'a [u8]>,
+    new: Vec<&'a [u8]>,
+    steps: Vec<DiffOp>,
+}
+
 /// The comparison of two lines, if they have enough in common.
-fn compare<'a>(old: &'a str, new: &'a str) -> Option<TextDiff<'a, 'a, str>> {
+fn compare<'a>(old: &'a str, new: &'a str) -> Option<Comparison<'a>> {
     if old.len().max(new.len()) > MAX_PAIR_BYTES {
         return None;
     }
-    let diff = TextDiff::from_unicode_words(old, new);
-    (diff.ratio() >= MIN_LIKENESS).then_some(diff)
+    let words = |text: &'a str| text.split_word_bounds().map(str::as_bytes).collect();
+    let (old, new): (Vec<_>, Vec<_>) = (words(old), words(new));
+    let steps = diff::compare(&old, &new, Instant::now() + COMPARING);
+    let comparison = Comparison { old, new, steps };
+    (comparison.likeness() >= MIN_LIKENESS).then_some(comparison)
+}
+
+impl Comparison<'_> {
+    /// The part of the words that both lines have, 0 to 1.
+    fn likeness(&self) -> f32 {
+        let equal = self.steps.iter().filter(|step| step.tag() == DiffTag::Equal);
+        let equal: usize = equal.map(|step| step.old_range().len()).sum();
+        let all = self.old.len() + self.new.len();
+        if all == 0 { 1.0 } else { 2.0 * equal as f32 / all as f32 }
+    }
 }
 
 fn mark_pair(old: &mut DiffLine, new: &mut DiffLine) {
-    let Some(diff) = compare(&old.text, &new.text) else {
+    let Some(comparison) = compare(&old.text, &new.text) else {
         return;
     };
+    let bytes = |words: &[&[u8]]| words.iter().map(|word| word.len()).sum::<usize>();
     let (mut in_old, mut in_new) = (0, 0);
     let (mut old_ranges, mut new_ranges) = (Vec::new(), Vec::new());
-    for change in diff.iter_all_changes() {
-        let len = change.value().len();
-        match change.tag() {
-            ChangeTag::Equal => {
-                in_old += len;
-                in_new += len;
-            }
-            ChangeTag::Delete => {
-                push_range(&mut old_ranges, in_old, in_old + len);
-                in_old += len;
-            }
-            ChangeTag::Insert => {
-                push_range(&mut new_ranges, in_new, in_new + len);
-                in_new += len;
-            }
+    for step in &comparison.steps {
+        let removed = bytes(&comparison.old[step.old_range()]);
+        let added = bytes(&comparison.new[step.new_range()]);
+        if step.tag() != DiffTag::Equal {
+            push_range(&mut old_ranges, in_old, in_old + removed);
+            push_range(&mut new_ranges, in_new, in_new + added);
         }
+        in_old += removed;
+        in_new += added;
     }
     old.changed = old_ranges;
     new.changed = new_ranges;
@@ -181,6 +199,7 @@ fn mark_pair(old: &mut DiffLine, new: &mut DiffLine) {
 
 fn push_range(ranges: &mut Vec<(usize, usize)>, start: usize, end: usize) {
     match ranges.last_mut() {
+        _ if start == end => {}
         Some(last) if last.1 == start => last.1 = end,
         _ => ranges.push((start, end)),
     }
