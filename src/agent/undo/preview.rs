@@ -120,7 +120,10 @@ fn lines(step: &Step<'_>, contents: &GitContents<'_>, end: Instant) -> Option<(u
     let steps = diff::compare(&old, &new, end);
     let changes = steps.iter().filter(|step| step.tag() != DiffTag::Equal);
     Some(changes.fold((0, 0), |(added, removed), step| {
-        (added + step.new_range().len(), removed + step.old_range().len())
+        (
+            added + step.new_range().len(),
+            removed + step.old_range().len(),
+        )
     }))
 }
 

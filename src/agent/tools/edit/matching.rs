@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use crate::agent::diff::lines;
 use super::fold::Folded;
 use super::index::{Fuzz, Index, LineEnds, body};
+use crate::agent::diff::lines;
 
 /// Larger files are only searched exactly.
 const MAX_FUZZY: usize = 4 * 1024 * 1024;

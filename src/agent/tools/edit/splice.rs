@@ -4,11 +4,10 @@
 
 use std::ops::Range;
 
-
 use super::diff;
-use crate::agent::diff::{DiffOp, DiffTag, lines};
 use super::index::Fuzz;
 use super::matching::Found;
+use crate::agent::diff::{DiffOp, DiffTag, lines};
 
 /// A new text for an old one. They are compared once, however many places they stand for.
 pub struct Replacement<'a> {

@@ -7,11 +7,11 @@ use std::ops::Range;
 
 use super::change::Change;
 use super::diff;
-use crate::agent::diff::lines as split_lines;
 use super::index::Fuzz;
 use super::locked_file::{CurrentFile, LockedFile};
 use super::matching::{Found, NoMatch, Normal, Scope, find};
 use super::splice::Replacement;
+use crate::agent::diff::lines as split_lines;
 use crate::agent::tool::ToolError;
 use crate::agent::tools::escape::unescape;
 use crate::agent::tools::kind;

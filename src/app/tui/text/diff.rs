@@ -169,10 +169,17 @@ fn compare<'a>(old: &'a str, new: &'a str) -> Option<Comparison<'a>> {
 impl Comparison<'_> {
     /// The part of the words that both lines have, 0 to 1.
     fn likeness(&self) -> f32 {
-        let equal = self.steps.iter().filter(|step| step.tag() == DiffTag::Equal);
+        let equal = self
+            .steps
+            .iter()
+            .filter(|step| step.tag() == DiffTag::Equal);
         let equal: usize = equal.map(|step| step.old_range().len()).sum();
         let all = self.old.len() + self.new.len();
-        if all == 0 { 1.0 } else { 2.0 * equal as f32 / all as f32 }
+        if all == 0 {
+            1.0
+        } else {
+            2.0 * equal as f32 / all as f32
+        }
     }
 }
 
