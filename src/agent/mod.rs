@@ -21,6 +21,7 @@ pub mod diff;
 pub mod tools;
 pub mod workspace;
 mod paths;
+mod aside;
 pub mod process;
 pub mod permission;
 

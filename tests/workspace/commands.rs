@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tiller::agent::workspace::{Places, Workspace};
+use tiller::agent::workspace::{CommandPlaces, Places, Repositories, Workspace};
 
 /// A plain git folder, as git would make it.
 fn git_folder(path: &Path) {
@@ -21,6 +21,11 @@ fn workspace(cwd: &Path, home: &Path) -> Workspace {
         home: Some(home.to_owned()),
         ..Places::default()
     })
+}
+
+/// The places for the first command of a session.
+fn for_commands(workspace: &Workspace) -> CommandPlaces {
+    workspace.for_commands(&mut Repositories::default())
 }
 
 /// Paths below `top`, as text.
@@ -43,9 +48,9 @@ fn commands_may_not_write_what_makes_code_run() {
     fs::create_dir_all(top.join(".ssh")).unwrap();
     fs::write(top.join(".bashrc"), "").unwrap();
     let of_shop = workspace(&shop, &top);
-    assert_eq!(below(&top, of_shop.for_commands().writable), ["shop"]);
+    assert_eq!(below(&top, for_commands(&of_shop).writable), ["shop"]);
     assert_eq!(
-        below(&top, of_shop.for_commands().read_only),
+        below(&top, for_commands(&of_shop).read_only),
         [
             "shop/.git/config",
             "shop/.git/hooks",
@@ -57,10 +62,17 @@ fn commands_may_not_write_what_makes_code_run() {
             "shop/vendor/lib/.git/hooks",
         ]
     );
-    assert_eq!(below(&top, of_shop.for_commands().hidden), [".ssh"]);
+    assert_eq!(below(&top, for_commands(&of_shop).hidden), [".ssh"]);
     assert_eq!(
-        below(&top, of_shop.for_commands().forbidden),
-        ["shop/.git/commondir", "shop/vendor/lib/.git/commondir"]
+        below(&top, for_commands(&of_shop).forbidden),
+        [
+            "shop/.git/commondir",
+            "shop/.git/config.worktree",
+            "shop/.git/modules/a/b/commondir",
+            "shop/.git/modules/a/b/config.worktree",
+            "shop/vendor/lib/.git/commondir",
+            "shop/vendor/lib/.git/config.worktree",
+        ]
     );
     // A trial is in tiller's own folder, which stays hidden around it.
     let (own, trial) = (top.join("own"), top.join("own/try/1/shop"));
@@ -72,9 +84,9 @@ fn commands_may_not_write_what_makes_code_run() {
         own: vec![own],
         ..Places::default()
     });
-    let hidden = below(&top, of_trial.for_commands().hidden);
+    let hidden = below(&top, for_commands(&of_trial).hidden);
     assert_eq!(hidden, ["own/sessions", "own/try/2"]);
-    let of_home = below(&top, workspace(&top, &top).for_commands().read_only);
+    let of_home = below(&top, for_commands(&workspace(&top, &top)).read_only);
     for path in [".bashrc", "shop/.git/hooks"] {
         assert!(of_home.contains(&path.to_owned()), "{of_home:?}");
     }
@@ -102,15 +114,13 @@ fn git_works_in_a_linked_working_tree_that_is_one() {
     let writable = |tree: &Path| {
         below(
             &top,
-            workspace(tree, &top.join("home")).for_commands().writable,
+            for_commands(&workspace(tree, &top.join("home"))).writable,
         )
     };
     assert_eq!(writable(&linked), ["linked", "main/.git"]);
     let read_only = below(
         &top,
-        workspace(&linked, &top.join("home"))
-            .for_commands()
-            .read_only,
+        for_commands(&workspace(&linked, &top.join("home"))).read_only,
     );
     assert!(
         read_only.contains(&"main/.git/hooks".to_owned()),
@@ -144,10 +154,176 @@ fn git_works_in_a_submodule() {
     let writable = || {
         below(
             &top,
-            workspace(&tree, &top.join("home")).for_commands().writable,
+            for_commands(&workspace(&tree, &top.join("home"))).writable,
         )
     };
     assert_eq!(writable(), ["shop/lib"]);
     fs::write(module.join("config"), "[core]\n\tworktree = ../../../lib\n").unwrap();
     assert_eq!(writable(), ["shop/lib", "shop/.git/modules/lib"]);
+}
+
+fn run(in_folder: &Path, script: &str) {
+    let mut bash = std::process::Command::new("bash");
+    let ran = bash.args(["-ec", script]).current_dir(in_folder);
+    let ran = ran.env("HOME", in_folder).output().unwrap();
+    assert!(ran.status.success(), "{script}: {ran:?}");
+}
+
+/// A workspace with a repository in which a command has run that did this; what was said.
+fn after(script: &str) -> (tempfile::TempDir, PathBuf, Vec<String>) {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = fs::canonicalize(dir.path()).unwrap().join("shop");
+    fs::create_dir(&shop).unwrap();
+    run(
+        &shop,
+        "git init -q . && mkdir deep && git init -q deep/own && git -C deep/own config core.pager less",
+    );
+    let workspace = workspace(&shop, dir.path());
+    let mut repositories = Repositories::default();
+    workspace.for_commands(&mut repositories);
+    run(&shop, script);
+    let said = workspace.after_command(&mut repositories, true);
+    (dir, shop, said)
+}
+
+#[test]
+fn what_a_command_made_that_would_run_programs_is_taken_out_of_force() {
+    for (script, gone, word) in [
+        (
+            "git init -q sub && git -C sub config core.fsmonitor evil",
+            "grep fsmonitor sub/.git/config",
+            "core.fsmonitor",
+        ),
+        (
+            "git init -q a/b/c/d/e && git -C a/b/c/d/e config alias.st '!evil'",
+            "grep evil a/b/c/d/e/.git/config",
+            "alias.st",
+        ),
+        (
+            "git init -q sub && mkdir -p sub/.git/hooks && echo evil > sub/.git/hooks/pre-commit",
+            "ls sub/.git/hooks/pre-commit",
+            "pre-commit",
+        ),
+        (
+            "git init -q sub && rm -rf sub/.git/hooks && mkdir h && ln -s ../../h sub/.git/hooks",
+            "ls -d sub/.git/hooks",
+            "hooks",
+        ),
+        (
+            "git init -q sub && mv sub/.git/config c && ln -s ../../c sub/.git/config",
+            "test -L sub/.git/config",
+            "cannot be read",
+        ),
+        (
+            "git init -q sub && git -C sub config extensions.worktreeConfig true
+             echo '[core]pager=evil' > sub/.git/config.worktree",
+            "grep pager sub/.git/config.worktree",
+            "core.pager",
+        ),
+        (
+            "git init -q --bare bare && git -C bare config core.sshCommand evil",
+            "grep -i sshcommand bare/config",
+            "core.sshcommand",
+        ),
+        (
+            "mkdir ../evil sub && git init -q --bare ../evil/g && echo 'gitdir: ../../evil/g' > sub/.git",
+            "ls sub/.git",
+            "elsewhere",
+        ),
+        (
+            "mkdir ../evil sub && git init -q ../evil && ln -s ../../evil/.git sub/.git",
+            "ls -d sub/.git",
+            "elsewhere",
+        ),
+        (
+            "git init -q sub && mkdir c && cp -r sub/.git/objects sub/.git/refs c && echo ../../c > sub/.git/commondir",
+            "ls sub/.git/commondir",
+            "elsewhere",
+        ),
+        (
+            "git init -q .git/modules/m && git -C .git/modules/m config core.editor evil",
+            "grep editor .git/modules/m/.git/config",
+            "core.editor",
+        ),
+        ("echo evil > .envrc", "ls .envrc", ".envrc"),
+        (
+            "mkdir -p .husky && echo evil > .husky/pre-push",
+            "ls -d .husky",
+            ".husky",
+        ),
+        (
+            "mkdir .vscode && echo '{}' > .vscode/tasks.json",
+            "ls .vscode/tasks.json",
+            "tasks.json",
+        ),
+    ] {
+        let (_dir, shop, said) = after(script);
+        assert!(
+            said.iter().any(|text| text.contains(word)),
+            "{script}: {said:?}"
+        );
+        run(&shop, &format!("! {gone}"));
+    }
+}
+
+#[test]
+fn what_git_makes_by_itself_is_left_alone() {
+    for script in [
+        "git init -q sub && cd sub && git config user.name x && git config core.fsmonitor false",
+        "git -c init.defaultBranch=main init -q up && cd up && git -c user.name=x -c user.email=x commit -qm x --allow-empty
+         cd .. && git clone -q up down && git -C down remote add other https://example.org/x
+         git -C down worktree add -q ../tree && git -C down switch -qc feature",
+        "git -c init.defaultBranch=main init -q up && cd up && git -c user.name=x -c user.email=x commit -qm x --allow-empty
+         cd .. && git -c protocol.file.allow=always submodule --quiet add ./up mod && git -C mod status",
+        "git init -q --bare bare; mkdir -p pre/objects pre/refs; touch pre/config; mkdir .vscode .idea; touch .vscode/settings.json",
+    ] {
+        let (_dir, shop, said) = after(script);
+        assert_eq!(said, Vec::<String>::new(), "{script}");
+        run(&shop, "test $(git -C deep/own config core.pager) = less && git status");
+    }
+}
+
+#[test]
+fn a_second_name_of_the_settings_changes_nothing_later() {
+    let (_dir, shop, said) = after("git init -q sub && ln sub/.git/config c");
+    assert_eq!(said, Vec::<String>::new());
+    run(
+        &shop,
+        "echo '[core]pager=evil' >> c && ! grep evil sub/.git/config",
+    );
+}
+
+#[test]
+fn what_the_user_makes_between_commands_stays() {
+    let (dir, shop, _) = after("true");
+    let workspace = workspace(&shop, dir.path());
+    let mut repositories = Repositories::default();
+    workspace.for_commands(&mut repositories);
+    assert_eq!(
+        workspace.after_command(&mut repositories, true),
+        Vec::<String>::new()
+    );
+    run(
+        &shop,
+        "git init -q mine && git -C mine config core.pager less",
+    );
+    let places = workspace.for_commands(&mut repositories);
+    assert!(places.read_only.contains(&shop.join("mine/.git/config")));
+    assert_eq!(
+        workspace.after_command(&mut repositories, true),
+        Vec::<String>::new()
+    );
+    // And while a server of a command runs, what is new is taken for its work.
+    workspace.for_commands(&mut repositories);
+    assert_eq!(
+        workspace.after_command(&mut repositories, false),
+        Vec::<String>::new()
+    );
+    run(
+        &shop,
+        "git init -q theirs && git -C theirs config core.pager less",
+    );
+    workspace.for_commands(&mut repositories);
+    let said = workspace.after_command(&mut repositories, true);
+    assert!(said[0].contains("core.pager"), "{said:?}");
 }

@@ -2,19 +2,25 @@
 //! with more, and the model is told why it failed.
 
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
 
 use super::allowed::Allowed;
 use super::env::RunEnv;
 use super::execution::execute;
 use super::link::{RunLink, Turn};
 use super::outcome::CallOutcome;
-use crate::agent::event::ToolStatus;
+use crate::agent::event::{NoticeLevel, ToolStatus};
 use crate::agent::permission::{Confinement, PermissionMode, suggest_wider};
 use crate::agent::process::ExitStatus;
 use crate::agent::process::sandbox::{Confined, Network, Sandbox, signs_of_confinement};
 use crate::agent::question::{Answer, PermissionSubject, Subject};
 use crate::agent::tool::Details;
 use crate::llm::{Content, ToolCall};
+
+/// How long a command whose processes have ended may still be counted as running.
+const TIDYING: Duration = Duration::from_millis(50);
 
 /// Runs a call that was allowed, and perhaps a second time.
 pub(super) async fn run(
@@ -25,7 +31,7 @@ pub(super) async fn run(
     allowed: Allowed,
 ) -> CallOutcome {
     let first = allowed.clone();
-    let mut ended = execute(link, env, turn, call, first).await;
+    let mut ended = watched(link, env, turn, call, first).await;
     let Some((confined, sandbox)) = kept_from(&allowed, &ended) else {
         return ended;
     };
@@ -61,7 +67,10 @@ pub(super) async fn run(
                 sandbox: wider,
                 ..allowed
             };
-            let mut ended = execute(link, env, turn, call, again).await;
+            if again.sandbox.is_some() {
+                env.permissions.runs_again();
+            }
+            let mut ended = watched(link, env, turn, call, again).await;
             note(
                 &mut ended,
                 &format!("{why}; the user had it run again {with}, and this is what came of it"),
@@ -77,6 +86,38 @@ pub(super) async fn run(
         None => why.to_owned(),
     };
     note(&mut ended, &refused);
+    ended
+}
+
+/// Runs a call, and looks at what its command has made.
+async fn watched(
+    link: &RunLink,
+    env: &RunEnv,
+    turn: &Turn,
+    call: &ToolCall,
+    allowed: Allowed,
+) -> CallOutcome {
+    let writes = allowed.sandbox.is_some() && allowed.mode != PermissionMode::Plan;
+    let mut ended = execute(link, env, turn, call, allowed).await;
+    if !writes {
+        return ended;
+    }
+    // As a rule all has ended by now, and is only being tidied away.
+    let over = timeout(TIDYING, link.processes.empty()).await.is_ok();
+    for text in env.permissions.after_command(over).await {
+        link.notice(NoticeLevel::Warning, text.clone()).await;
+        note(&mut ended, &text);
+    }
+    if !over {
+        // A server in the background, or a command that is still being ended.
+        let (processes, permissions) = (link.processes.clone(), env.permissions.clone());
+        tokio::spawn(async move {
+            processes.empty().await;
+            for text in permissions.after_command(true).await {
+                tracing::warn!("{text}");
+            }
+        });
+    }
     ended
 }
 

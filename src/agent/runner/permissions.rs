@@ -1,7 +1,7 @@
 //! What a call may do: who decides it, and what it is held to then.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tempfile::TempDir;
 use tokio::sync::{OnceCell, watch};
@@ -14,14 +14,18 @@ use crate::agent::permission::{
 use crate::agent::process::Processes;
 use crate::agent::process::sandbox::{Network, Sandbox};
 use crate::agent::tool::Effects;
-use crate::agent::workspace::{Access, Places, Reach, Workspace, Zone};
+use crate::agent::workspace::{
+    Access, CommandPlaces, Places, Reach, Repositories, Workspace, Zone,
+};
 
 /// What calls of an agent are judged by. Looks at the file system when the first call comes.
+#[derive(Clone)]
 pub(in crate::agent) struct Permissions {
     policy: watch::Receiver<Arc<Policy>>,
     places: Places,
     caches: Vec<PathBuf>,
     workspace: OnceCell<Arc<Workspace>>,
+    repositories: Arc<Mutex<Repositories>>,
     /// The private temporary folder of commands in plan mode; removed at the end.
     scratch: OnceCell<Arc<TempDir>>,
 }
@@ -44,6 +48,7 @@ impl Permissions {
             places: options.places.clone(),
             caches: options.caches.clone(),
             workspace: OnceCell::new(),
+            repositories: Arc::default(),
             scratch: OnceCell::new(),
         }
     }
@@ -58,6 +63,7 @@ impl Permissions {
             },
             caches: self.caches.clone(),
             workspace: OnceCell::new(),
+            repositories: Arc::default(),
             scratch: self.scratch.clone(),
         }
     }
@@ -82,13 +88,12 @@ impl Permissions {
         let policy = Arc::clone(&self.policy.borrow());
         let (tool, effects) = (tool.to_owned(), effects.clone());
         let (cwd, home, processes) = (cwd.to_owned(), self.places.home.clone(), processes.clone());
-        let caches = self.caches.clone();
         blocking(move || {
             let paths = places_of(&workspace, &effects, &cwd)?;
             let confines = effects.command.is_some() && policy.mode != PermissionMode::Full;
             let mut policy = Policy::clone(&policy);
             if confines {
-                let sandbox = sandbox(&workspace, &caches, policy.mode, false, None);
+                let sandbox = kind_of_sandbox(&workspace, policy.mode);
                 let missing = processes.sandbox_support().missing(&sandbox);
                 policy.no_sandbox = (!missing.is_empty()).then(|| missing.join(", "));
             }
@@ -146,14 +151,39 @@ impl Permissions {
             _ => None,
         };
         let (workspace, caches) = (Arc::clone(&judged.workspace), self.caches.clone());
-        let mode = judged.mode;
+        let (mode, repositories) = (judged.mode, Arc::clone(&self.repositories));
         blocking(move || {
             let scratch = scratch.map(|folder| folder.path().to_owned());
+            let mut repositories = repositories.lock().unwrap_or_else(PoisonError::into_inner);
+            let places = workspace.for_commands(&mut repositories);
+            let hides = workspace.roots()[0].starts_with("/tmp");
             Ok(Some(Arc::new(sandbox(
-                &workspace, &caches, mode, network, scratch,
+                places, hides, &caches, mode, network, scratch,
             ))))
         })
         .await
+    }
+
+    /// A command runs a second time with the places that were asked for the first.
+    pub(super) fn runs_again(&self) {
+        let repositories = self.repositories.lock();
+        repositories
+            .unwrap_or_else(PoisonError::into_inner)
+            .another_command();
+    }
+
+    /// Takes out of force what a command in the sandbox has made that would run programs outside of it
+    /// later; says what. `over`: it has ended, with all that it started.
+    pub(super) async fn after_command(&self, over: bool) -> Vec<String> {
+        let Ok(workspace) = self.workspace().await else {
+            return Vec::new();
+        };
+        let repositories = Arc::clone(&self.repositories);
+        let said = blocking(move || {
+            let mut repositories = repositories.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(workspace.after_command(&mut repositories, over))
+        });
+        said.await.unwrap_or_default()
     }
 
     async fn workspace(&self) -> Result<Arc<Workspace>, String> {
@@ -212,21 +242,36 @@ fn places_of(workspace: &Workspace, effects: &Effects, cwd: &Path) -> Result<Vec
     Ok(places)
 }
 
-/// What commands are held to in `mode`. `scratch` is their temporary folder in plan mode.
+/// A sandbox that needs of a machine what those of commands in `mode` need.
+fn kind_of_sandbox(workspace: &Workspace, mode: PermissionMode) -> Sandbox {
+    let roots = workspace.roots().to_vec();
+    Sandbox {
+        read_only: roots.iter().map(|root| root.join(".git")).collect(),
+        writable: if mode == PermissionMode::Plan {
+            Vec::new()
+        } else {
+            roots
+        },
+        hidden: vec![PathBuf::from("/root")],
+        ..Sandbox::default()
+    }
+}
+
+/// What commands are held to in `mode`. `scratch` is their temporary folder in plan mode; `hides`: the
+/// workspace is in /tmp.
 fn sandbox(
-    workspace: &Workspace,
+    mut places: CommandPlaces,
+    hides: bool,
     caches: &[PathBuf],
     mode: PermissionMode,
     network: bool,
     scratch: Option<PathBuf>,
 ) -> Sandbox {
-    let mut places = workspace.for_commands();
     let caches = caches.iter().filter_map(|cache| cache.canonicalize().ok());
     places.writable.extend(caches);
     let mut tmp = None;
     if mode == PermissionMode::Plan {
         // A folder of one's own in the place of /tmp would hide a project that is in there.
-        let hides = workspace.roots()[0].starts_with("/tmp");
         (places.writable, tmp) = match scratch {
             Some(scratch) if hides => (vec![scratch], None),
             scratch => (Vec::new(), scratch),

@@ -152,6 +152,24 @@ pub(super) const START_UP_IN_HOME: &[&str] = &[
     "Library/LaunchAgents",
 ];
 
+/// In a folder of the workspace: what an editor, a shell or git runs by itself, without being told to
+/// run something of the project. What the user runs (`make`, `npm test`, a build) runs what stands in
+/// the project; that is what a project is.
+pub(super) const START_UP_IN_PROJECT: &[&str] = &[
+    // The hooks of husky, through git's core.hooksPath.
+    ".husky",
+    // At the next prompt in the folder.
+    ".envrc",
+    "mise.toml",
+    ".mise.toml",
+    // When the folder is opened.
+    ".vscode/tasks.json",
+    ".idea/workspace.xml",
+    // Other version control, whose settings name programs.
+    ".hg/hgrc",
+    ".jj/repo/config.toml",
+];
+
 /// Names of folders and files that are read-only in a workspace, with all below them, at any depth.
 /// All of `.git`: besides hooks and config there are files in it that name another config
 /// (`commondir`, `modules`, `.git` itself where it is a file), and only git has something to write

@@ -8,14 +8,17 @@ use std::path::{Path, PathBuf};
 use super::builtin::{OWN_FOLDER, START_UP_IN_HOME};
 use super::git_folders::{GitFolders, git_folders, is_git_folder};
 use super::places::Workspace;
+use super::repositories::Repositories;
 use super::zone::Zone;
 use crate::agent::paths::real;
 
 /// What in a folder of git makes code run, or says where that stands.
 const RUNS_CODE: [&str; 5] = ["hooks", "config", "config.worktree", "commondir", "gitdir"];
-/// How deep below a folder of the workspace repositories are looked for.
-const MAX_DEPTH: usize = 2;
-/// How many folders are looked through for them, and how many in a folder of git.
+/// What of that would count if it were made; an empty folder of hooks counts for nothing.
+const FORBIDDEN_IN_GIT: [&str; 3] = ["config", "config.worktree", "commondir"];
+/// How many repositories of the user in a workspace are kept from commands: each costs mounts.
+const MAX_KEPT: usize = 100;
+/// How many folders in a folder of git are looked through.
 const MAX_FOLDERS: usize = 256;
 
 /// Real paths that are there.
@@ -28,19 +31,35 @@ pub struct CommandPlaces {
     pub read_only: Vec<PathBuf>,
     /// What they may not even read.
     pub hidden: Vec<PathBuf>,
-    /// Files that are not there, and must not be made.
+    /// What is not there, and must not be made.
     pub forbidden: Vec<PathBuf>,
 }
 
 impl Workspace {
     /// The places that matter to a command that starts now. Asks the file system, which may block.
-    pub fn for_commands(&self) -> CommandPlaces {
+    ///
+    /// What stands there now is the user's and kept from commands, unless one may have been running
+    /// since the last look: then what is new is its work, and taken out of force.
+    pub fn for_commands(&self, repositories: &mut Repositories) -> CommandPlaces {
+        let found = repositories.look(self.roots());
+        if repositories.running > 0 {
+            let said = self.disarm(repositories, &found);
+            repositories.unsaid.extend(said);
+        } else {
+            let start_up = self.start_up_files().into_iter();
+            let start_up = start_up.filter(|path| path.symlink_metadata().is_ok());
+            let all = found.git.iter().chain(&found.links).cloned();
+            repositories.own = all.chain(start_up).collect();
+        }
+        repositories.another_command();
+        let own = |path: &&PathBuf| repositories.own.contains(*path);
+        let git: Vec<&PathBuf> = found.git.iter().filter(own).take(MAX_KEPT).collect();
+        let links = found.links.iter().filter(own).take(MAX_KEPT);
         let writable = self.writable();
-        let trees: Vec<PathBuf> = self.roots().iter().flat_map(|root| trees(root)).collect();
         CommandPlaces {
-            read_only: self.read_only(&writable, &trees),
+            read_only: self.read_only(&writable, &git, links),
             hidden: self.hidden(),
-            forbidden: forbidden(&trees),
+            forbidden: self.forbidden(&writable, &git),
             writable,
         }
     }
@@ -80,38 +99,47 @@ impl Workspace {
         hidden
     }
 
-    fn read_only(&self, writable: &[PathBuf], trees: &[PathBuf]) -> Vec<PathBuf> {
-        let mut places = BTreeSet::new();
-        for tree in trees {
-            places.extend(git_folders(tree).into_iter().flat_map(code_of));
-            // A file that says where the folder of git is.
-            places.extend(Some(tree.join(".git")).filter(|git| git.is_file()));
+    fn read_only<'a>(
+        &self,
+        writable: &[PathBuf],
+        git: &[&PathBuf],
+        links: impl Iterator<Item = &'a PathBuf>,
+    ) -> Vec<PathBuf> {
+        let mut places: BTreeSet<PathBuf> = links.cloned().collect();
+        for root in self.roots() {
+            places.extend(git_folders(root).into_iter().flat_map(code_of));
+            places.insert(root.join(OWN_FOLDER));
         }
-        places.extend(self.roots().iter().map(|root| root.join(OWN_FOLDER)));
+        places.extend(git.iter().flat_map(|folder| code_in(folder)));
+        places.extend(self.start_up_files());
         let home = self.home().into_iter();
         places.extend(home.flat_map(|home| START_UP_IN_HOME.iter().map(|name| home.join(name))));
-        let mut places = existing(places);
-        places.retain(|path| writable.iter().any(|place| path.starts_with(place)));
-        places
+        let mut places: BTreeSet<PathBuf> = existing(places).into_iter().collect();
+        // An empty folder stands there then, which git takes no notice of.
+        let hooks = git.iter().map(|folder| folder.join("hooks"));
+        places.extend(hooks.filter(|hooks| hooks.symlink_metadata().is_err()));
+        let inside = |path: &PathBuf| writable.iter().any(|place| path.starts_with(place));
+        places.into_iter().filter(inside).collect()
     }
-}
 
-/// In the folders of git that have settings of their own, the file that would have git take others.
-fn forbidden(trees: &[PathBuf]) -> Vec<PathBuf> {
-    let git = trees.iter().filter_map(|tree| git_folders(tree));
-    let common = git.filter_map(|git| real(&git.common).ok());
-    let files: BTreeSet<PathBuf> = common.map(|git| git.join("commondir")).collect();
-    let missing = files.into_iter();
-    missing
-        .filter(|path| path.symlink_metadata().is_err())
-        .collect()
-}
-
-/// A folder of the workspace and those below it that may be repositories of their own.
-fn trees(root: &Path) -> Vec<PathBuf> {
-    let mut trees = vec![root.to_owned()];
-    trees.extend(folders_below(root, MAX_DEPTH));
-    trees
+    /// What git, a shell or tiller would take settings from if it were there, and what would hold
+    /// secrets: of the settings that must not change some are missing as a rule.
+    fn forbidden(&self, writable: &[PathBuf], git: &[&PathBuf]) -> Vec<PathBuf> {
+        let common = self.roots().iter().filter_map(|root| git_folders(root));
+        let common = common.filter_map(|git| real(&git.common).ok());
+        let mut files: BTreeSet<PathBuf> = common.map(|git| git.join("commondir")).collect();
+        let of_git = |folder: &&PathBuf| FORBIDDEN_IN_GIT.map(|name| folder.join(name));
+        files.extend(git.iter().flat_map(of_git));
+        files.extend(self.roots().iter().map(|root| root.join(OWN_FOLDER)));
+        let home = self.home().into_iter();
+        files.extend(home.flat_map(|home| START_UP_IN_HOME.iter().map(|name| home.join(name))));
+        files.extend(self.protected_paths().iter().cloned());
+        let missing = files.into_iter();
+        missing
+            .filter(|path| writable.iter().any(|place| path.starts_with(place)))
+            .filter(|path| path.symlink_metadata().is_err())
+            .collect()
+    }
 }
 
 /// The real paths of those that are there.
@@ -130,8 +158,12 @@ fn code_of(git: GitFolders) -> Vec<PathBuf> {
     folders.extend(folders_below(&git.common.join("worktrees"), 1));
     let modules = folders_below(&git.common.join("modules"), usize::MAX);
     folders.extend(modules.into_iter().filter(|folder| is_git_folder(folder)));
-    let code = |folder: PathBuf| RUNS_CODE.map(|name| folder.join(name));
-    folders.into_iter().flat_map(code).collect()
+    let code = folders.iter().flat_map(|folder| code_in(folder));
+    code.collect()
+}
+
+fn code_in(folder: &Path) -> [PathBuf; 5] {
+    RUNS_CODE.map(|name| folder.join(name))
 }
 
 /// The folders in `folder`, so many levels deep, those of git not searched; the first of many.

@@ -87,7 +87,8 @@ fn worktree_in(path: &Path) -> Option<PathBuf> {
     value.map(PathBuf::from)
 }
 
-fn read_small(path: &Path) -> Option<String> {
+/// The text of a file, or of its beginning.
+pub(super) fn read_small(path: &Path) -> Option<String> {
     let mut options = OpenOptions::new();
     let file = options.read(true).custom_flags(O_NONBLOCK | O_NOCTTY);
     let file = file.open(path).ok()?;

@@ -5,9 +5,12 @@ use std::collections::{BTreeSet, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::builtin::{PROTECTED, PROTECTED_IN_HOME, READ_ONLY_NAMES, START_UP_IN_HOME};
+use super::builtin::{
+    PROTECTED, PROTECTED_IN_HOME, READ_ONLY_NAMES, START_UP_IN_HOME, START_UP_IN_PROJECT,
+};
 use super::folded::FoldedPath;
 use super::git_folders::git_folders;
+use super::hooks::hooks_folder;
 use super::zone::Zone;
 use crate::agent::paths::real;
 
@@ -66,8 +69,15 @@ impl Workspace {
             .chain(PROTECTED.iter().map(PathBuf::from))
             .chain(places.own.iter().chain(&places.protected).cloned());
         let git = roots.iter().filter_map(|root| git_folders(root));
+        let in_roots = roots.iter().flat_map(|root| {
+            let hooks = hooks_folder(root, home.as_deref());
+            let hooks = hooks.filter(|hooks| hooks != root && !root.starts_with(hooks));
+            let files = START_UP_IN_PROJECT.iter().map(|name| root.join(name));
+            files.chain(hooks)
+        });
         let read_only = in_home(START_UP_IN_HOME)
             .into_iter()
+            .chain(in_roots)
             .chain(git.flat_map(|git| [git.own, git.common]));
         let protected: Vec<PathBuf> = protected.collect();
         Self {

@@ -1,0 +1,200 @@
+//! What a command has made that would run a program later, by itself and outside of every sandbox: a
+//! repository whose settings or hooks do so at the next `git status`, a file that an editor or a shell
+//! starts with. It is taken out of force, and said.
+//!
+//! Also of what is left alone: `git init`, `git clone` and their like make nothing of the kind.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::libc::{O_NOCTTY, O_NOFOLLOW, O_NONBLOCK};
+
+use super::builtin::START_UP_IN_PROJECT;
+use super::git_folders::git_folders;
+use super::git_settings::{Setting, Settings, text_of};
+use super::hooks::hooks_folder;
+use super::places::Workspace;
+use super::repositories::{Found, Repositories};
+use crate::agent::aside::put_aside;
+
+/// Settings are small.
+const MAX_SETTINGS: u64 = 1024 * 1024;
+
+impl Workspace {
+    /// Takes what commands have made since the last look out of force; says what, in sentences for
+    /// users. `over`: a command that places
+    /// were asked for has ended. Asks the file system, which may block.
+    pub fn after_command(&self, repositories: &mut Repositories, over: bool) -> Vec<String> {
+        let found = repositories.look(self.roots());
+        let mut said = std::mem::take(&mut repositories.unsaid);
+        said.extend(self.disarm(repositories, &found));
+        repositories.running = repositories.running.saturating_sub(usize::from(over));
+        said
+    }
+
+    /// As [`Self::after_command`], of what was found.
+    pub(super) fn disarm(&self, repositories: &Repositories, found: &Found) -> Vec<String> {
+        let is_new = |path: &&PathBuf| !repositories.own.contains(*path);
+        let own = self.roots().iter().filter_map(|root| git_folders(root));
+        let known: HashSet<PathBuf> = own
+            .flat_map(|git| [git.own, git.common])
+            .chain(found.git.iter().cloned())
+            .filter_map(|path| path.canonicalize().ok())
+            .collect();
+        let mut said = Vec::new();
+        for link in found.links.iter().filter(is_new) {
+            let target = if link.is_symlink() {
+                None
+            } else {
+                named_in(link, "gitdir:")
+            };
+            if !target.is_some_and(|target| known.contains(&target)) {
+                set_aside(link, "it leads to a repository elsewhere", &mut said);
+            }
+        }
+        for git in found.git.iter().filter(is_new) {
+            for name in ["config", "config.worktree"] {
+                check_settings(&git.join(name), &mut said);
+            }
+            check_hooks(&git.join("hooks"), &mut said);
+            let common = git.join("commondir");
+            if common.symlink_metadata().is_ok()
+                && !named_in(&common, "").is_some_and(|target| known.contains(&target))
+            {
+                set_aside(&common, "it leads to a repository elsewhere", &mut said);
+            }
+        }
+        for path in self.start_up_files().iter().filter(is_new) {
+            if path
+                .symlink_metadata()
+                .is_ok_and(|data| !is_empty(path, &data))
+            {
+                set_aside(
+                    path,
+                    "what stands there is run without being asked for",
+                    &mut said,
+                );
+            }
+        }
+        said
+    }
+
+    /// Places in the project whose content runs by itself, whether they are there or not.
+    pub(super) fn start_up_files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for root in self.roots() {
+            files.extend(START_UP_IN_PROJECT.iter().map(|name| root.join(name)));
+            let hooks = hooks_folder(root, self.home());
+            files.extend(hooks.filter(|hooks| hooks.starts_with(root) && hooks != root));
+        }
+        files
+    }
+}
+
+/// An empty folder runs nothing: one may stand there so that no command makes it.
+fn is_empty(path: &Path, data: &fs::Metadata) -> bool {
+    data.is_dir() && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+fn check_hooks(hooks: &Path, said: &mut Vec<String>) {
+    let Ok(data) = hooks.symlink_metadata() else {
+        return;
+    };
+    if !data.is_dir() {
+        set_aside(hooks, "hooks that stand elsewhere", said);
+        return;
+    }
+    for entry in fs::read_dir(hooks).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if !name.ends_with(".sample") && !name.contains(crate::agent::aside::SUFFIX) {
+            set_aside(&entry.path(), "git would run it", said);
+        }
+    }
+}
+
+/// Leaves of the settings what is harmless.
+fn check_settings(file: &Path, said: &mut Vec<String>) {
+    let Ok(data) = file.symlink_metadata() else {
+        return;
+    };
+    let text = read(file);
+    let settings = text.as_deref().map(Settings::read).unwrap_or_default();
+    let of_module = file.components().any(|part| part.as_os_str() == "modules")
+        && file.components().any(|part| part.as_os_str() == ".git");
+    let (good, bad): (Vec<&Setting>, Vec<&Setting>) = settings
+        .all
+        .iter()
+        .partition(|one| one.is_harmless(of_module));
+    let readable = text.is_some() && settings.whole;
+    if readable && bad.is_empty() && data.nlink() == 1 {
+        return;
+    }
+    let mut names: Vec<String> = bad.iter().map(|one| one.name()).collect();
+    names.dedup();
+    let why = if readable {
+        names.join(", ")
+    } else {
+        String::from("they cannot be read")
+    };
+    let Ok(aside) = put_aside(file) else {
+        said.push(format!("{}: {why}, and it cannot be moved", file.display()));
+        return;
+    };
+    // A second name of it would be a way to change it later: the new file has one.
+    let written = write(file, &text_of(good.into_iter()));
+    if bad.is_empty() && readable {
+        let _ = fs::remove_file(&aside);
+    } else {
+        let fate = if written.is_ok() {
+            "the others stay"
+        } else {
+            "all are gone"
+        };
+        said.push(format!(
+            "{}: settings of git that can run programs were taken out ({why}); {fate}, and the whole \
+             file is now {}",
+            file.display(),
+            aside.display()
+        ));
+    }
+}
+
+fn read(file: &Path) -> Option<String> {
+    let mut options = fs::OpenOptions::new();
+    let options = options
+        .read(true)
+        .custom_flags(O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    let file = options.open(file).ok()?;
+    let data = file.metadata().ok()?;
+    if !data.is_file() || data.len() > MAX_SETTINGS {
+        return None;
+    }
+    let mut text = String::new();
+    file.take(MAX_SETTINGS).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+fn write(file: &Path, text: &str) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    let mut file = options.write(true).create_new(true).open(file)?;
+    file.write_all(text.as_bytes())
+}
+
+/// The real path of what the file at `path` names.
+fn named_in(path: &Path, prefix: &str) -> Option<PathBuf> {
+    let text = read(path)?;
+    let named = text.lines().next()?.strip_prefix(prefix)?.trim();
+    path.parent()?.join(named).canonicalize().ok()
+}
+
+fn set_aside(path: &Path, why: &str, said: &mut Vec<String>) {
+    let shown = path.display();
+    said.push(match put_aside(path) {
+        Ok(aside) => format!("{shown} was moved to {}: {why}", aside.display()),
+        Err(error) => format!("{shown} cannot be moved ({error}), but {why}"),
+    });
+}

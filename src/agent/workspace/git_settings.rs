@@ -1,0 +1,355 @@
+//! The settings of git in a file: which of them can make a program run. Told by what is known to be
+//! harmless, for git has new ones in every version. Read without git.
+
+use std::fmt::Write;
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// One setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Setting {
+    section: String,
+    subsection: Option<String>,
+    key: String,
+    /// None: the name alone, which means true.
+    pub value: Option<String>,
+}
+
+/// What stands in a file.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Settings {
+    pub all: Vec<Setting>,
+    /// Whether it could be read to its end.
+    pub whole: bool,
+}
+
+/// Sections that hold nothing but switches.
+const HARMLESS_SECTIONS: &[&str] = &[
+    "user",
+    "author",
+    "committer",
+    "extensions",
+    "advice",
+    "color",
+    "status",
+    "rerere",
+    "index",
+    "feature",
+];
+/// `section.key`, and `section.*.key` where the section has parts with names.
+const HARMLESS: &[&str] = &[
+    "core.repositoryformatversion",
+    "core.filemode",
+    "core.bare",
+    "core.logallrefupdates",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.symlinks",
+    "core.autocrlf",
+    "core.eol",
+    "core.safecrlf",
+    "core.quotepath",
+    "core.abbrev",
+    "core.whitespace",
+    "core.longpaths",
+    "core.compression",
+    "core.sparsecheckout",
+    "core.sparsecheckoutcone",
+    "core.untrackedcache",
+    "core.preloadindex",
+    "core.commitgraph",
+    "core.multipackindex",
+    "core.hidedotfiles",
+    "init.defaultbranch",
+    "pull.rebase",
+    "pull.ff",
+    "push.default",
+    "push.autosetupremote",
+    "push.followtags",
+    "fetch.prune",
+    "fetch.prunetags",
+    "fetch.parallel",
+    "fetch.recursesubmodules",
+    "merge.ff",
+    "merge.conflictstyle",
+    "rebase.autosquash",
+    "rebase.autostash",
+    "rebase.updaterefs",
+    "diff.algorithm",
+    "diff.renames",
+    "diff.mnemonicprefix",
+    "diff.colormoved",
+    "commit.gpgsign",
+    "commit.verbose",
+    "tag.gpgsign",
+    "tag.sort",
+    "branch.sort",
+    "gc.auto",
+    "gc.autodetach",
+    "maintenance.auto",
+    "maintenance.strategy",
+    "submodule.recurse",
+    "submodule.active",
+    "lfs.repositoryformatversion",
+    "branch.*.remote",
+    "branch.*.merge",
+    "branch.*.rebase",
+    "branch.*.description",
+    "branch.*.pushremote",
+    "remote.*.fetch",
+    "remote.*.push",
+    "remote.*.mirror",
+    "remote.*.tagopt",
+    "remote.*.prune",
+    "remote.*.skipdefaultupdate",
+    "remote.*.promisor",
+    "remote.*.partialclonefilter",
+    "submodule.*.url",
+    "submodule.*.path",
+    "submodule.*.active",
+    "submodule.*.branch",
+    "submodule.*.ignore",
+    "lfs.*.access",
+];
+
+impl Setting {
+    /// As git writes it, with `*` for the name of a part.
+    fn pattern(&self) -> String {
+        match self.subsection {
+            Some(_) => format!("{}.*.{}", self.section, self.key),
+            None => format!("{}.{}", self.section, self.key),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> String {
+        match &self.subsection {
+            Some(part) => format!("{}.{part}.{}", self.section, self.key),
+            None => format!("{}.{}", self.section, self.key),
+        }
+    }
+
+    /// Whether no program runs because of it. `of_module`: it is one of a submodule, which names the
+    /// folder of its files.
+    pub fn is_harmless(&self, of_module: bool) -> bool {
+        let value = self.value.as_deref().unwrap_or("true");
+        match self.pattern().as_str() {
+            // The path of a program, or whether git's own is used.
+            "core.fsmonitor" => matches!(value, "true" | "false"),
+            "core.worktree" => of_module,
+            // `NAME::ADDRESS` is a program for it.
+            "remote.*.url" | "remote.*.pushurl" => !value.contains("::"),
+            pattern => {
+                HARMLESS_SECTIONS.contains(&self.section.as_str()) || HARMLESS.contains(&pattern)
+            }
+        }
+    }
+}
+
+impl Settings {
+    /// Reads `text`, up to what git would not understand either.
+    pub fn read(text: &str) -> Self {
+        let text = text
+            .strip_prefix('\u{feff}')
+            .unwrap_or(text)
+            .replace("\r\n", "\n");
+        let mut settings = Self::default();
+        settings.whole = settings.parse(&mut text.chars().peekable()).is_some();
+        settings
+    }
+
+    /// The value of the last one of this name.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let last = self.all.iter().rev().find(|one| one.name() == name)?;
+        last.value.as_deref()
+    }
+
+    fn parse(&mut self, chars: &mut Peekable<Chars>) -> Option<()> {
+        let mut section: Option<(String, Option<String>)> = None;
+        while let Some(next) = chars.peek().copied() {
+            match next {
+                '#' | ';' => while chars.next_if(|c| *c != '\n').is_some() {},
+                c if c.is_ascii_whitespace() => drop(chars.next()),
+                '[' => section = Some(header(chars)?),
+                c if c.is_ascii_alphabetic() => {
+                    let (section, subsection) = section.clone()?;
+                    let key = name(chars, |c| c.is_ascii_alphanumeric() || c == '-');
+                    while chars.next_if(|c| matches!(c, ' ' | '\t')).is_some() {}
+                    let value = match chars.peek() {
+                        Some('=') => {
+                            chars.next();
+                            Some(value(chars)?)
+                        }
+                        None | Some('\n' | '#' | ';') => None,
+                        Some(_) => return None,
+                    };
+                    self.all.push(Setting {
+                        section,
+                        subsection,
+                        key,
+                        value,
+                    });
+                }
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+}
+
+/// The text of a file with these settings.
+pub(super) fn text_of<'a>(settings: impl Iterator<Item = &'a Setting>) -> String {
+    let quoted = |text: &str| text.replace('\\', r"\\").replace('"', "\\\"");
+    let mut text = String::new();
+    for one in settings {
+        let _ = match &one.subsection {
+            Some(part) => writeln!(text, "[{} \"{}\"]", one.section, quoted(part)),
+            None => writeln!(text, "[{}]", one.section),
+        };
+        let _ = match &one.value {
+            Some(value) => {
+                let value = quoted(value).replace('\n', r"\n").replace('\t', r"\t");
+                writeln!(text, "\t{} = \"{value}\"", one.key)
+            }
+            None => writeln!(text, "\t{}", one.key),
+        };
+    }
+    text
+}
+
+fn name(chars: &mut Peekable<Chars>, part: fn(char) -> bool) -> String {
+    let mut name = String::new();
+    while let Some(c) = chars.next_if(|c| part(*c)) {
+        name.push(c.to_ascii_lowercase());
+    }
+    name
+}
+
+/// `[section]`, `[section "part"]`, `[section.part]`.
+fn header(chars: &mut Peekable<Chars>) -> Option<(String, Option<String>)> {
+    chars.next();
+    let whole = name(chars, |c| {
+        c.is_ascii_alphanumeric() || matches!(c, '-' | '.')
+    });
+    while chars.next_if(|c| matches!(c, ' ' | '\t')).is_some() {}
+    let mut quoted = None;
+    if chars.next_if_eq(&'"').is_some() {
+        let part = quoted.insert(String::new());
+        loop {
+            match chars.next()? {
+                '"' => break,
+                '\n' => return None,
+                '\\' => part.push(chars.next()?),
+                c => part.push(c),
+            }
+        }
+    }
+    chars.next_if_eq(&']')?;
+    Some(match (whole.split_once('.'), quoted) {
+        (None, quoted) => (whole, quoted),
+        (Some((section, part)), None) => (section.to_owned(), Some(part.to_owned())),
+        (Some(_), Some(_)) => return None,
+    })
+}
+
+fn value(chars: &mut Peekable<Chars>) -> Option<String> {
+    let mut text = String::new();
+    // Up to here blanks belong to it: they stand in quotes, or something follows them.
+    let mut kept = 0;
+    let mut quoted = false;
+    loop {
+        match chars.next() {
+            None | Some('\n') if quoted => return None,
+            None | Some('\n') => break,
+            Some('"') => {
+                quoted = !quoted;
+                kept = text.len();
+                continue;
+            }
+            Some('\\') => match chars.next()? {
+                '\n' => continue,
+                'n' => text.push('\n'),
+                't' => text.push('\t'),
+                'b' => text.push('\u{8}'),
+                c @ ('"' | '\\') => text.push(c),
+                _ => return None,
+            },
+            Some('#' | ';') if !quoted => {
+                while chars.next_if(|c| *c != '\n').is_some() {}
+                continue;
+            }
+            Some(c) if c.is_ascii_whitespace() && !quoted => {
+                if !text.is_empty() {
+                    text.push(c);
+                }
+                continue;
+            }
+            Some(c) => text.push(c),
+        }
+        kept = text.len();
+    }
+    text.truncate(kept);
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> Vec<String> {
+        let settings = Settings::read(text);
+        let bad = settings.all.iter().filter(|one| !one.is_harmless(false));
+        let end = (!settings.whole).then(|| String::from("?"));
+        bad.map(Setting::name).chain(end).collect()
+    }
+
+    #[test]
+    fn what_can_run_a_program_is_told_from_what_git_writes_itself() {
+        let cloned = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogallrefupdates = true\n\
+                      [remote \"origin\"]\n\turl = git@example.org:a/b.git ; comment\n\
+                      \tfetch = +refs/heads/*:refs/remotes/origin/*\n\
+                      [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n\
+                      [user]\n\temail = \"a b\\\"\\\\ \"\n[core]\n\tfsmonitor\n";
+        assert_eq!(refused(cloned), Vec::<String>::new());
+        for (text, expected) in [
+            ("[core]fsmonitor=evil", &["core.fsmonitor"][..]),
+            ("[CORE] FsMonitor = \"ev\\\nil\"", &["core.fsmonitor"]),
+            (
+                "[core]\nhooksPath=x\npager=y",
+                &["core.hookspath", "core.pager"],
+            ),
+            ("[alias]\nst = !evil", &["alias.st"]),
+            ("[filter \"x\"]\nclean = evil", &["filter.x.clean"]),
+            ("[diff \"x\"]\ncommand = evil", &["diff.x.command"]),
+            ("[diff]\nexternal = evil", &["diff.external"]),
+            ("[include]\npath = x", &["include.path"]),
+            (
+                "[includeIf \"gitdir:x\"]\npath = x",
+                &["includeif.gitdir:x.path"],
+            ),
+            ("[remote \"o\"]\nurl = ext::sh -c evil", &["remote.o.url"]),
+            ("[submodule \"s\"]\nupdate = !evil", &["submodule.s.update"]),
+            ("[core]\nworktree = /home", &["core.worktree"]),
+            ("[core.x]\nbare = true", &["core.x.bare"]),
+            ("[core]\nbare = \"", &["?"]),
+            ("bare = true", &["?"]),
+            ("[core]\n= x", &["?"]),
+            (
+                "\u{feff}[gc]\r\nrecentObjectsHook = evil\r\n",
+                &["gc.recentobjectshook"],
+            ),
+        ] {
+            assert_eq!(refused(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn settings_are_written_as_they_were_read() {
+        let text = "[a \"b\\\"\\\\c\"]\nx = \" v\\\\ \\\"#;\\n\"\ny\n[c]\nz = 1 2 # end\n";
+        let settings = Settings::read(text);
+        assert!(settings.whole);
+        assert_eq!(settings.value("c.z"), Some("1 2"));
+        let again = Settings::read(&text_of(settings.all.iter()));
+        assert_eq!(again, settings);
+    }
+}

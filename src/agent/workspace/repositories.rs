@@ -1,0 +1,141 @@
+//! The repositories in a workspace, found by looking at all of its folders. A folder that has not
+//! changed since the last look is not read again.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How many folders are looked at; those nearest to the top come first.
+const MAX_FOLDERS: usize = 20_000;
+/// A change that is not older may be followed by another that does not show: clocks of file systems
+/// are coarse.
+const SETTLED: i64 = 2;
+
+/// What is known of the repositories in a workspace, from one command to the next.
+#[derive(Debug, Default)]
+pub struct Repositories {
+    folders: HashMap<PathBuf, Folder>,
+    /// What was there when no command had been running: the user's.
+    pub(super) own: HashSet<PathBuf>,
+    /// How many commands may have been running since the last look.
+    pub(super) running: usize,
+    /// What was found at a look that could not say it.
+    pub(super) unsaid: Vec<String>,
+}
+
+/// What a look found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Folders with git's own files.
+    pub git: Vec<PathBuf>,
+    /// What is called `.git` and leads to such a folder.
+    pub links: Vec<PathBuf>,
+}
+
+#[derive(Clone, Debug)]
+struct Folder {
+    id: Id,
+    settled: bool,
+    below: Vec<OsString>,
+    is_git: bool,
+    has_link: bool,
+}
+
+/// The folder itself, and when something in it last appeared or went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Id(u64, u64, i64, i64);
+
+impl Repositories {
+    /// A command starts.
+    pub(in crate::agent) fn another_command(&mut self) {
+        self.running += 1;
+    }
+
+    /// Looks at the folders below `roots`, on the same file system.
+    pub(super) fn look(&mut self, roots: &[PathBuf]) -> Found {
+        let mut found = Found::default();
+        let mut seen = HashMap::new();
+        for root in roots {
+            let device = fs::metadata(root).map(|data| data.dev());
+            let mut waiting = VecDeque::from([root.clone()]);
+            while let Some(path) = waiting.pop_front() {
+                if seen.len() >= MAX_FOLDERS {
+                    break;
+                }
+                let known = self.folders.remove(&path);
+                let Ok(folder) = Folder::look(&path, known) else {
+                    continue;
+                };
+                if device.as_ref().is_ok_and(|device| folder.id.0 != *device) {
+                    continue;
+                }
+                let below = folder
+                    .below
+                    .iter()
+                    .filter(|name| folder.leads_on(&path, name));
+                waiting.extend(below.map(|name| path.join(name)));
+                if folder.has_link {
+                    found.links.push(path.join(".git"));
+                }
+                if folder.is_git || path.file_name() == Some(OsStr::new(".git")) {
+                    found.git.push(path.clone());
+                }
+                seen.insert(path, folder);
+            }
+        }
+        self.folders = seen;
+        found
+    }
+}
+
+impl Folder {
+    fn look(path: &Path, known: Option<Self>) -> io::Result<Self> {
+        let data = fs::symlink_metadata(path)?;
+        let id = Id(data.dev(), data.ino(), data.ctime(), data.ctime_nsec());
+        if let Some(known) = known.filter(|known| known.settled && known.id == id) {
+            return Ok(known);
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.map_or(0, |now| now.as_secs() as i64);
+        let mut folder = Self {
+            id,
+            settled: data.ctime() + SETTLED < now,
+            below: Vec::new(),
+            is_git: false,
+            has_link: false,
+        };
+        let (mut head, mut objects, mut refs, mut commondir) = (false, false, false, false);
+        for entry in fs::read_dir(path)?.flatten() {
+            let name = entry.file_name();
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            match name.as_encoded_bytes() {
+                b"HEAD" => head = true,
+                b"objects" => objects = true,
+                b"refs" => refs = true,
+                b"commondir" => commondir = true,
+                b".git" => folder.has_link = !is_folder,
+                _ => {}
+            }
+            if is_folder {
+                folder.below.push(name);
+            }
+        }
+        folder.is_git = head && (commondir || objects && refs);
+        Ok(folder)
+    }
+
+    /// Whether there may be more in the folder `name` of it: what belongs to git is not searched but
+    /// for the folders of submodules and of other working trees.
+    fn leads_on(&self, path: &Path, name: &OsStr) -> bool {
+        let is_own = path.file_name() == Some(OsStr::new(".git"));
+        let in_own = || path.components().any(|part| part.as_os_str() == ".git");
+        if is_own || self.is_git && in_own() {
+            return name == "modules" || name == "worktrees";
+        }
+        true
+    }
+}
