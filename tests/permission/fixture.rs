@@ -33,6 +33,7 @@ pub fn command(policy: &Policy, command: &str) -> Decision {
             paths: Vec::new(),
             root: Path::new("/work/project"),
             home: Some(Path::new("/home/u")),
+            local_remotes: false,
         },
     )
 }

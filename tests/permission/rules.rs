@@ -56,10 +56,10 @@ fn own_rules_decide_before_the_mode_does() {
             "box",
         ),
         ("auto", &[NPM], "CI=1 npm install", "net"),
-        ("auto", &[NPM], "./npm install", "ask"),
-        ("auto", &[NPM], "/usr/bin/npm install", "ask"),
+        ("auto", &[NPM], "./npm install", "box"),
+        ("auto", &[NPM], "/usr/bin/npm install", "box"),
         ("auto", &[NPM], "npm run install", "box"),
-        ("auto", &[NPM], "npm --prefix x install", "ask"),
+        ("auto", &[NPM], "npm --prefix x install", "box"),
         ("auto", &[PUSH], "git push", "free"),
         ("auto", &[PUSH], "git push --force", "free"),
         ("auto", &[PUSH], "cd x && git push", "free"),
@@ -304,6 +304,7 @@ fn file(
             }],
             root: Path::new("/work/project"),
             home: Some(Path::new("/home/u")),
+            local_remotes: false,
         },
     )
 }
@@ -510,6 +511,7 @@ fn the_strictest_of_several_files_counts_and_unknown_tools_are_asked() {
         ],
         root: Path::new("/work/project"),
         home: None,
+        local_remotes: false,
     };
     assert_eq!(word(decide(&policy("auto"), &request).verdict), "ask");
 
@@ -539,4 +541,33 @@ fn the_strictest_of_several_files_counts_and_unknown_tools_are_asked() {
     }
     let asked = decide(&policy("auto"), &request);
     assert_eq!(asked.suggestions[0].tool, "mcp__git__log");
+}
+
+#[test]
+fn git_is_not_asked_about_the_network_for_remotes_of_this_machine() {
+    let policy = policy("auto");
+    for (command, expected) in [
+        ("git pull --rebase && git fetch", "box"),
+        ("git clone https://example.org/x", "ask"),
+        ("git push", "ask"),
+        ("cargo fetch", "ask"),
+    ] {
+        let effects = Effects {
+            command: Some(command.to_owned()),
+            ..Effects::default()
+        };
+        let request = Request {
+            tool: "bash",
+            effects: &effects,
+            paths: Vec::new(),
+            root: Path::new("/work/project"),
+            home: None,
+            local_remotes: true,
+        };
+        assert_eq!(
+            word(decide(&policy, &request).verdict),
+            expected,
+            "{command}"
+        );
+    }
 }

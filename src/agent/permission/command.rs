@@ -191,7 +191,8 @@ impl Judging<'_> {
         let folder = self.request.root.to_string_lossy();
         let holding = self.policy.rules().filter_map(|rule| {
             // A default holds of what a wrapper starts, which is judged by itself.
-            let left_out = rule.origin == Origin::BuiltIn && (full || command.wraps);
+            let left_out =
+                rule.origin == Origin::BuiltIn && (full || command.wraps || self.stays_here(rule));
             let counts = rule.is_about(self.request.tool) && !left_out;
             let holds = if counts {
                 holds(rule, command, &folder)
@@ -247,6 +248,12 @@ impl Judging<'_> {
                 allowed,
             },
         }
+    }
+
+    /// Whether a rule asks for the network for git's remotes, which are on this machine.
+    fn stays_here(&self, rule: &Rule) -> bool {
+        let of_git = rule.prefix.first().is_some_and(|program| program == "git");
+        self.request.local_remotes && rule.network && of_git && rule.with.is_empty()
     }
 
     /// A rule about files that holds of one that the line writes, or names.
@@ -420,9 +427,11 @@ fn freedom(rule: &Rule) -> u8 {
     }
 }
 
-/// Whether a rule of the user's own says at least as much about a command as a built-in one.
+/// Whether a rule of the user's own says at least as much about a command as a built-in one. What
+/// follows the prefix of one about the network only tells addresses from folders.
 fn is_more_exact(own: &Rule, built_in: &Rule) -> bool {
-    let needed = built_in.prefix.len() + usize::from(!built_in.with.is_empty());
+    let with = !built_in.network && !built_in.with.is_empty();
+    let needed = built_in.prefix.len() + usize::from(with);
     own.prefix.len() + usize::from(!own.with.is_empty()) >= needed
 }
 

@@ -20,6 +20,8 @@ pub struct Request<'a> {
     pub root: &'a Path,
     /// The home folder, if there is one.
     pub home: Option<&'a Path>,
+    /// Whether git has no remote here that is on another machine.
+    pub local_remotes: bool,
 }
 
 /// A place that a call touches.

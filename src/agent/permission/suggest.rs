@@ -182,7 +182,7 @@ pub(super) fn command(tool: &str, command: &SimpleCommand, asked: Option<&Rule>)
             .iter()
             .any(|word| word.exact().as_ref() == Some(wanted))
     });
-    if !asked.with.is_empty() && with.is_none() {
+    if !asked.with.is_empty() && with.is_none() && !asked.network {
         return None;
     }
     Some(Rule {

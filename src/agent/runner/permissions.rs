@@ -103,6 +103,7 @@ impl Permissions {
                 paths: paths.clone(),
                 root: &workspace.roots()[0],
                 home: home.as_deref(),
+                local_remotes: effects.command.is_some() && workspace.has_local_remotes(),
             };
             let decision = decide(&policy, &request);
             let mode = policy.mode;

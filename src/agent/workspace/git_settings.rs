@@ -164,6 +164,15 @@ impl Settings {
         last.value.as_deref()
     }
 
+    /// The addresses of all remotes.
+    pub fn remotes(&self) -> impl Iterator<Item = &str> {
+        let urls = self
+            .all
+            .iter()
+            .filter(|one| one.pattern() == "remote.*.url");
+        urls.map(|one| one.value.as_deref().unwrap_or_default())
+    }
+
     fn parse(&mut self, chars: &mut Peekable<Chars>) -> Option<()> {
         let mut section: Option<(String, Option<String>)> = None;
         while let Some(next) = chars.peek().copied() {

@@ -1,9 +1,10 @@
-//! The folder of hooks that git is told to use instead of its own.
+//! What git is told by its settings: a folder of hooks to use instead of its own, remotes.
 
 use std::path::{Path, PathBuf};
 
 use super::git_folders::{git_folders, read_small};
 use super::git_settings::Settings;
+use super::places::Workspace;
 
 /// The folder that `core.hooksPath` names for the working tree at `tree`, where the repository, the
 /// user or the machine sets it; files that these include are not followed.
@@ -22,4 +23,18 @@ pub(super) fn hooks_folder(tree: &Path, home: Option<&Path>) -> Option<PathBuf> 
         (Some(rest), Some(home)) => home.join(rest),
         _ => tree.join(named).components().collect(),
     })
+}
+
+impl Workspace {
+    /// Whether every remote of the repository is a folder of this machine, or there is none: then git
+    /// fetches from them without a network.
+    pub fn has_local_remotes(&self) -> bool {
+        let git = git_folders(&self.roots()[0]);
+        let text = git.and_then(|git| read_small(&git.common.join("config")));
+        let settings = Settings::read(&text.unwrap_or_default());
+        settings.whole
+            && settings
+                .remotes()
+                .all(|url| url.starts_with(['/', '.']) || url.starts_with("file://"))
+    }
 }

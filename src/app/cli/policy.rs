@@ -76,6 +76,7 @@ pub fn explain_command(
         paths: Vec::new(),
         root,
         home,
+        local_remotes: false,
     };
     let decision = decide(policy, &request);
     let text = if json {
