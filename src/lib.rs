@@ -41,7 +41,7 @@
 //! filter of system calls), and ends whole trees; `agent/tools` has a folder for each kind of tool;
 //! what a call may do ([`agent::Effects`]) is known before it runs, and `agent/workspace` knows where
 //! the paths in it lead: inside, outside, to what is protected. `agent/permission` decides
-//! about it from rules and mode, without any IO (`permission/shell` reads command lines). `agent/session` is the
+//! about it from rules and mode (`auto` by default), without any IO (`permission/shell` reads command lines). `agent/session` is the
 //! append-only file, the tree of its entries and the conversation at a leaf (`session/live`: what
 //! other programs see of an open one), and `agent/memory` the prompt that was stored with it;
 //! `memory/compaction` says when a conversation fills the window, where it is cut and what is asked for

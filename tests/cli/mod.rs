@@ -12,6 +12,7 @@ mod e2e_flags;
 mod e2e_json;
 mod e2e_killed;
 mod e2e_local;
+mod e2e_permission;
 mod e2e_policy;
 mod e2e_print;
 mod e2e_redaction;

@@ -4,6 +4,11 @@
 //!
 //! The prompts are data: `cargo.toml`, `npm.toml`, `python.toml` and `git.toml`.
 
+#![expect(
+    clippy::print_stdout,
+    reason = "what was done is shown where it went wrong, and what was left out is said"
+)]
+
 use std::process::Command;
 
 use serde::Deserialize;
@@ -121,9 +126,7 @@ fn work(text: &str) {
         }
     }
     let sandbox = place();
-    let doctor = sandbox.run(&["doctor", "--json"]).stdout;
-    if doctor.contains("namespaces do not work") {
-        println!("SKIPPED: no sandbox here");
+    if !sandbox.machine_confines() {
         return;
     }
     let mut setup = Command::new("bash");
@@ -141,7 +144,7 @@ fn work(text: &str) {
 
 /// A home as an engineer has it: a name for git, the programs of the machine.
 fn place() -> Sandbox {
-    let mut sandbox = Sandbox::outside_tmp();
+    let mut sandbox = Sandbox::outside_tmp().as_installed();
     let home = sandbox
         .env()
         .into_iter()
@@ -161,25 +164,24 @@ fn place() -> Sandbox {
 
 /// One prompt in the session so far; what went otherwise than it should goes to `wrong`.
 fn do_prompt(sandbox: &Sandbox, again: bool, prompt: &Prompt, wrong: &mut Vec<String>) {
-    let replies = prompt
-        .calls
-        .iter()
-        .map(Call::reply)
-        .chain([Reply::text("Done.")]);
-    let server = ModelServer::start(Script::of(replies));
-    let mut command = sandbox.tiller(&[
-        "--permission",
-        "auto",
-        "--mode",
-        "json",
-        "-m",
-        Wire::Anthropic.model(),
-    ]);
+    for (call, ended) in prompt.calls.iter().zip(run(sandbox, again, prompt)) {
+        println!("$ {}\n{}\n", call.name(), said(&ended));
+        if !is_as_listed(call, &ended) {
+            wrong.push(format!("{}\n$ {}\n{ended}", prompt.text, call.name()));
+        }
+    }
+}
+
+/// Has the model make the calls of a prompt, and gives the records of their ends.
+fn run(sandbox: &Sandbox, again: bool, prompt: &Prompt) -> Vec<Value> {
+    let replies = prompt.calls.iter().map(Call::reply);
+    let server = ModelServer::start(Script::of(replies.chain([Reply::text("Done.")])));
+    let model = Wire::Anthropic.model();
+    let mut command = sandbox.tiller(&["--mode", "json", "-m", model, &prompt.text]);
     if again {
         command.arg("-c");
     }
-    command.arg(&prompt.text).envs(server.env());
-    let output = command.output().unwrap();
+    let output = command.envs(server.env()).output().unwrap();
     assert!(output.status.success(), "{output:#?}");
     let stdout = String::from_utf8(output.stdout).unwrap();
     let records = stdout
@@ -188,28 +190,25 @@ fn do_prompt(sandbox: &Sandbox, again: bool, prompt: &Prompt, wrong: &mut Vec<St
     let ended = records.filter(|it: &Value| it["type"] == "tool_execution_end");
     let ended: Vec<Value> = ended.collect();
     assert_eq!(ended.len(), prompt.calls.len(), "{}: {stdout}", prompt.text);
-    for (call, ended) in prompt.calls.iter().zip(&ended) {
-        let content = ended["result"]["content"].as_array().unwrap();
-        let said: Vec<&str> = content
-            .iter()
-            .filter_map(|it| it["text"].as_str())
-            .collect();
-        let said = said.join("\n");
-        let asked =
-            said.starts_with("Not permitted: ") || said.contains("[it failed in the sandbox");
-        let as_listed = match &call.asks {
-            Some(reason) => asked && said.contains(reason.as_str()),
-            None if call.exit == 0 => !asked && ended["isError"] == false,
-            None => !asked && ended["result"]["details"]["exitCode"] == call.exit,
-        };
-        println!("$ {}\n{said}\n", call.name());
-        if !as_listed {
-            wrong.push(format!(
-                "{}\n$ {}\n{said}\n{}",
-                prompt.text,
-                call.name(),
-                ended["result"]["details"]
-            ));
-        }
+    ended
+}
+
+/// What the model is told of a call.
+fn said(ended: &Value) -> String {
+    let content = ended["result"]["content"].as_array().unwrap();
+    let texts: Vec<&str> = content
+        .iter()
+        .filter_map(|it| it["text"].as_str())
+        .collect();
+    texts.join("\n")
+}
+
+fn is_as_listed(call: &Call, ended: &Value) -> bool {
+    let said = said(ended);
+    let asked = said.starts_with("Not permitted: ") || said.contains("[it failed in the sandbox");
+    match &call.asks {
+        Some(reason) => asked && said.contains(reason.as_str()),
+        None if call.exit == 0 => !asked && ended["isError"] == false,
+        None => !asked && ended["result"]["details"]["exitCode"] == call.exit,
     }
 }

@@ -59,13 +59,39 @@ impl Sandbox {
         ] {
             fs::create_dir(sandbox.root.path().join(folder)).unwrap();
         }
-        // What runs on the machine of the test is none of its business.
-        let settings = sandbox.config().join("config.toml");
-        fs::write(settings, "[models]\nlocal = false\n").unwrap();
+        sandbox.write_settings("[permission]\nmode = \"full\"\n");
         for (path, text) in files {
             sandbox.write(path, text);
         }
         sandbox
+    }
+
+    /// As a new user finds it: permission is what it is by default, not `full`.
+    pub fn as_installed(self) -> Self {
+        self.write_settings("");
+        self
+    }
+
+    /// Whether commands can be confined on this machine; else it is said.
+    #[track_caller]
+    #[expect(clippy::print_stdout, reason = "a test that shows nothing says so")]
+    pub fn machine_confines(&self) -> bool {
+        let doctor = self.run(&["doctor", "--json"]).stdout;
+        let doctor: Value = serde_json::from_str(&doctor).unwrap();
+        let sections = doctor["sections"].as_array().unwrap().iter();
+        let mut checks = sections.flat_map(|it| it["checks"].as_array().unwrap());
+        let together = checks.find(|it| it["name"] == "together").unwrap();
+        let confines = together["state"] == "good";
+        if !confines {
+            println!("SKIPPED: no sandbox here");
+        }
+        confines
+    }
+
+    fn write_settings(&self, text: &str) {
+        // What runs on the machine of the test is none of its business.
+        let text = format!("[models]\nlocal = false\n{text}");
+        fs::write(self.config().join("config.toml"), text).unwrap();
     }
 
     /// The project's folder, without symlinks.

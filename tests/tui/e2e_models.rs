@@ -35,7 +35,7 @@ fn providers(sandbox: &Sandbox, server: &ModelServer, names: &[&str]) {
 
 fn open(sandbox: &Sandbox, arguments: &[&str]) -> Screen {
     let screen = Launch::new(sandbox).args(arguments).size(100, 30).start();
-    screen.wait_for("─ full");
+    screen.wait_for("Ask for anything");
     screen
 }
 

@@ -129,3 +129,25 @@ fn a_kept_rule_counts_in_the_next_process() {
         assert!(ran.stdout.contains(&*name), "{ran:#?}");
     }
 }
+
+/// Nothing was said about permission: what leaves the project is asked, the rest is not.
+#[test]
+fn a_new_user_is_asked_what_goes_further() {
+    let (server, sandbox) = job::stage_with(vec![
+        Reply::call("write", json!({"file_path": "one", "content": "1\n"})),
+        run("git push origin main"),
+        Reply::text("Not pushed."),
+    ]);
+    let sandbox = sandbox.as_installed();
+    let screen = Launch::new(&sandbox)
+        .args(&["-m", Wire::Chat.model()])
+        .size(100, 40)
+        .start();
+    screen.wait_for("─ auto");
+    screen.keys("go<enter>");
+    answer(&screen, "git push origin main", "n", "Not pushed.");
+    leave(&screen);
+    assert_eq!(sandbox.read("one"), "1\n");
+    let told = server.request(2).body.to_string();
+    assert!(told.contains("the user refused this call"), "{told}");
+}

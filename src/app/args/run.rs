@@ -121,7 +121,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
 
-    /// What is done without a question: plan, ask, auto or full (the default).
+    /// What is done without a question (auto, if the settings do not say).
     #[arg(long, value_enum, value_name = "MODE")]
     pub permission: Option<Permission>,
 
@@ -227,13 +227,13 @@ pub enum OutputMode {
 /// How tools are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Permission {
-    /// Look, change nothing.
+    /// Nothing is changed: look around, make a plan.
     Plan,
-    /// Ask before each change.
+    /// Each change and command is asked.
     Ask,
-    /// Ask where it matters.
+    /// Free in the project, commands in a sandbox; what goes further is asked.
     Auto,
-    /// Run everything without asking.
+    /// Everything runs without asking and without a sandbox.
     Full,
 }
 

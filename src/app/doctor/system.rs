@@ -119,7 +119,7 @@ pub fn sandbox(processes: &Processes, folder: &Path, home: Option<&Path>) -> Sec
         Check::hint(
             "together",
             format!("from within a sandbox {}", missing.join(",\n")),
-            "Better ask before commands: permission.mode = \"ask\"",
+            "Mode auto asks before nearly every command here",
         )
     });
     Section {

@@ -97,9 +97,9 @@ fn tails(words: &[Word]) -> Vec<String> {
             Some(test) if NAMES.contains(&test) => {
                 at += 1;
                 let name = words.get(at).map(|name| unquote(name).tail());
-                let last = tails.last_mut();
-                last.into_iter()
-                    .for_each(|tail| *tail = tail.take().or(name.clone()));
+                if let Some(tail @ None) = tails.last_mut() {
+                    *tail = name;
+                }
             }
             _ => {}
         }
