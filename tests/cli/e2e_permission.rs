@@ -41,7 +41,7 @@ fn bash(command: &str) -> (&'static str, Value) {
 
 /// A repository with a remote, outside of `/tmp`; none where no sandbox works.
 fn repository() -> Option<Sandbox> {
-    let sandbox = Sandbox::outside_tmp().as_installed();
+    let sandbox = Sandbox::outside_tmp().with_default_mode();
     if !sandbox.machine_confines() {
         return None;
     }

@@ -144,7 +144,7 @@ fn work(text: &str) {
 
 /// A home as an engineer has it: a name for git, the programs of the machine.
 fn place() -> Sandbox {
-    let mut sandbox = Sandbox::outside_tmp().as_installed();
+    let mut sandbox = Sandbox::outside_tmp().with_default_mode();
     let home = sandbox
         .env()
         .into_iter()

@@ -67,7 +67,7 @@ impl Sandbox {
     }
 
     /// As a new user finds it: permission is what it is by default, not `full`.
-    pub fn as_installed(self) -> Self {
+    pub fn with_default_mode(self) -> Self {
         self.write_settings("");
         self
     }

@@ -138,7 +138,7 @@ fn a_new_user_is_asked_what_goes_further() {
         run("git push origin main"),
         Reply::text("Not pushed."),
     ]);
-    let sandbox = sandbox.as_installed();
+    let sandbox = sandbox.with_default_mode();
     let screen = Launch::new(&sandbox)
         .args(&["-m", Wire::Chat.model()])
         .size(100, 40)
