@@ -270,3 +270,70 @@ fn a_copy_that_a_power_cut_has_emptied_is_never_written_back() {
     assert_eq!(place.go(Undo), Some(vec![]));
     assert_eq!(place.read("a").unwrap(), "1\n");
 }
+
+#[test]
+fn what_the_user_makes_of_a_file_after_the_tool_is_not_the_turns_doing() {
+    let mut place = Place::with(&[("a", "1\n"), ("b", "1\n"), ("c", "1\n")]);
+    place.undo.prompt("session", "First");
+    let [a, b, c] = ["a", "b", "c"].map(|name| place.root.join(name));
+    for path in [&a, &b] {
+        let paths = std::slice::from_ref(path);
+        let covered = place.undo.before_write(&place.root, paths).unwrap();
+        place.turns.extend(covered.begun);
+        fs::write(path, "2\n").unwrap();
+        place.undo.after_write(paths).unwrap();
+    }
+    fs::write(&a, "mine\n").unwrap();
+    // Not so what is written once more, or what a command may have written since.
+    place
+        .undo
+        .before_write(&place.root, std::slice::from_ref(&b))
+        .unwrap();
+    fs::write(&b, "3\n").unwrap();
+    place.undo.close().unwrap();
+    let kept = place.go(Undo).unwrap();
+    let named: Vec<_> = kept.iter().map(|kept| (&kept.path, &*kept.why)).collect();
+    assert_eq!(named, [(&a, "was changed since by others")]);
+    assert_eq!(place.read("a").unwrap(), "mine\n");
+    assert_eq!(place.read("b").unwrap(), "1\n");
+
+    place.undo.prompt("session", "Second");
+    let covered = place
+        .undo
+        .before_write(&place.root, std::slice::from_ref(&c))
+        .unwrap();
+    place.turns.extend(covered.begun);
+    fs::write(&c, "2\n").unwrap();
+    place.undo.after_write(std::slice::from_ref(&c)).unwrap();
+    place.undo.before_command(&place.root).unwrap();
+    fs::write(&c, "3\n").unwrap();
+    // Also when all that is left of the turn is what it wrote down.
+    place.restart();
+    place.turns = place
+        .undo
+        .recover("session", &place.turns, &place.turns)
+        .unwrap();
+    assert_eq!(place.go(Undo), Some(vec![]));
+    assert_eq!(place.read("c").unwrap(), "1\n");
+}
+
+#[test]
+fn hard_links_stay_links_or_part_as_they_were() {
+    let mut place = Place::plain(&[("a", "1\n"), ("c", "1\n"), ("d", "2\n")]);
+    let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| place.root.join(name));
+    fs::hard_link(&a, &b).unwrap();
+    let inode = |path: &Path| std::os::unix::fs::MetadataExt::ino(&fs::metadata(path).unwrap());
+    let before = inode(&a);
+    place.command("First", |place| {
+        // One content under both names, and two names that become one file.
+        place.write("a", "changed\n");
+        fs::remove_file(&d).unwrap();
+        fs::hard_link(&c, &d).unwrap();
+    });
+    assert_eq!(place.go(Undo), Some(vec![]));
+    for (path, text) in [("a", "1\n"), ("b", "1\n"), ("c", "1\n"), ("d", "2\n")] {
+        assert_eq!(place.read(path).unwrap(), text, "{path}");
+    }
+    assert_eq!((inode(&a), inode(&b)), (before, before));
+    assert_ne!(inode(&c), inode(&d));
+}

@@ -45,6 +45,12 @@ impl Policy {
         Arc::make_mut(&mut self.own).push(Arc::new(rule));
     }
 
+    /// Whether it counts for calls of `tool` where their paths lead.
+    pub fn looks_at_paths(&self, tool: &str) -> bool {
+        let about = |rule: &Arc<Rule>| rule.path.is_some() && rule.is_about(tool);
+        self.mode != PermissionMode::Full || self.rules().iter().any(about)
+    }
+
     /// Whether a rule of somebody's own may stop a command.
     pub(super) fn has_own_command_rules(&self) -> bool {
         self.own.iter().any(|rule| {

@@ -7,7 +7,7 @@ use tokio::task::spawn_blocking;
 
 use super::env::RunEnv;
 use super::link::{RunLink, Turn};
-use crate::agent::event::NoticeLevel;
+use crate::agent::event::{NoticeLevel, ToolStatus};
 use crate::agent::paths::{Purpose, real, resolve};
 use crate::agent::tool::Effects;
 use crate::agent::undo::{Covered, Undo, UndoError};
@@ -44,11 +44,37 @@ pub(super) async fn cover(
     turn.interrupt.run_until_cancelled(covered).await
 }
 
+/// Notes what the files hold that a call has written: what others make of them later is none of the
+/// turn's doing. One that was cut short may still be writing.
+pub(super) async fn note_written(
+    link: &RunLink,
+    env: &RunEnv,
+    writes: Vec<String>,
+    status: ToolStatus,
+) {
+    let has_ended = matches!(status, ToolStatus::Ok | ToolStatus::Error);
+    let Some(undo) = env.undo.clone().filter(|_| has_ended && !writes.is_empty()) else {
+        return;
+    };
+    let cwd = env.cwd.clone();
+    let noted = spawn_blocking(move || undo.after_write(&paths(&cwd, &writes))).await;
+    if let Ok(Err(error)) = noted {
+        warn(link, format!("This cannot be undone: {error}")).await;
+    }
+}
+
 async fn cover_in(link: &RunLink, env: &RunEnv, cwd: PathBuf, effects: &Effects) {
     let Some(undo) = env.undo.clone().filter(|_| !effects.only_reads()) else {
         return;
     };
-    let (effects, added) = (effects.clone(), env.permissions.added_folders());
+    let added = env.permissions.added_folders();
+    if effects.writes.is_empty() && undo.covers_command(&cwd) {
+        let mut added = added.iter();
+        if added.all(|folder| undo.covers_command(folder) || !folder.is_dir()) {
+            return;
+        }
+    }
+    let effects = effects.clone();
     let covered = spawn_blocking(move || cover_all(&undo, &cwd, &added, &effects)).await;
     let covered = match covered {
         Ok(Ok(covered)) => covered,

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 
 use super::allowed::Refusal;
 use super::confined;
-use super::cover::cover;
+use super::cover::{cover, note_written};
 use super::env::RunEnv;
 use super::gate;
 use super::link::{RunLink, Turn};
@@ -110,7 +110,12 @@ async fn run_group(
     join_all(begun.into_iter().map(|(call, details)| async move {
         let ended = match gate::judge(link, env, turn, call, &details).await {
             Ok(allowed) => match cover(link, env, turn, &allowed.effects).await {
-                Some(()) => confined::run(link, env, turn, call, allowed).await,
+                Some(()) => {
+                    let writes = allowed.effects.writes.clone();
+                    let ended = confined::run(link, env, turn, call, allowed).await;
+                    note_written(link, env, writes, ended.status).await;
+                    ended
+                }
                 None => cut_short(link, details),
             },
             Err(Refusal::Because(text)) => CallOutcome::unstarted(ToolStatus::Error, text, details),

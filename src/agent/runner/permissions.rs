@@ -86,6 +86,23 @@ impl Permissions {
     ) -> Result<Judged, String> {
         let workspace = self.workspace().await?;
         let policy = Arc::clone(&self.policy.borrow());
+        if !policy.looks_at_paths(tool) {
+            // Then nothing is asked of the file system.
+            let request = Request {
+                tool,
+                effects,
+                paths: Vec::new(),
+                root: &workspace.roots()[0],
+                home: self.places.home.as_deref(),
+                local_remotes: false,
+            };
+            return Ok(Judged {
+                decision: decide(&policy, &request),
+                mode: policy.mode,
+                workspace,
+                paths: Vec::new(),
+            });
+        }
         let (tool, effects) = (tool.to_owned(), effects.clone());
         let (cwd, home, processes) = (cwd.to_owned(), self.places.home.clone(), processes.clone());
         blocking(move || {

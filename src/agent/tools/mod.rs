@@ -19,5 +19,5 @@ mod typed;
 pub use builtin::builtin;
 pub use patch::{Marker, marker};
 pub use read::{MAX_PICTURE_FILE, image_of};
-pub(super) use search::{Entry, walk_unignored};
+pub(super) use search::{Budget, IgnoreLoader, Limits, Queue, Rules};
 pub use settings::ToolSettings;

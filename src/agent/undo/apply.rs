@@ -157,13 +157,6 @@ pub(super) fn apply(steps: &[Step<'_>], store: &Store) -> Vec<Kept> {
     };
     let mut ordered: Vec<&Step<'_>> = steps.iter().collect();
     ordered.sort_by_key(|step| step.path);
-    let mut inodes: Vec<_> = ordered.iter().filter_map(|it| inode(it.path)).collect();
-    inodes.sort_unstable();
-    let twice: HashSet<_> = inodes
-        .windows(2)
-        .filter(|it| it[0] == it[1])
-        .map(|it| it[0])
-        .collect();
     let mut left: HashSet<&Path> = HashSet::new();
     for step in ordered.iter().rev() {
         if !stays(step.from, step.to) && !note(step, untouched(step).and_then(|()| take_away(step)))
@@ -178,6 +171,7 @@ pub(super) fn apply(steps: &[Step<'_>], store: &Store) -> Vec<Kept> {
         }
     }
     let is_synced = ordered.len() <= SYNCED;
+    let mut written: HashSet<(u64, u64)> = HashSet::new();
     for steps in ordered.chunks(TOGETHER) {
         let wanted = steps.iter().filter_map(|step| match step.to {
             State::File { content, .. } => Some(content),
@@ -185,16 +179,21 @@ pub(super) fn apply(steps: &[Step<'_>], store: &Store) -> Vec<Kept> {
         });
         let contents = GitContents::read(wanted, store);
         for step in steps {
+            let shared = shared_file(step);
             let done = match step.to {
+                // It came with another name of the same file.
+                _ if shared.is_some_and(|file| written.contains(&file)) => Ok(()),
                 _ if stays(step.from, step.to) && step.is_touched() => untouched(step),
                 State::File { mode, content } => {
                     let new = New {
                         mode: *mode,
                         content,
-                        parts: inode(step.path).is_some_and(|it| twice.contains(&it)),
+                        in_place: shared.is_some(),
                         is_synced,
                     };
-                    put(step.path, &new, store, &contents)
+                    let done = put(step.path, &new, store, &contents);
+                    written.extend(shared.filter(|_| done.is_ok()));
+                    done
                 }
                 State::Link(target) => put_link(step.path, target),
                 _ => Ok(()),
@@ -264,31 +263,35 @@ fn make_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The file at `path`, if it has other names.
-fn inode(path: &Path) -> Option<(u64, u64)> {
-    let meta = fs::symlink_metadata(path).ok()?;
-    (meta.is_file() && meta.nlink() > 1).then(|| (meta.dev(), meta.ino()))
+/// The file that `step` is about, if it has other names and had its former content under them too: it
+/// is written in place then, and changes under all. Any other file gets another one in its place, since
+/// its other names, which may be anybody's, are none of the step's business.
+fn shared_file(step: &Step<'_>) -> Option<(u64, u64)> {
+    let State::File { content, .. } = step.to else {
+        return None;
+    };
+    let meta = fs::symlink_metadata(step.path).ok()?;
+    let is_shared = meta.is_file() && meta.nlink() > 1 && meta.ino() == content.inode;
+    is_shared.then(|| (meta.dev(), meta.ino()))
 }
 
 /// A file as it is to be.
 struct New<'a> {
     mode: u32,
     content: &'a Content,
-    /// Whether it gets content of its own where it has other names.
-    parts: bool,
+    /// Whether it is written where it is, so that its other names stay names of it.
+    in_place: bool,
     /// Whether it is waited for until it is on the disk.
     is_synced: bool,
 }
 
-/// Puts the bytes of a content in the place of what is at `path`: of a file with other names, in
-/// the file itself, unless those get content of their own.
+/// Puts the bytes of a content in the place of what is at `path`, or into it.
 fn put(path: &Path, new: &New<'_>, store: &Store, contents: &GitContents<'_>) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let permissions = Permissions::from_mode(new.mode);
     let there = fs::symlink_metadata(path).ok();
     let there = there.filter(fs::Metadata::is_file);
-    if !new.parts && there.as_ref().is_some_and(|meta| meta.nlink() > 1) {
-        // Its other names stay names of it.
+    if new.in_place && there.is_some() {
         let mut options = OpenOptions::new();
         options.write(true).custom_flags(nix::libc::O_NOFOLLOW);
         let mut file = options.truncate(true).open(path)?;

@@ -10,17 +10,20 @@ use std::time::SystemTime;
 use super::cover::written;
 use super::hash;
 use super::look::{as_in_tree, content, look};
+use super::looks::Looks;
 use super::record::{Before, Change};
 use super::repository::read_blobs;
 use super::state::{Blob, Content, Lost, State};
-use super::tree::{Image, Kind, Seen, Tree};
+use super::tree::{Folder, Image, Kind, Seen, Tree};
 
-/// All that was changed, by path. What only others have named is theirs.
+/// All that was changed, by path. What only others have named is theirs. `afters` are what paths held
+/// right after they were written, where nothing of the turn has run since.
 pub(super) fn compare(
-    trees: &[Tree],
+    trees: &[Arc<Tree>],
     befores: &[Before],
+    afters: &HashMap<PathBuf, State>,
     named_by_others: &HashSet<PathBuf>,
-    own: &Path,
+    looks: &mut Looks,
 ) -> Vec<Change> {
     let mut states: BTreeMap<PathBuf, State> = BTreeMap::new();
     let (late, early): (Vec<&Before>, Vec<&Before>) = befores.iter().partition(|it| it.late);
@@ -29,10 +32,10 @@ pub(super) fn compare(
     }
     let mut touched = Vec::new();
     for tree in trees {
-        let now = Tree::look(&tree.root, own);
-        touched.extend(touched_files(tree, &now));
-        for seen in added(tree, &now) {
-            states.insert(tree.root.join(&seen.path), State::Nothing);
+        let now = looks.look(tree);
+        touched.extend(touched_files(tree, now.as_deref()));
+        for path in now.iter().flat_map(|now| added(tree, now)) {
+            states.insert(path, State::Nothing);
         }
     }
     let blobs = Blobs::read(&touched);
@@ -45,7 +48,7 @@ pub(super) fn compare(
         states.insert(before.path.clone(), before.state.clone());
     }
     let changes = states.into_iter().filter_map(|(path, before)| {
-        let after = look(&path);
+        let after = afters.get(&path).cloned().unwrap_or_else(|| look(&path));
         (before != after && before != State::Special).then(|| Change {
             named: named.contains(&*path),
             path,
@@ -56,44 +59,70 @@ pub(super) fn compare(
     changes.collect()
 }
 
-/// What was there before and was touched since.
-fn touched_files<'t>(tree: &'t Tree, now: &Tree) -> Vec<(PathBuf, &'t Seen)> {
-    let touched = tree.entries.iter().filter_map(|seen| {
-        let whole = tree.root.join(&seen.path);
-        let later = now.get(&seen.path).cloned().or_else(|| {
-            // One that git ignores by now is not gone.
-            let meta = fs::symlink_metadata(&whole).ok()?;
-            Seen::new(seen.path.clone(), &whole, &meta)
-        });
-        let same = match (&seen.kind, later) {
-            (_, None) => false,
-            (Kind::File(image), Some(later)) => {
-                let is_sure = matches!(image, Image::Lost(_)) || !tree.is_fresh(&seen.stamp);
-                matches!(later.kind, Kind::File(_)) && later.stamp == seen.stamp && is_sure
+/// What was there before and was touched since. Where nobody has looked `now`, each path is asked.
+fn touched_files<'t>(tree: &'t Tree, now: Option<&Tree>) -> Vec<(PathBuf, &'t Seen)> {
+    let mut touched = Vec::new();
+    for folder in &tree.folders {
+        let present = now.and_then(|now| now.folder(&folder.path));
+        if present.is_some_and(|present| Arc::ptr_eq(present, folder)) {
+            continue;
+        }
+        for seen in &folder.entries {
+            let whole = tree.whole(folder, seen);
+            if !is_untouched(tree, seen, present, &whole) {
+                touched.push((whole, seen));
             }
-            (Kind::Folder, Some(later)) => {
-                later.kind == Kind::Folder && later.stamp.mode == seen.stamp.mode
-            }
-            (kind, Some(later)) => *kind == later.kind,
-        };
-        (!same).then_some((whole, seen))
+        }
+    }
+    touched
+}
+
+fn is_untouched(tree: &Tree, seen: &Seen, present: Option<&Arc<Folder>>, whole: &Path) -> bool {
+    let later = present.and_then(|folder| folder.get(&seen.name)).cloned();
+    let later = later.or_else(|| {
+        // One that git ignores by now is not gone.
+        let meta = fs::symlink_metadata(whole).ok()?;
+        Seen::new(seen.name.clone(), whole, &meta)
     });
-    touched.collect()
+    match (&seen.kind, later) {
+        (_, None) => false,
+        (Kind::File(image), Some(later)) => {
+            let is_sure = matches!(image, Image::Lost(_)) || !tree.is_fresh(&seen.stamp);
+            matches!(later.kind, Kind::File(_)) && later.stamp == seen.stamp && is_sure
+        }
+        (Kind::Folder, Some(later)) => {
+            later.kind == Kind::Folder && later.stamp.mode == seen.stamp.mode
+        }
+        (kind, Some(later)) => *kind == later.kind,
+    }
 }
 
 /// What is there now and was not before. What only came to light, because git no longer ignores it, is
 /// older than the turn.
-fn added<'t>(tree: &Tree, now: &'t Tree) -> Vec<&'t Seen> {
+fn added(tree: &Tree, now: &Tree) -> Vec<PathBuf> {
     if !tree.is_whole {
         return Vec::new();
     }
-    let known: HashSet<u64> = tree.entries.iter().map(|seen| seen.stamp.inode).collect();
-    let new = now.entries.iter().filter(|seen| {
-        tree.get(&seen.path).is_none()
-            && (known.contains(&seen.stamp.inode)
-                || is_born_since(&now.root.join(&seen.path), tree.taken))
-    });
-    new.collect()
+    let mut inodes: Option<HashSet<u64>> = None;
+    let mut added = Vec::new();
+    for folder in &now.folders {
+        let former = tree.folder(&folder.path);
+        if former.is_some_and(|former| Arc::ptr_eq(former, folder)) {
+            continue;
+        }
+        let is_new = |seen: &&Seen| former.is_none_or(|it| it.get(&seen.name).is_none());
+        for seen in folder.entries.iter().filter(is_new) {
+            let whole = now.whole(folder, seen);
+            let inodes = inodes.get_or_insert_with(|| {
+                let known = tree.entries().map(|(_, seen)| seen.stamp.inode);
+                known.collect()
+            });
+            if inodes.contains(&seen.stamp.inode) || is_born_since(&whole, tree.taken) {
+                added.push(whole);
+            }
+        }
+    }
+    added
 }
 
 /// Whether the file was made after `since`; so is one of which nobody knows, in a file system
@@ -152,14 +181,17 @@ impl Blobs {
             Kind::Special => State::Special,
             Kind::File(image) => State::File {
                 mode: seen.stamp.mode,
-                content: match image {
-                    Image::Unknown => lost(Lost::Unreadable),
-                    Image::Lost(why) => lost(*why),
-                    Image::Kept(hash) => content(hash.clone(), size),
-                    Image::Blob(git_dir, id) => {
-                        let key = (Arc::clone(git_dir), written(id), size);
-                        let known = self.0.get(&key).cloned();
-                        known.unwrap_or_else(|| lost(Lost::NotInGit))
+                content: Content {
+                    inode: seen.stamp.inode,
+                    ..match image {
+                        Image::Unknown => lost(Lost::Unreadable),
+                        Image::Lost(why) => lost(*why),
+                        Image::Kept(hash) => content(hash.clone(), size),
+                        Image::Blob(git_dir, id) => {
+                            let key = (Arc::clone(git_dir), written(id), size);
+                            let known = self.0.get(&key).cloned();
+                            known.unwrap_or_else(|| lost(Lost::NotInGit))
+                        }
                     }
                 },
             },

@@ -1,19 +1,20 @@
 //! Sees to it that every file of a tree can be brought back, whatever a command does to it: git has
-//! it, or the store gets a copy. What cannot be covered is named.
+//! it, or the store gets a copy. What cannot be covered is named. Where nothing has changed since the
+//! former look, nothing is done.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use super::error::UndoError;
+use super::git_index::Tracked;
 use super::hash::hex;
-use super::repository::{Repository, holds};
-use super::state::{Lost, Stamp};
+use super::repository::{Repository, holds, index_stamp};
+use super::state::Lost;
 use super::store::Store;
-use super::tree::{Image, Kind, Seen, Tree, order};
+use super::tree::{Folder, Image, Kind, Seen, Tree, order};
 use crate::agent::trial::{Found, Looker, stays_within};
 
 /// How much may be copied.
@@ -25,71 +26,94 @@ pub(super) struct Limits {
     pub tree: u64,
 }
 
-/// Where the bytes of files are that were copied or compared before, each with the stamp it had.
-#[derive(Debug, Default)]
-pub(super) struct Copies(HashMap<PathBuf, (Stamp, Image)>);
+/// The place of an entry: of its folder, and in that.
+type Place = (usize, usize);
+/// What git has for a path: its git folder, and how it names the content.
+type Blob = (Arc<Path>, Box<[u8]>);
 
-impl Copies {
-    fn get(&self, path: &Path, stamp: &Stamp, store: &Store) -> Option<Image> {
-        let (known, image) = self.0.get(path)?;
-        let is_there = match image {
-            Image::Kept(hash) => store.has(hash, stamp.size),
-            _ => true,
-        };
-        (known == stamp && is_there).then(|| image.clone())
-    }
-}
-
-/// Fills in where the bytes of all files of `tree` are but those in `covered`. Copies only what
-/// was touched since it is in `copies`, small files first.
+/// Fills in where the bytes of all files of `tree` are but those in `covered`. `base` is the tree that
+/// was covered before it. Copies only what nobody has yet, small files first.
 pub(super) fn cover(
     tree: &mut Tree,
+    base: Option<&Tree>,
     store: &Store,
-    copies: &mut Copies,
     covered: &HashSet<PathBuf>,
     limits: Limits,
 ) -> Result<(), UndoError> {
-    let repositories: Vec<Repository> = (tree.repositories.iter())
-        .filter_map(|below| Repository::read(tree, below))
+    let tops: Vec<PathBuf> = (tree.folders.iter())
+        .filter(|folder| folder.is_top)
+        .map(|folder| folder.path.clone())
         .collect();
-    for repository in &repositories {
-        add_ignored(tree, repository);
+    let indexes = tops.iter().map(|top| index_stamp(&tree.root.join(top)));
+    let indexes = Some(indexes.collect());
+    forget_lost_copies(tree, store);
+    let mut dirty: HashMap<Place, Blob> = HashMap::new();
+    // What was touched since an index was written is not what that index names.
+    let knows_git = base.is_some_and(|base| base.indexes == indexes && tree.has_all_of(base));
+    let mut is_complete = true;
+    if !knows_git {
+        let repositories = tops.iter().filter_map(|top| Repository::read(tree, top));
+        for repository in repositories.collect::<Vec<_>>() {
+            is_complete &= add_ignored(tree, &repository);
+            take_clean(tree, &repository, &mut dirty);
+        }
     }
-    let mut dirty: HashMap<usize, (Arc<Path>, Vec<u8>)> = HashMap::new();
-    for repository in &repositories {
-        take_clean(tree, repository, &mut dirty);
-    }
-    let mut open: Vec<usize> = (0..tree.entries.len())
-        .filter(|at| tree.entries[*at].kind == Kind::File(Image::Unknown))
-        .collect();
-    open.sort_by_key(|at| tree.entries[*at].stamp.size);
+    tree.indexes = indexes.filter(|_| is_complete);
+    let mut open: Vec<Place> = Vec::new();
     let mut taken = 0;
-    for at in open {
-        let seen = &mut tree.entries[at];
-        let whole = tree.root.join(&seen.path);
+    for (folder, seen) in places(tree) {
+        let seen_at = &tree.folders[folder].entries[seen];
+        if seen_at.is_open() {
+            open.push((folder, seen));
+        } else if let Kind::File(Image::Kept(_)) = seen_at.kind {
+            taken += seen_at.stamp.size;
+        }
+    }
+    open.sort_by_key(|place| at(tree, *place).stamp.size);
+    for place in open {
+        let whole = tree.whole(&tree.folders[place.0], at(tree, place));
         if covered.contains(&whole) {
             continue;
         }
-        let known = copies.get(&whole, &seen.stamp, store);
-        let image = match known {
-            Some(image) => image,
-            None => copy(seen, &whole, dirty.get(&at), store, limits, taken)?,
-        };
+        let mut seen = at(tree, place).clone();
+        let image = copy(&mut seen, &whole, dirty.get(&place), store, limits, taken)?;
         if matches!(image, Image::Kept(_)) {
             taken += seen.stamp.size;
         }
-        if !is_fresh(&seen.stamp) && !matches!(image, Image::Lost(_)) {
-            copies.0.insert(whole, (seen.stamp, image.clone()));
-        }
         seen.kind = Kind::File(image);
+        *at_mut(tree, place) = seen;
     }
     Ok(())
+}
+
+/// Copies that were evicted have to be made again.
+fn forget_lost_copies(tree: &mut Tree, store: &Store) {
+    let lost = places(tree).filter(|place| match &at(tree, *place).kind {
+        Kind::File(Image::Kept(hash)) => !store.has(hash, at(tree, *place).stamp.size),
+        _ => false,
+    });
+    for place in lost.collect::<Vec<_>>() {
+        at_mut(tree, place).kind = Kind::File(Image::Unknown);
+    }
+}
+
+fn places(tree: &Tree) -> impl Iterator<Item = Place> {
+    let folders = tree.folders.iter().enumerate();
+    folders.flat_map(|(at, folder)| (0..folder.entries.len()).map(move |seen| (at, seen)))
+}
+
+fn at(tree: &Tree, (folder, seen): Place) -> &Seen {
+    &tree.folders[folder].entries[seen]
+}
+
+fn at_mut(tree: &mut Tree, (folder, seen): Place) -> &mut Seen {
+    &mut Arc::make_mut(&mut tree.folders[folder]).entries[seen]
 }
 
 fn copy(
     seen: &mut Seen,
     whole: &Path,
-    dirty: Option<&(Arc<Path>, Vec<u8>)>,
+    dirty: Option<&Blob>,
     store: &Store,
     limits: Limits,
     taken: u64,
@@ -115,107 +139,113 @@ fn copy(
     })
 }
 
-/// Whether the file was touched a moment ago, so that another change may not show.
-fn is_fresh(stamp: &Stamp) -> bool {
-    let now = Tree {
-        root: PathBuf::new(),
-        entries: Vec::new(),
-        repositories: Vec::new(),
-        is_whole: true,
-        taken: SystemTime::now(),
-    };
-    now.is_fresh(stamp)
+/// The files that git tracks, folder by folder: the path of the folder below the top, and what is
+/// tracked in it. A folder may come more than once.
+fn by_folder(repository: &Repository) -> impl Iterator<Item = (PathBuf, &[Tracked])> {
+    let groups = repository
+        .tracked
+        .chunk_by(|a, b| split(&a.path).0 == split(&b.path).0);
+    groups.map(|group| {
+        let folder = group.first().map_or(&[][..], |it| split(&it.path).0);
+        let below = Path::new(OsStr::from_bytes(folder));
+        (repository.below.join(below), group)
+    })
 }
 
-/// Adds the files that git tracks although it ignores them.
-fn add_ignored(tree: &mut Tree, repository: &Repository) {
-    let mut missing = Vec::new();
-    let mut seen = entries_below(tree, &repository.below).peekable();
-    for tracked in &repository.tracked {
-        while seen.next_if(|(path, _)| *path < &*tracked.path).is_some() {}
-        let is_there = seen.peek().is_some_and(|(path, _)| *path == tracked.path);
-        if !is_there && tracked.is_file {
-            let path = Path::new(OsStr::from_bytes(&tracked.path));
-            missing.extend(stays_within(path).then(|| repository.below.join(path)));
-        }
+/// The folder of a path of git, and the name in it.
+fn split(path: &[u8]) -> (&[u8], &OsStr) {
+    let (folder, name) = match memchr::memrchr(b'/', path) {
+        Some(at) => (&path[..at], &path[at + 1..]),
+        None => (&[][..], path),
+    };
+    (folder, OsStr::from_bytes(name))
+}
+
+/// Adds the files that git tracks although it ignores them. Gives whether there are none such, and none
+/// that is missing.
+fn add_ignored(tree: &mut Tree, repository: &Repository) -> bool {
+    let mut missing: Vec<(PathBuf, &Tracked)> = Vec::new();
+    for (below, group) in by_folder(repository) {
+        let folder = tree.folder(&below);
+        let is_there = |tracked: &Tracked| {
+            let name = split(&tracked.path).1;
+            folder.is_some_and(|folder| folder.place_of(name).is_ok())
+        };
+        let lacking = group.iter().filter(|it| it.is_file && !is_there(it));
+        missing.extend(lacking.map(|tracked| (below.clone(), tracked)));
     }
-    drop(seen);
+    let is_complete = missing.is_empty();
     let root = tree.root.clone();
     let mut looker = Looker::new(&root);
-    let found = missing.into_iter().filter_map(|path| {
-        let whole = root.join(&path);
-        match looker.look(&path) {
-            Ok(Found::File(meta)) => Seen::new(path, &whole, &meta),
-            _ => None,
+    for (below, tracked) in missing {
+        if !stays_within(Path::new(OsStr::from_bytes(&tracked.path))) {
+            continue;
         }
-    });
-    let before = tree.entries.len();
-    tree.entries.extend(found);
-    if tree.entries.len() > before {
-        tree.entries
-            .sort_unstable_by(|a, b| order(&a.path, &b.path));
-        tree.entries.dedup_by(|a, b| a.path == b.path);
+        let name = split(&tracked.path).1;
+        let path = below.join(name);
+        let Ok(Found::File(meta)) = looker.look(&path) else {
+            continue;
+        };
+        let Some(seen) = Seen::new(name.to_owned(), &root.join(&path), &meta) else {
+            continue;
+        };
+        let folder = tree
+            .folders
+            .binary_search_by(|folder| order(&folder.path, &below));
+        let folder = folder.unwrap_or_else(|at| {
+            let folder = Folder {
+                path: below,
+                is_ignored: true,
+                ..Folder::default()
+            };
+            tree.folders.insert(at, Arc::new(folder));
+            at
+        });
+        let folder = Arc::make_mut(&mut tree.folders[folder]);
+        if let Err(at) = folder.place_of(name) {
+            folder.entries.insert(at, seen);
+        }
     }
+    is_complete
 }
 
 /// Names the content of the files that git has as they stand there. Those that it tracks and that
 /// may be the same go into `dirty`.
-fn take_clean(
-    tree: &mut Tree,
-    repository: &Repository,
-    dirty: &mut HashMap<usize, (Arc<Path>, Vec<u8>)>,
-) {
-    let converted = repository.converted(tree);
+fn take_clean(tree: &mut Tree, repository: &Repository, dirty: &mut HashMap<Place, Blob>) {
+    let mut open: Vec<(Place, &Tracked)> = Vec::new();
+    for (below, group) in by_folder(repository) {
+        let Some(folder) = tree.place_of(&below) else {
+            continue;
+        };
+        for tracked in group.iter().filter(|it| it.is_file) {
+            let seen = tree.folders[folder].place_of(split(&tracked.path).1);
+            if let Ok(seen) = seen
+                && at(tree, (folder, seen)).is_open()
+            {
+                open.push(((folder, seen), tracked));
+            }
+        }
+    }
+    let paths = open.iter().map(|(_, tracked)| &*tracked.path);
+    let converted = repository.converted(tree, paths);
     let git_dir: Arc<Path> = Arc::from(&*repository.common_dir);
-    let mut clean = Vec::new();
-    {
-        let mut seen = entries_below(tree, &repository.below).peekable();
-        for tracked in &repository.tracked {
-            while seen.next_if(|(path, _)| *path < &*tracked.path).is_some() {}
-            let Some((_, at)) = seen.next_if(|(path, _)| *path == tracked.path) else {
-                continue;
-            };
-            if !tracked.is_file || converted.contains(&tracked.path) {
-                continue;
-            }
-            let content = (Arc::clone(&git_dir), tracked.id.clone());
-            if repository.is_clean(tracked, &tree.entries[at].stamp) {
-                clean.push((at, content));
-            } else {
-                dirty.insert(at, content);
-            }
+    for (place, tracked) in open {
+        if converted.contains(&tracked.path) {
+            continue;
+        }
+        let blob = (Arc::clone(&git_dir), tracked.id.clone());
+        if repository.is_clean(tracked, &at(tree, place).stamp) {
+            at_mut(tree, place).kind = Kind::File(Image::Blob(blob.0, blob.1));
+        } else {
+            dirty.insert(place, blob);
         }
     }
-    for (at, (git_dir, id)) in clean {
-        let kind = &mut tree.entries[at].kind;
-        if *kind == Kind::File(Image::Unknown) {
-            *kind = Kind::File(Image::Blob(git_dir, id));
-        }
-    }
-}
-
-/// The entries below a folder of the tree: their paths below that, and their places.
-fn entries_below<'t>(
-    tree: &'t Tree,
-    below: &Path,
-) -> impl Iterator<Item = (&'t [u8], usize)> + use<'t> {
-    let mut prefix = below.as_os_str().as_bytes().to_vec();
-    if !prefix.is_empty() {
-        prefix.push(b'/');
-    }
-    let first = tree.entries.partition_point(|seen| bytes(seen) < &*prefix);
-    let entries = tree.entries.iter().enumerate().skip(first);
-    entries.map_while(move |(at, seen)| Some((bytes(seen).strip_prefix(&*prefix)?, at)))
-}
-
-fn bytes(seen: &Seen) -> &[u8] {
-    seen.path.as_os_str().as_bytes()
 }
 
 /// The files of a tree that are not covered.
 pub(super) fn uncovered(tree: &Tree) -> Vec<(PathBuf, Lost)> {
-    let lost = tree.entries.iter().filter_map(|seen| match seen.kind {
-        Kind::File(Image::Lost(lost)) => Some((tree.root.join(&seen.path), lost)),
+    let lost = tree.entries().filter_map(|(folder, seen)| match seen.kind {
+        Kind::File(Image::Lost(lost)) => Some((tree.whole(folder, seen), lost)),
         _ => None,
     });
     lost.collect()

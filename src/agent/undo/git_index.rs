@@ -5,9 +5,9 @@
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tracked {
     /// Below the top of the working tree.
-    pub path: Vec<u8>,
+    pub path: Box<[u8]>,
     /// How git names its content.
-    pub id: Vec<u8>,
+    pub id: Box<[u8]>,
     /// Whether it is a file whose content git surely has.
     pub is_file: bool,
     pub modified: (u32, u32),
@@ -41,20 +41,20 @@ pub(super) fn read(bytes: &[u8], id_len: usize) -> Option<Vec<Tracked>> {
         let mode = take_u32(&mut rest)?;
         let (_user, _group) = (take_u32(&mut rest)?, take_u32(&mut rest)?);
         let size = take_u32(&mut rest)?;
-        let id = take(&mut rest, id_len)?.to_vec();
+        let id = Box::from(take(&mut rest, id_len)?);
         let flags = take_u16(&mut rest)?;
         let more = match flags & EXTENDED {
             0 => 0,
             _ => take_u16(&mut rest)?,
         };
         let path = if version == 4 {
-            let before = entries.last().map_or(&[][..], |entry| &entry.path);
+            let before = entries.last().map_or(&[][..], |entry| &*entry.path);
             let cut = take_varint(&mut rest)?;
             let mut path = before.get(..before.len().checked_sub(cut)?)?.to_vec();
             path.extend(take_until_nul(&mut rest)?);
-            path
+            path.into_boxed_slice()
         } else {
-            let path = take_until_nul(&mut rest)?.to_vec();
+            let path = Box::from(take_until_nul(&mut rest)?);
             // One NUL at least, and then up to a multiple of eight.
             let taken = start - rest.len() - 1;
             take(&mut rest, 7 - taken % 8)?;

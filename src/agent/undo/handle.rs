@@ -9,9 +9,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::apply::{Kept, Step, apply, keep_present, plan};
 use super::command::RewindPoint;
-use super::cover::{Copies, Limits};
+use super::cover::Limits;
 use super::error::UndoError;
 use super::history::{Direction, load, next};
+use super::looks::Looks;
 use super::open_turn::OpenTurn;
 use super::preview::{Preview, preview, preview_back};
 use super::quota::evict;
@@ -44,12 +45,12 @@ struct Prompt {
     text: String,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     store: Option<Store>,
     open: Option<OpenTurn>,
     prompt: Prompt,
-    copies: Copies,
+    looks: Looks,
     /// Files that are not covered, of which the user was told.
     told: HashSet<PathBuf>,
     /// Turns that were evicted since anybody was told.
@@ -70,13 +71,21 @@ pub struct Covered {
 impl Undo {
     /// Keeps at most `max_bytes` of contents in the folder `home`. Nothing is done there yet.
     pub fn new(home: PathBuf, max_bytes: u64) -> Self {
+        let state = State {
+            store: None,
+            open: None,
+            prompt: Prompt::default(),
+            looks: Looks::new(home.parent().unwrap_or(&home)),
+            told: HashSet::new(),
+            evicted: 0,
+        };
         Self {
             home,
             max_bytes,
             next: Mutex::default(),
             prompts: AtomicU64::default(),
             is_open: AtomicBool::default(),
-            state: Mutex::default(),
+            state: Mutex::new(state),
         }
     }
 
@@ -101,9 +110,9 @@ impl Undo {
             meta.is_ok_and(|meta| meta.is_file() && meta.nlink() > 1)
         };
         let tree = paths.iter().any(has_names).then(|| root_of(cwd));
-        self.cover(cwd, |turn, store, copies, limits| {
+        self.cover(cwd, |turn, store, looks, limits| {
             if let Some(root) = tree {
-                turn.before_command(&root, store, copies, limits)?;
+                turn.before_command(&root, store, looks, limits)?;
             }
             turn.before_write(paths, store, limits)
         })
@@ -116,9 +125,34 @@ impl Undo {
     /// It cannot be covered.
     pub fn before_command(&self, cwd: &Path) -> Result<Covered, UndoError> {
         let root = root_of(cwd);
-        self.cover(cwd, |turn, store, copies, limits| {
-            turn.before_command(&root, store, copies, limits)
+        self.cover(cwd, |turn, store, looks, limits| {
+            let uncovered = turn.before_command(&root, store, looks, limits)?;
+            turn.command_covered(cwd);
+            Ok(uncovered)
         })
+    }
+
+    /// Whether [`Self::before_command`] has nothing left to do for this folder. Asks no file and waits
+    /// for nobody.
+    pub fn covers_command(&self, cwd: &Path) -> bool {
+        if lock(&self.next).is_some() {
+            return false;
+        }
+        let state = self.state.try_lock();
+        let open = state.as_ref().ok().and_then(|state| state.open.as_ref());
+        open.is_some_and(|open| open.covers_command(cwd))
+    }
+
+    /// Notes what these paths hold, which `before_write` was told of and which were just written: what
+    /// they hold at the end of the turn may be the doing of others.
+    ///
+    /// # Errors
+    /// It cannot be noted.
+    pub fn after_write(&self, paths: &[PathBuf]) -> Result<(), UndoError> {
+        match &mut lock(&self.state).open {
+            Some(open) => open.after_write(paths),
+            None => Ok(()),
+        }
     }
 
     fn cover(
@@ -127,7 +161,7 @@ impl Undo {
         cover: impl FnOnce(
             &mut OpenTurn,
             &Store,
-            &mut Copies,
+            &mut Looks,
             Limits,
         ) -> Result<Vec<(PathBuf, Lost)>, UndoError>,
     ) -> Result<Covered, UndoError> {
@@ -138,7 +172,7 @@ impl Undo {
         if let Some(prompt) = lock(&self.next).take() {
             state.prompt = prompt;
             if let Some(open) = state.open.take() {
-                open.close(&store)?;
+                open.close(&store, &mut state.looks)?;
             }
             self.is_open.store(false, Ordering::Relaxed);
         }
@@ -160,7 +194,7 @@ impl Undo {
             )?),
         };
         self.is_open.store(true, Ordering::Relaxed);
-        let mut uncovered = cover(open, &store, &mut state.copies, self.limits())?;
+        let mut uncovered = cover(open, &store, &mut state.looks, self.limits())?;
         uncovered.retain(|(path, _)| state.told.insert(path.clone()));
         Ok(Covered {
             begun,
@@ -209,7 +243,7 @@ impl Undo {
         self.is_open.store(false, Ordering::Relaxed);
         let store = self.store(&mut state.store)?;
         let lock = store.lock()?;
-        open.close(&store)?;
+        open.close(&store, &mut state.looks)?;
         drop(lock);
         state.evicted += evict(&store, self.max_bytes)?;
         Ok(())
@@ -383,9 +417,10 @@ impl Undo {
         }
         let store = Store::open(&self.home)?;
         let _lock = store.lock()?;
+        let mut looks = Looks::new(store.data());
         for (folder, _) in folders(&store.turns())? {
             let closed = OpenTurn::take_over(&folder)
-                .and_then(|turn| turn.map_or(Ok(None), |turn| turn.close(&store)));
+                .and_then(|turn| turn.map_or(Ok(None), |turn| turn.close(&store, &mut looks)));
             // One that is damaged must not keep all others from being covered.
             if let Err(error) = closed {
                 tracing::warn!("undo: {error}");

@@ -1,7 +1,7 @@
 //! What a path holds now. No link is followed, also not above the path.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use super::cover::Limits;
@@ -54,12 +54,13 @@ fn look_with(path: &Path, read: impl FnOnce(&Path, u64) -> Result<Content, Lost>
         }
         Ok(Found::File(meta)) => State::File {
             mode: meta.permissions().mode() & 0o7777,
-            content: read(path, meta.len()).unwrap_or_else(|lost| Content {
-                hash: String::new(),
-                size: meta.len(),
-                blob: None,
-                lost: Some(lost),
-            }),
+            content: Content {
+                inode: meta.ino(),
+                ..read(path, meta.len()).unwrap_or_else(|lost| Content {
+                    lost: Some(lost),
+                    ..content(String::new(), meta.len())
+                })
+            },
         },
         Ok(Found::Special) | Err(_) => State::Special,
     }
@@ -78,6 +79,7 @@ pub(super) fn content(hash: String, size: u64) -> Content {
         size,
         blob: None,
         lost: None,
+        inode: 0,
     }
 }
 

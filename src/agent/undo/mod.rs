@@ -6,7 +6,9 @@
 mod handle;
 mod command;
 mod open_turn;
+mod looks;
 mod tree;
+mod walk;
 mod cover;
 mod repository;
 mod git_index;

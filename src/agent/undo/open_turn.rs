@@ -2,16 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::compare::{compare, is_born_since};
-use super::cover::{Copies, Limits, cover, uncovered};
+use super::cover::{Limits, cover, uncovered};
 use super::error::UndoError;
-use super::look::look_and_keep;
+use super::look::{look, look_and_keep};
+use super::looks::Looks;
 use super::record::{Before, Begun, Journal, Record, Said, Status, named_by_others};
 use super::repository::is_ignored;
 use super::state::{Lost, State};
 use super::store::Store;
-use super::tree::Tree;
 
 /// A turn that may still change something.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(super) struct OpenTurn {
     said: Said,
     /// The paths of `said.befores`.
     known: HashSet<PathBuf>,
+    /// The folders in which commands may run without more being covered.
+    covered: HashSet<PathBuf>,
 }
 
 impl OpenTurn {
@@ -30,11 +33,13 @@ impl OpenTurn {
             begun,
             befores: Vec::new(),
             trees: Vec::new(),
+            afters: HashMap::new(),
         };
         Ok(Self {
             journal,
             said,
             known: HashSet::new(),
+            covered: HashSet::new(),
         })
     }
 
@@ -47,6 +52,7 @@ impl OpenTurn {
         });
         Ok(taken.map(|(journal, said)| Self {
             known: said.befores.iter().map(|it| it.path.clone()).collect(),
+            covered: HashSet::new(),
             journal,
             said,
         }))
@@ -60,6 +66,14 @@ impl OpenTurn {
         store: &Store,
         limits: Limits,
     ) -> Result<Vec<(PathBuf, Lost)>, UndoError> {
+        let again = paths
+            .iter()
+            .filter(|path| self.said.afters.contains_key(*path));
+        let again: Vec<_> = again.map(|path| (path.clone(), None)).collect();
+        if !again.is_empty() {
+            self.journal.after(&again)?;
+            (self.said.afters).retain(|path, _| !paths.contains(path));
+        }
         let mut states: HashMap<PathBuf, State> = HashMap::new();
         for path in paths {
             for path in path.ancestors() {
@@ -120,40 +134,78 @@ impl OpenTurn {
         })
     }
 
+    /// Notes what these paths hold, which were just written: what they hold later may be the doing of
+    /// others.
+    pub fn after_write(&mut self, paths: &[PathBuf]) -> Result<(), UndoError> {
+        let named = paths.iter().filter(|path| self.known.contains(*path));
+        let afters = named.map(|path| (path.clone(), Some(look(path))));
+        let afters: Vec<(PathBuf, Option<State>)> = afters.collect();
+        self.journal.after(&afters)?;
+        let afters = afters.into_iter();
+        (self.said.afters).extend(afters.filter_map(|(path, state)| Some((path, state?))));
+        Ok(())
+    }
+
+    /// Whether a command in the folder `cwd` needs nothing more.
+    pub fn covers_command(&self, cwd: &Path) -> bool {
+        self.covered.contains(cwd) && self.said.afters.is_empty()
+    }
+
+    /// Notes that commands in the folder `cwd` are covered.
+    pub fn command_covered(&mut self, cwd: &Path) {
+        self.covered.insert(cwd.to_owned());
+    }
+
     /// Covers the tree below `root`, once. Gives the files that are not covered.
     pub fn before_command(
         &mut self,
         root: &Path,
         store: &Store,
-        copies: &mut Copies,
+        looks: &mut Looks,
         limits: Limits,
     ) -> Result<Vec<(PathBuf, Lost)>, UndoError> {
+        if !self.said.afters.is_empty() {
+            // What a command makes of these files is the turn's doing too.
+            self.journal.command()?;
+            self.said.afters.clear();
+        }
         if self.said.trees.iter().any(|tree| tree.root == root) {
             return Ok(Vec::new());
         }
         if std::env::home_dir().is_some_and(|home| home.starts_with(root)) {
             return Ok(vec![(root.to_owned(), Lost::Home)]);
         }
-        let mut tree = Tree::look(root, store.data());
-        cover(&mut tree, store, copies, &self.known, limits)?;
+        let Some(mut tree) = looks.first(root) else {
+            return Ok(vec![(root.to_owned(), Lost::TooSlow)]);
+        };
+        let base = looks.last(root);
+        cover(&mut tree, base.as_deref(), store, &self.known, limits)?;
         self.journal.tree(&tree)?;
         let mut uncovered = uncovered(&tree);
         if !tree.is_whole {
             uncovered.push((root.to_owned(), Lost::TooSlow));
         }
+        let tree = Arc::new(tree);
+        looks.keep(&tree);
         self.said.trees.push(tree);
         Ok(uncovered)
     }
 
     /// Ends it. Gives its record, unless it has changed nothing.
-    pub fn close(self, store: &Store) -> Result<Option<Record>, UndoError> {
+    pub fn close(self, store: &Store, looks: &mut Looks) -> Result<Option<Record>, UndoError> {
         let trees = &self.said.trees;
         let others = match trees.iter().map(|tree| tree.taken).min() {
             Some(since) => named_by_others(store, &self.said.begun.session, since)?,
             None => HashSet::new(),
         };
         let record = Record {
-            changed: compare(&self.said.trees, &self.said.befores, &others, store.data()),
+            changed: compare(
+                &self.said.trees,
+                &self.said.befores,
+                &self.said.afters,
+                &others,
+                looks,
+            ),
             begun: self.said.begun,
             status: Status::Done,
         };

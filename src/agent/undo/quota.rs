@@ -112,8 +112,8 @@ fn turns(store: &Store) -> Result<Vec<Turn>, UndoError> {
 fn hashes_of(said: Said) -> HashSet<String> {
     let befores = said.befores.iter();
     let befores = befores.filter_map(|before| hash_of(&before.state));
-    let entries = said.trees.iter().flat_map(|tree| &tree.entries);
-    let kept = entries.filter_map(|seen| match &seen.kind {
+    let entries = said.trees.iter().flat_map(|tree| tree.entries());
+    let kept = entries.filter_map(|(_, seen)| match &seen.kind {
         Kind::File(Image::Kept(hash)) => Some(hash.clone()),
         _ => None,
     });

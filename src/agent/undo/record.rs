@@ -1,11 +1,12 @@
 //! What is kept of a turn: while it is open a journal, to which the state of a path is written before
 //! the path is changed; once it is closed a record of what it changed, written whole or not at all.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
@@ -121,6 +122,14 @@ enum Line {
         #[serde(default)]
         late: bool,
     },
+    After {
+        #[serde(with = "path_text")]
+        path: PathBuf,
+        /// None when it is written once more.
+        state: Option<State>,
+    },
+    /// What was said of paths after they were written no longer holds.
+    Command,
 }
 
 /// The state of a path before it was changed by name.
@@ -147,7 +156,9 @@ pub(super) struct Said {
     /// What was changed by name.
     pub befores: Vec<Before>,
     /// The trees before the first command.
-    pub trees: Vec<Tree>,
+    pub trees: Vec<Arc<Tree>>,
+    /// What paths held right after they were written, if no command has run since.
+    pub afters: HashMap<PathBuf, State>,
 }
 
 impl Journal {
@@ -172,7 +183,8 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Writes down what these paths hold. When this returns, it is on the disk.
+    /// Writes down what these paths hold. Nobody waits until it is on the disk, as for the copies: a
+    /// program that is killed loses nothing, a power cut may.
     pub fn before(&mut self, befores: &[Before]) -> Result<(), UndoError> {
         let lines = befores.iter().map(|before| Line::Before {
             path: before.path.clone(),
@@ -182,10 +194,26 @@ impl Journal {
         self.append(&lines.collect::<Vec<_>>())
     }
 
-    /// Writes down a tree. When this returns, it is on the disk.
+    /// Writes down what paths hold that were just written; none of those that will be.
+    pub fn after(&mut self, afters: &[(PathBuf, Option<State>)]) -> Result<(), UndoError> {
+        let lines = afters.iter().map(|(path, state)| Line::After {
+            path: path.clone(),
+            state: state.clone(),
+        });
+        self.append(&lines.collect::<Vec<_>>())
+    }
+
+    /// Writes down that a command begins.
+    pub fn command(&mut self) -> Result<(), UndoError> {
+        self.append(&[Line::Command])
+    }
+
+    /// Writes down a tree, whole or not at all.
     pub fn tree(&mut self, tree: &Tree) -> Result<(), UndoError> {
         let path = self.folder.join(format!("{LISTING}{}", self.trees));
-        let written = write_whole(&path, &listing_file::to_bytes(tree));
+        let new = path.with_extension("new");
+        let written = fs::write(&new, listing_file::to_bytes(tree));
+        let written = written.and_then(|()| fs::rename(&new, &path));
         written.map_err(UndoError::io("cannot write", &path))?;
         self.trees += 1;
         Ok(())
@@ -199,7 +227,6 @@ impl Journal {
             bytes.push(b'\n');
         }
         let written = self.file.write_all(&bytes);
-        let written = written.and_then(|()| self.file.sync_data());
         written.map_err(UndoError::io("cannot write in", &self.folder))
     }
 
@@ -304,12 +331,17 @@ pub(super) fn read_open(folder: &Path) -> Result<Option<Said>, UndoError> {
 }
 
 fn read(folder: &Path, file: &File) -> Result<Option<Said>, UndoError> {
-    let (mut begun, mut befores) = (None, Vec::new());
+    let (mut begun, mut befores, mut afters) = (None, Vec::new(), HashMap::new());
     for line in BufReader::new(file).lines() {
         let line = line.map_err(UndoError::io("cannot read", &folder.join(JOURNAL)))?;
         match serde_json::from_str(&line) {
             Ok(Line::Begun(it)) => begun = Some(it),
             Ok(Line::Before { path, state, late }) => befores.push(Before { path, state, late }),
+            Ok(Line::After { path, state }) => drop(match state {
+                Some(state) => afters.insert(path, state),
+                None => afters.remove(&path),
+            }),
+            Ok(Line::Command) => afters.clear(),
             // The last line of one that was killed: what it was about was not changed yet.
             Err(_) => break,
         }
@@ -317,15 +349,17 @@ fn read(folder: &Path, file: &File) -> Result<Option<Said>, UndoError> {
     let mut trees = Vec::new();
     while let Ok(bytes) = fs::read(folder.join(format!("{LISTING}{}", trees.len()))) {
         let tree = listing_file::from_bytes(&bytes);
-        trees.push(tree.map_err(|error| UndoError::Damaged {
+        let tree = tree.map_err(|error| UndoError::Damaged {
             path: folder.join(format!("{LISTING}{}", trees.len())),
             what: error.to_string(),
-        })?);
+        })?;
+        trees.push(Arc::new(tree));
     }
     Ok(begun.map(|begun| Said {
         begun,
         befores,
         trees,
+        afters,
     }))
 }
 

@@ -74,15 +74,19 @@ impl Repository {
             && (i64::from(seconds), nanos) < self.index_modified
     }
 
-    /// Its files that git converts by more than their line ends, below its top.
-    pub fn converted(&self, tree: &Tree) -> HashSet<Vec<u8>> {
-        if !self.may_convert(tree) {
-            return HashSet::new();
-        }
+    /// Those of the paths `asked`, below its top, that git converts by more than their line ends.
+    pub fn converted<'p>(
+        &self,
+        tree: &Tree,
+        asked: impl Iterator<Item = &'p [u8]>,
+    ) -> HashSet<Box<[u8]>> {
         let mut paths = Vec::new();
-        for tracked in &self.tracked {
-            paths.extend_from_slice(&tracked.path);
+        for path in asked {
+            paths.extend_from_slice(path);
             paths.push(0);
+        }
+        if paths.is_empty() || !self.may_convert(tree) {
+            return HashSet::new();
         }
         let top = tree.root.join(&self.below);
         let git = Git::within(&top)
@@ -98,14 +102,15 @@ impl Repository {
         };
         let Ok(said) = git.converse(&arguments, &paths, read) else {
             // Then nothing is sure.
-            return self.tracked.iter().map(|it| it.path.clone()).collect();
+            let asked = paths.split(|byte| *byte == 0);
+            return asked.map(Box::from).collect();
         };
         let fields: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
         let converts = |value: &[u8]| !matches!(value, b"unspecified" | b"unset");
         let converted = fields.chunks_exact(3);
         converted
             .filter(|field| converts(field[2]))
-            .map(|field| field[0].to_vec())
+            .map(|field| Box::from(field[0]))
             .collect()
     }
 
@@ -115,12 +120,11 @@ impl Repository {
             let text = read_small(path).map(|text| String::from_utf8_lossy(&text).to_lowercase());
             text.is_some_and(|text| words.iter().any(|word| text.contains(word)))
         };
-        let is_attributes = |path: &Path| path.file_name() == Some(".gitattributes".as_ref());
-        let mut own = tree.entries.iter().map(|seen| &seen.path);
-        let own = own.any(|path| {
-            is_attributes(path)
-                && path.starts_with(&self.below)
-                && speaks(&tree.root.join(path), &CONVERTING)
+        let attributes = OsStr::new(".gitattributes");
+        let own = tree.folders.iter().any(|folder| {
+            folder.path.starts_with(&self.below)
+                && folder.get(attributes).is_some()
+                && speaks(&tree.root.join(&folder.path).join(attributes), &CONVERTING)
         });
         let home = std::env::home_dir().unwrap_or_default();
         let config = std::env::var_os("XDG_CONFIG_HOME")
@@ -190,6 +194,12 @@ fn next_blob(out: &mut impl BufRead) -> Option<(String, Option<Vec<u8>>)> {
     out.read_exact(&mut bytes).ok()?;
     bytes.pop();
     Some((id, (kind == "blob").then_some(bytes)))
+}
+
+/// When the index of the repository with its top at `top` was written.
+pub(super) fn index_stamp(top: &Path) -> Option<Stamp> {
+    let index = git_dir(top)?.join("index");
+    fs::metadata(index).ok().map(|meta| Stamp::of(&meta))
 }
 
 /// The folder with git's own files for the working tree at `top`.

@@ -5,6 +5,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
+use rustix::fs::{FileType, Stat};
 use serde::{Deserialize, Serialize};
 
 use super::path_text;
@@ -44,9 +45,12 @@ pub(super) struct Content {
     /// Why nobody has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<Lost>,
+    /// Which file it was: of one with several names, all change with it.
+    #[serde(default)]
+    pub inode: u64,
 }
 
-/// Where they are kept does not matter. Bytes that were not read equal no others.
+/// Where they are kept does not matter, nor in which file. Bytes that were not read equal no others.
 impl PartialEq for Content {
     fn eq(&self, other: &Self) -> bool {
         !self.hash.is_empty() && self.hash == other.hash
@@ -116,6 +120,32 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
+    /// That of what `stat` is about. Of a folder only what it is counts, not what is in it.
+    #[allow(
+        clippy::unnecessary_cast,
+        reason = "not every system has the same types"
+    )]
+    pub fn of_stat(stat: &Stat) -> Self {
+        let is_folder = FileType::from_raw_mode(stat.st_mode).is_dir();
+        let whole = Self {
+            mode: (stat.st_mode & 0o7777) as u32,
+            inode: stat.st_ino as u64,
+            size: stat.st_size as u64,
+            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as u32),
+            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as u32),
+        };
+        if is_folder { whole.of_folder() } else { whole }
+    }
+
+    /// The same for a folder, without what changes with what is in it.
+    pub fn of_folder(self) -> Self {
+        Self {
+            mode: self.mode,
+            inode: self.inode,
+            ..Self::default()
+        }
+    }
+
     pub fn of(meta: &Metadata) -> Self {
         Self {
             mode: meta.mode() & 0o7777,

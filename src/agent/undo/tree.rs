@@ -1,17 +1,15 @@
 //! A tree as it stands: every path below a folder that git does not ignore, with what it is and when
-//! it was touched last. No file is opened.
+//! it was touched last, folder by folder. What did not change between two looks is in memory once.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::state::{Lost, Stamp};
-use crate::agent::tools::{Entry, walk_unignored};
+use crate::agent::tools::Rules;
 
-/// Longer than this nothing is waited for.
-const SECONDS: u64 = 5;
 /// Two changes this close to one another may look like one.
 const TICK: Duration = Duration::from_millis(20);
 
@@ -19,22 +17,41 @@ const TICK: Duration = Duration::from_millis(20);
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
     pub root: PathBuf,
-    /// Sorted by the bytes of their paths.
-    pub entries: Vec<Seen>,
-    /// Folders below the root (or the root itself, with an empty path) that are tops of
-    /// repositories.
-    pub repositories: Vec<PathBuf>,
+    /// Sorted by path.
+    pub folders: Vec<Arc<Folder>>,
     /// Whether that is all.
     pub is_whole: bool,
     /// When it was looked at, by the clock of files.
     pub taken: SystemTime,
+    /// The files outside that say what is ignored, as they were.
+    pub rule_files: Vec<Option<Stamp>>,
+    /// The indexes of the repositories in it, as they were when it was covered; none where a file that
+    /// one of them names was not there, or is not any more.
+    pub indexes: Option<Vec<Option<Stamp>>>,
+}
+
+/// A folder of a tree.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Folder {
+    /// Below the root.
+    pub path: PathBuf,
+    /// Sorted by name.
+    pub entries: Vec<Seen>,
+    /// Whether it is the top of a repository.
+    pub is_top: bool,
+    /// Whether git ignores it, so that only what git tracks all the same is here.
+    pub is_ignored: bool,
+    /// What is ignored in it.
+    pub rules: Rules,
+    /// The files in it that say so, as they were.
+    pub rule_files: [Option<Stamp>; 2],
 }
 
 /// One path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// Below the root.
-    pub path: PathBuf,
+    /// In its folder.
+    pub name: OsString,
     pub stamp: Stamp,
     pub kind: Kind,
 }
@@ -54,7 +71,7 @@ pub(super) enum Image {
     /// Nobody has asked yet.
     Unknown,
     /// A repository has them: its git folder, and how git names them.
-    Blob(Arc<Path>, Vec<u8>),
+    Blob(Arc<Path>, Box<[u8]>),
     /// The store has them.
     Kept(String),
     /// Nobody has.
@@ -62,134 +79,126 @@ pub(super) enum Image {
 }
 
 impl Tree {
-    /// Looks at the tree below `root`, without what is below `own`, the folder of the program's data:
-    /// that changes all the time.
-    pub fn look(root: &Path, own: &Path) -> Self {
-        let taken = file_time();
-        let found = Mutex::new((Vec::new(), Vec::new()));
-        let is_whole = walk_unignored(root, SECONDS, || {
-            Visitor {
-                root,
-                found: &found,
-                entries: Vec::new(),
-                repositories: Vec::new(),
-            }
-            .visit()
-        });
-        let (mut entries, mut repositories) =
-            found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if root.join(".git").symlink_metadata().is_ok() {
-            repositories.push(PathBuf::new());
-        }
-        if let Ok(own) = own.strip_prefix(root) {
-            entries.retain(|seen: &Seen| !seen.path.starts_with(own));
-        }
-        let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
-        repositories.sort_by_key(|path| bytes(path));
-        entries.sort_unstable_by(|a: &Seen, b: &Seen| order(&a.path, &b.path));
-        Self {
-            root: root.to_owned(),
-            entries,
-            repositories,
-            is_whole,
-            taken,
-        }
+    /// Where the folder at `path` below the root is among the folders.
+    pub fn place_of(&self, path: &Path) -> Option<usize> {
+        let found = self
+            .folders
+            .binary_search_by(|folder| order(&folder.path, path));
+        found.ok()
+    }
+
+    /// The folder at `path` below the root.
+    pub fn folder(&self, path: &Path) -> Option<&Arc<Folder>> {
+        self.place_of(path).and_then(|at| self.folders.get(at))
+    }
+
+    /// Whether it lacks nothing that was there at a former look.
+    pub fn has_all_of(&self, former: &Self) -> bool {
+        former.folders.iter().all(|before| {
+            let now = self.folder(&before.path);
+            now.is_some_and(|now| {
+                let has = |seen: &Seen| now.place_of(&seen.name).is_ok();
+                Arc::ptr_eq(now, before) || before.entries.iter().all(has)
+            })
+        })
     }
 
     /// What was seen at `path` below the root.
     pub fn get(&self, path: &Path) -> Option<&Seen> {
-        let at = self
-            .entries
-            .binary_search_by(|seen| order(&seen.path, path));
-        at.ok().and_then(|at| self.entries.get(at))
+        let folder = self.folder(path.parent()?)?;
+        folder.get(path.file_name()?)
+    }
+
+    /// All that was seen.
+    pub fn entries(&self) -> impl Iterator<Item = (&Folder, &Seen)> {
+        let folders = self.folders.iter();
+        folders.flat_map(|folder| folder.entries.iter().map(move |seen| (&**folder, seen)))
+    }
+
+    /// The whole path of what was seen in one of its folders.
+    pub fn whole(&self, folder: &Folder, seen: &Seen) -> PathBuf {
+        // Not by two joins: there may be many.
+        let mut path = PathBuf::with_capacity(
+            self.root.as_os_str().len() + folder.path.as_os_str().len() + seen.name.len() + 2,
+        );
+        path.push(&self.root);
+        path.push(&folder.path);
+        path.push(&seen.name);
+        path
     }
 
     /// Whether the file at `path` was seen under another name.
     pub fn has_file_of(&self, path: &Path) -> bool {
         let inode = fs::symlink_metadata(path).map(|meta| Stamp::of(&meta).inode);
-        inode.is_ok_and(|inode| self.entries.iter().any(|seen| seen.stamp.inode == inode))
+        inode.is_ok_and(|inode| self.entries().any(|(_, seen)| seen.stamp.inode == inode))
     }
 
     /// Whether a change right after the look may have left this stamp as it is.
     pub fn is_fresh(&self, stamp: &Stamp) -> bool {
-        let (seconds, nanos) = stamp.changed;
-        let changed = Duration::new(seconds.max(0) as u64, nanos);
-        let taken = self.taken.duration_since(SystemTime::UNIX_EPOCH);
-        taken.is_ok_and(|taken| changed + TICK >= taken)
+        is_fresh_at(stamp, self.taken)
     }
+}
+
+/// Whether a change after `time` may have left this stamp as it is.
+pub(super) fn is_fresh_at(stamp: &Stamp, time: SystemTime) -> bool {
+    let (seconds, nanos) = stamp.changed;
+    let changed = Duration::new(seconds.max(0) as u64, nanos);
+    let time = time.duration_since(SystemTime::UNIX_EPOCH);
+    time.is_ok_and(|time| changed + TICK >= time)
 }
 
 /// Now, as files are stamped: behind the clock by up to a tick.
 #[cfg(target_os = "linux")]
-fn file_time() -> SystemTime {
+pub(super) fn file_time() -> SystemTime {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
     let (seconds, nanos) = (now.tv_sec.max(0) as u64, now.tv_nsec as u32);
     SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn file_time() -> SystemTime {
+pub(super) fn file_time() -> SystemTime {
     SystemTime::now()
 }
 
-/// The order of entries.
+/// The order of folders.
 pub(super) fn order(a: &Path, b: &Path) -> std::cmp::Ordering {
-    a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes())
+    a.as_os_str().cmp(b.as_os_str())
+}
+
+impl Folder {
+    /// Where `name` is among the entries, or would be.
+    pub fn place_of(&self, name: &OsStr) -> Result<usize, usize> {
+        (self.entries).binary_search_by(|seen| seen.name.as_os_str().cmp(name))
+    }
+
+    /// What was seen at `name`.
+    pub fn get(&self, name: &OsStr) -> Option<&Seen> {
+        self.place_of(name).ok().map(|at| &self.entries[at])
+    }
 }
 
 impl Seen {
-    /// What is at `path`, which is `whole`, with these data.
-    pub fn new(path: PathBuf, whole: &Path, meta: &Metadata) -> Option<Self> {
+    /// What is at `whole`, with these data.
+    pub fn new(name: OsString, whole: &Path, meta: &Metadata) -> Option<Self> {
         let kind = meta.file_type();
-        let kind = if kind.is_file() {
-            Kind::File(Image::Unknown)
+        let stamp = Stamp::of(meta);
+        let (kind, stamp) = if kind.is_file() {
+            (Kind::File(Image::Unknown), stamp)
         } else if kind.is_dir() {
-            Kind::Folder
+            (Kind::Folder, stamp.of_folder())
         } else if kind.is_symlink() {
-            Kind::Link(fs::read_link(whole).ok()?)
+            (Kind::Link(fs::read_link(whole).ok()?), stamp)
         } else {
-            Kind::Special
+            (Kind::Special, stamp)
         };
-        Some(Self {
-            path,
-            stamp: Stamp::of(meta),
-            kind,
-        })
-    }
-}
-
-/// Collects what one thread sees.
-struct Visitor<'v> {
-    root: &'v Path,
-    found: &'v Mutex<(Vec<Seen>, Vec<PathBuf>)>,
-    entries: Vec<Seen>,
-    repositories: Vec<PathBuf>,
-}
-
-impl<'v> Visitor<'v> {
-    fn visit(mut self) -> impl FnMut(Entry) + 'v {
-        move |entry| self.see(&entry.path)
+        Some(Self { name, stamp, kind })
     }
 
-    fn see(&mut self, whole: &Path) {
-        let Ok(path) = whole.strip_prefix(self.root) else {
-            return;
-        };
-        let Ok(meta) = fs::symlink_metadata(whole) else {
-            return;
-        };
-        if meta.is_dir() && whole.join(".git").symlink_metadata().is_ok() {
-            self.repositories.push(path.to_owned());
-        }
-        self.entries
-            .extend(Seen::new(path.to_owned(), whole, &meta));
-    }
-}
-
-impl Drop for Visitor<'_> {
-    fn drop(&mut self) {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.0.append(&mut self.entries);
-        found.1.append(&mut self.repositories);
+    /// Whether somebody may still say where the bytes of the file are: there may be room by now.
+    pub fn is_open(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::File(Image::Unknown | Image::Lost(Lost::TooMuch | Lost::Changing))
+        )
     }
 }

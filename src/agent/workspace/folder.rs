@@ -79,6 +79,27 @@ impl Folder {
         exact::open_in(&self.0, OsStr::new("."), flags, Mode::empty()).map(Self)
     }
 
+    /// The names in it, each with what the system knows of what is there; links are not followed. It
+    /// must have been opened to read them.
+    pub fn stats(self) -> io::Result<Vec<(OsString, Stat)>> {
+        let mut entries = Dir::new(self.0)?;
+        let mut found = Vec::new();
+        while let Some(entry) = entries.read() {
+            let entry = entry?;
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            match statat(entries.fd()?, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => found.push((OsStr::from_bytes(name.to_bytes()).to_owned(), stat)),
+                // Gone since.
+                Err(Errno::NOENT) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(found)
+    }
+
     /// The names in it, and what they are; links are not followed. It must have been opened to read
     /// them.
     pub fn names(self) -> io::Result<impl Iterator<Item = io::Result<(OsString, FileType)>>> {

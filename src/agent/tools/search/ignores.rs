@@ -28,6 +28,7 @@ const PATTERN_MEMORY: usize = 512;
 const WILDCARD_BYTE_MEMORY: usize = 512;
 
 /// The rules that hold in a folder: its own, then those of the folder above.
+#[derive(Debug)]
 pub struct IgnoreRules {
     /// From the strongest to the weakest: `.ignore`, `.gitignore`, `.git/info/exclude`. A weaker
     /// one decides only where no stronger one of any folder does.
@@ -83,6 +84,16 @@ impl<'s> IgnoreLoader<'s> {
             obeys_dot_ignore: false,
             ..self
         }
+    }
+
+    /// The files outside of `folder` that may say what is ignored in it.
+    pub fn files_outside(folder: &Path) -> Vec<PathBuf> {
+        let above = folder.ancestors().skip(1).flat_map(|folder| {
+            let exclude = git_folders(folder).map(|git| git.common.join("info/exclude"));
+            [Some(folder.join(".gitignore")), exclude]
+        });
+        let user = iter::once(gitconfig_excludes_path());
+        above.chain(user).flatten().collect()
     }
 
     /// Whether `rules`, or else the user's list, leave out the file or folder at `path`.

@@ -9,11 +9,14 @@ mod results;
 mod root;
 mod budget;
 mod walk;
+mod queue;
 mod ignores;
 mod hits;
 mod glob;
 
+pub use budget::{Budget, Limits};
 pub use find::Find;
 pub use grep::Grep;
+pub use ignores::{IgnoreLoader, Rules};
 pub use ls::Ls;
-pub use walk::{Entry, walk_unignored};
+pub use queue::Queue;

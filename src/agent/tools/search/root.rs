@@ -1,7 +1,7 @@
 //! Where a search takes place, and how paths below it are written in results.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::agent::paths;
 use crate::agent::tool::{ToolContext, ToolError};
@@ -56,16 +56,6 @@ impl SearchRoot {
             is_folder: kind.is_dir(),
             shown: paths::readable(shown.as_os_str()),
         })
-    }
-
-    /// The folder at `path`, which has no links in it.
-    pub fn at(path: &Path) -> Self {
-        Self {
-            reach: Reach::everything(),
-            path: path.to_owned(),
-            is_folder: true,
-            shown: String::new(),
-        }
     }
 
     /// As [`Self::new`], for tools that need a folder.

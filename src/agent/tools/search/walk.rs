@@ -4,19 +4,17 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::path::PathBuf;
 use std::thread::{self, available_parallelism};
 
-use rustix::fs::FileType;
-use tokio_util::sync::CancellationToken;
-
-use super::budget::{Budget, Limits, Omission};
+use super::budget::{Budget, Omission};
 use super::hits::Hits;
 use super::ignores::{IgnoreLoader, Rules};
+use super::queue::Queue;
 use super::root::SearchRoot;
 use crate::agent::paths;
 use crate::agent::workspace::{Closed, Reach};
+use rustix::fs::FileType;
 
 /// More threads only wait for each other.
 const MAX_THREADS: usize = 12;
@@ -39,40 +37,10 @@ pub fn walk<V: FnMut(Entry)>(
     hits: &Hits,
     make_visitor: impl Fn() -> V + Sync,
 ) {
-    let ignores = IgnoreLoader::new(&root.path, budget);
-    walk_unless(root, budget, hits, ignores, make_visitor);
-}
-
-/// Walks all below the folder `root` that git does not ignore, for at most `seconds`, with a visitor
-/// from `make_visitor` for each thread. Returns whether that was all.
-pub fn walk_unignored<V: FnMut(Entry)>(
-    root: &Path,
-    seconds: u64,
-    make_visitor: impl Fn() -> V + Sync,
-) -> bool {
-    let limits = Limits {
-        count: usize::MAX,
-        max_bytes: usize::MAX - 1,
-        seconds,
-    };
-    let budget = Budget::new(CancellationToken::new(), limits);
-    let ignores = IgnoreLoader::new(root, &budget).of_git();
-    let root = SearchRoot::at(root);
-    walk_unless(&root, &budget, &Hits::new(limits), ignores, make_visitor);
-    !budget.timed_out()
-}
-
-fn walk_unless<V: FnMut(Entry)>(
-    root: &SearchRoot,
-    budget: &Budget,
-    hits: &Hits,
-    ignores: IgnoreLoader<'_>,
-    make_visitor: impl Fn() -> V + Sync,
-) {
     let walker = Walker {
         budget,
         hits,
-        ignores,
+        ignores: IgnoreLoader::new(&root.path, budget),
         reach: &root.reach,
         closed: root.reach.closed_below(&root.path),
         queue: Queue::default(),
@@ -115,7 +83,7 @@ struct Walker<'s> {
     ignores: IgnoreLoader<'s>,
     reach: &'s Reach,
     closed: Closed<'s>,
-    queue: Queue,
+    queue: Queue<Task>,
 }
 
 impl Walker<'_> {
@@ -190,63 +158,5 @@ impl Walker<'_> {
         let opened = self.reach.open_folder(&folder.path)?;
         let entries = opened.names()?;
         Ok(self.budget.readable(entries, &folder.shown).collect())
-    }
-}
-
-/// What is still to do. The last comes first, so that it stays short.
-#[derive(Default)]
-struct Queue {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    tasks: Vec<Task>,
-    /// Threads at work, which may add tasks.
-    busy: usize,
-}
-
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn push(&self, tasks: Vec<Task>) {
-        if !tasks.is_empty() {
-            self.lock().tasks.extend(tasks);
-            self.changed.notify_all();
-        }
-    }
-
-    /// Waits for a task. None when all are done.
-    fn next(&self) -> Option<(Task, Busy<'_>)> {
-        let mut state = self.lock();
-        loop {
-            if let Some(task) = state.tasks.pop() {
-                state.busy += 1;
-                return Some((task, Busy(self)));
-            }
-            if state.busy == 0 {
-                return None;
-            }
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
-
-/// Counts a thread as busy for as long as it lives, also when the thread panics.
-struct Busy<'q>(&'q Queue);
-
-impl Drop for Busy<'_> {
-    fn drop(&mut self) {
-        let mut state = self.0.lock();
-        state.busy -= 1;
-        if state.busy == 0 && state.tasks.is_empty() {
-            self.0.changed.notify_all();
-        }
     }
 }

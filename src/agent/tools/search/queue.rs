@@ -1,0 +1,72 @@
+//! Tasks that threads take from one another until all are done, with those that come of them.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// What is still to do. The last comes first, so that it stays short.
+pub struct Queue<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+}
+
+struct State<T> {
+    tasks: Vec<T>,
+    /// Threads at work, which may add tasks.
+    busy: usize,
+}
+
+impl<T> Default for Queue<T> {
+    fn default() -> Self {
+        Self {
+            state: Mutex::new(State {
+                tasks: Vec::new(),
+                busy: 0,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+}
+
+impl<T> Queue<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds tasks.
+    pub fn push(&self, tasks: Vec<T>) {
+        if !tasks.is_empty() {
+            self.lock().tasks.extend(tasks);
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits for a task. None when all are done.
+    pub fn next(&self) -> Option<(T, Busy<'_, T>)> {
+        let mut state = self.lock();
+        loop {
+            if let Some(task) = state.tasks.pop() {
+                state.busy += 1;
+                return Some((task, Busy(self)));
+            }
+            if state.busy == 0 {
+                return None;
+            }
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Counts a thread as busy for as long as it lives, also when the thread panics.
+pub struct Busy<'q, T>(&'q Queue<T>);
+
+impl<T> Drop for Busy<'_, T> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.busy -= 1;
+        if state.busy == 0 && state.tasks.is_empty() {
+            self.0.changed.notify_all();
+        }
+    }
+}
