@@ -144,21 +144,37 @@ fn carry_out(place: &mut Place, at: usize, turn: &[(bool, Act)]) {
             meta.map_or(true, |meta| meta.is_file())
         };
         let named = named(act).filter(|paths| *by_tool && paths.iter().all(plain));
-        let covered = match named {
-            Some(paths) => {
-                let paths: Vec<_> = paths.iter().map(|path| place.root.join(path)).collect();
-                place.undo.before_write(&place.root, &paths).unwrap()
-            }
-            None => place.undo.before_command(&place.root).unwrap(),
-        };
+        let written: Vec<_> = named.into_iter().flatten().collect();
+        let written: Vec<_> = written.iter().map(|path| place.root.join(path)).collect();
+        let covered = leaves_git(place, |place| match &*written {
+            [] => place.undo.before_command(&place.root).unwrap(),
+            paths => place.undo.before_write(&place.root, paths).unwrap(),
+        });
         place.turns.extend(covered.begun);
         perform(&place.root, act);
+        if !written.is_empty() {
+            place.undo.after_write(&written).unwrap();
+        }
     }
-    place.undo.close().unwrap();
+    leaves_git(place, |place| place.undo.close().unwrap());
+}
+
+/// Does `work`, which must not touch a byte of the user's git: index, refs, objects.
+fn leaves_git<T>(place: &Place, work: impl FnOnce(&Place) -> T) -> T {
+    let before = git_picture(&place.root);
+    let done = work(place);
+    assert_eq!(git_picture(&place.root), before);
+    done
+}
+
+/// How many runs there are; more for who asks for them.
+fn cases() -> u32 {
+    let asked = std::env::var("PROPTEST_CASES").ok();
+    asked.and_then(|cases| cases.parse().ok()).unwrap_or(48)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn turns_are_undone_and_redone_byte_by_byte(

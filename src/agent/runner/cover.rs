@@ -96,7 +96,8 @@ async fn cover_in(link: &RunLink, env: &RunEnv, cwd: PathBuf, effects: &Effects)
     }
     if covered.evicted > 0 {
         let text = format!(
-            "The oldest {} changes can no longer be undone: undo.max_bytes was reached",
+            "undo.max_bytes is reached: the oldest {} turns can no longer be undone, and from now on \
+             each new one may take the place of an old one",
             covered.evicted
         );
         link.notice(NoticeLevel::Info, text).await;

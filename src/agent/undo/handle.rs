@@ -11,6 +11,7 @@ use super::apply::{Kept, Step, apply, keep_present, plan};
 use super::command::RewindPoint;
 use super::cover::Limits;
 use super::error::UndoError;
+use super::hash;
 use super::history::{Direction, load, next};
 use super::looks::Looks;
 use super::open_turn::OpenTurn;
@@ -53,8 +54,12 @@ struct State {
     looks: Looks,
     /// Files that are not covered, of which the user was told.
     told: HashSet<PathBuf>,
-    /// Turns that were evicted since anybody was told.
+    /// Turns that were evicted, until somebody was told.
     evicted: usize,
+    /// Whether somebody was.
+    told_evicted: bool,
+    /// The bytes that the store takes, as far as this program knows.
+    used: Option<u64>,
 }
 
 /// What came of covering something.
@@ -64,7 +69,7 @@ pub struct Covered {
     pub begun: Option<String>,
     /// Files that are not covered, each with the reason.
     pub uncovered: Vec<(PathBuf, &'static str)>,
-    /// How many turns were evicted since the last time: they can no longer be undone.
+    /// How many turns were evicted and can no longer be undone; told the first time alone.
     pub evicted: usize,
 }
 
@@ -78,6 +83,8 @@ impl Undo {
             looks: Looks::new(home.parent().unwrap_or(&home)),
             told: HashSet::new(),
             evicted: 0,
+            told_evicted: false,
+            used: None,
         };
         Self {
             home,
@@ -178,7 +185,11 @@ impl Undo {
         }
         let begun = match &state.open {
             Some(_) => None,
-            None => Some(uuid::Uuid::now_v7().to_string()),
+            None => Some(format!(
+                "{}{}",
+                uuid::Uuid::now_v7(),
+                tag(&state.prompt.session)
+            )),
         };
         let open = match (&mut state.open, &begun) {
             (Some(open), _) => open,
@@ -196,12 +207,17 @@ impl Undo {
         self.is_open.store(true, Ordering::Relaxed);
         let mut uncovered = cover(open, &store, &mut state.looks, self.limits())?;
         uncovered.retain(|(path, _)| state.told.insert(path.clone()));
+        let evicted = match state.told_evicted {
+            true => 0,
+            false => std::mem::take(&mut state.evicted),
+        };
+        state.told_evicted |= evicted > 0;
         Ok(Covered {
             begun,
             uncovered: (uncovered.into_iter())
                 .map(|(path, lost)| (path, lost.why()))
                 .collect(),
-            evicted: std::mem::take(&mut state.evicted),
+            evicted,
         })
     }
 
@@ -245,7 +261,14 @@ impl Undo {
         let lock = store.lock()?;
         open.close(&store, &mut state.looks)?;
         drop(lock);
-        state.evicted += evict(&store, self.max_bytes)?;
+        // To add up all that is there takes its time.
+        let added = store.take_written();
+        state.used = state.used.map(|used| used + added);
+        if state.used.is_none_or(|used| used > self.max_bytes) {
+            let evicted = evict(&store, self.max_bytes)?;
+            state.evicted += evicted.turns;
+            state.used = Some(evicted.used);
+        }
         Ok(())
     }
 
@@ -275,8 +298,10 @@ impl Undo {
                 Status::Done | Status::Undone(_) => {}
             }
         }
+        let tag = tag(session);
         for (_, id) in folders(&store.turns())? {
-            if !known.contains(&id)
+            if id.ends_with(&tag)
+                && !known.contains(&id)
                 && let Ok(Some(record)) = Record::load(&store, &id)
                 && record.begun.session == session
             {
@@ -428,6 +453,12 @@ impl Undo {
         }
         Ok(open.insert(store).clone())
     }
+}
+
+/// What the ids of the turns of a session end in, so that those of others need not be read.
+fn tag(session: &str) -> String {
+    let hash = hash::of_bytes(session.as_bytes());
+    format!("-{}", &hash[..8])
 }
 
 /// What has to be done for it.

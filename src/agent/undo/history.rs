@@ -15,10 +15,17 @@ pub enum Direction {
 }
 
 /// The records of the turns `path`, from the oldest to the newest, as far as they are still kept.
+/// Without those in the folder of a trial that has ended: nothing of it is left but what was kept, which
+/// is a turn of its own.
 pub(super) fn load(store: &Store, path: &[String]) -> Result<Vec<Record>, UndoError> {
     let records = path.iter().map(|id| Record::load(store, id));
     let records: Result<Vec<_>, _> = records.collect();
-    Ok(records?.into_iter().flatten().collect())
+    let has_ended = |record: &Record| {
+        let root = &record.begun.root;
+        root.starts_with(store.data()) && !root.is_dir()
+    };
+    let records = records?.into_iter().flatten();
+    Ok(records.filter(|record| !has_ended(record)).collect())
 }
 
 /// The turn that is next in this direction.

@@ -6,19 +6,29 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::error::UndoError;
-use super::record::{Record, Said, files, folders, read_open};
+use super::record::{Record, Said, files, folders, read_open, record_size};
 use super::state::State;
 use super::store::{Store, is_temporary};
 use super::tree::{Image, Kind};
 
-/// Makes the store take at most `max_bytes`, unless others are using it. Gives how many turns can no
-/// longer be undone.
-pub(super) fn evict(store: &Store, max_bytes: u64) -> Result<usize, UndoError> {
-    if objects(store)?.values().sum::<u64>() <= max_bytes {
-        return Ok(0);
+/// What came of making room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Evicted {
+    /// How many turns can no longer be undone.
+    pub turns: usize,
+    /// The bytes that contents and records take now.
+    pub used: u64,
+}
+
+/// Makes contents and records take at most `max_bytes`, unless others are using the store.
+pub(super) fn evict(store: &Store, max_bytes: u64) -> Result<Evicted, UndoError> {
+    let used = objects(store)?.values().sum::<u64>() + records(store)?;
+    let nothing = Ok(Evicted { turns: 0, used });
+    if used <= max_bytes {
+        return nothing;
     }
     let Some(_lock) = store.lock_alone()? else {
-        return Ok(0);
+        return nothing;
     };
     let sizes = objects(store)?;
     let mut turns = turns(store)?;
@@ -27,7 +37,8 @@ pub(super) fn evict(store: &Store, max_bytes: u64) -> Result<usize, UndoError> {
         *uses.entry(hash.clone()).or_default() += 1;
     }
     let size = |hash: &String| sizes.get(hash).copied().unwrap_or_default();
-    let mut used: u64 = uses.keys().map(size).sum();
+    let contents: u64 = uses.keys().map(size).sum();
+    let mut used = contents + turns.iter().map(|turn| turn.record).sum::<u64>();
     let mut evicted = 0;
     turns.sort_by(|a, b| a.folder.cmp(&b.folder));
     for turn in turns.iter().filter(|turn| !turn.is_open) {
@@ -37,6 +48,7 @@ pub(super) fn evict(store: &Store, max_bytes: u64) -> Result<usize, UndoError> {
         let removed = fs::remove_dir_all(&turn.folder);
         removed.map_err(UndoError::io("cannot remove", &turn.folder))?;
         evicted += 1;
+        used -= turn.record;
         for hash in &turn.hashes {
             if let Some(left) = uses.get_mut(hash) {
                 *left -= 1;
@@ -57,13 +69,24 @@ pub(super) fn evict(store: &Store, max_bytes: u64) -> Result<usize, UndoError> {
         };
         fs::remove_file(&path).map_err(UndoError::io("cannot remove", &path))?;
     }
-    Ok(evicted)
+    Ok(Evicted {
+        turns: evicted,
+        used,
+    })
 }
 
 struct Turn {
     folder: PathBuf,
     is_open: bool,
     hashes: HashSet<String>,
+    /// The bytes of its record.
+    record: u64,
+}
+
+/// The bytes of all records.
+fn records(store: &Store) -> Result<u64, UndoError> {
+    let folders = folders(&store.turns())?;
+    Ok(folders.iter().map(|(folder, _)| record_size(folder)).sum())
 }
 
 /// The contents, each with its bytes; also those that were never finished.
@@ -101,6 +124,7 @@ fn turns(store: &Store) -> Result<Vec<Turn>, UndoError> {
             },
         };
         turns.push(Turn {
+            record: record_size(&folder),
             folder,
             is_open,
             hashes,

@@ -104,7 +104,10 @@ impl Record {
     pub fn save(&self, store: &Store) -> Result<(), UndoError> {
         let path = store.turns().join(&self.begun.id).join(RECORD);
         let json = serde_json::to_vec(self).map_err(io::Error::other);
-        let written = json.and_then(|json| write_whole(&path, &json));
+        let written = json.and_then(|json| {
+            store.note_written(json.len() as u64);
+            write_whole(&path, &json)
+        });
         written.map_err(UndoError::io("cannot write", &path))
     }
 }
@@ -297,6 +300,12 @@ pub(super) fn named_by_others(
         }
     }
     Ok(named)
+}
+
+/// The bytes that the record in the folder of a turn takes.
+pub(super) fn record_size(folder: &Path) -> u64 {
+    let meta = fs::metadata(folder.join(RECORD));
+    meta.map_or(0, |meta| meta.len())
 }
 
 /// The folders in a folder, each with its name. What a file manager has put beside them is none.

@@ -6,6 +6,8 @@ use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
 use tempfile::NamedTempFile;
@@ -25,6 +27,8 @@ const TEMPORARY: &str = "new-";
 #[derive(Clone, Debug)]
 pub(super) struct Store {
     home: PathBuf,
+    /// The bytes that this program has put in since anybody asked.
+    written: Arc<AtomicU64>,
 }
 
 /// The store stays as it is for others while this lives.
@@ -36,6 +40,7 @@ impl Store {
     pub fn open(home: &Path) -> Result<Self, UndoError> {
         let store = Self {
             home: home.to_owned(),
+            written: Arc::default(),
         };
         for folder in [home, &store.objects(), &store.turns()] {
             let mut builder = DirBuilder::new();
@@ -48,6 +53,16 @@ impl Store {
     /// The folder of the program's data, in which the store is.
     pub fn data(&self) -> &Path {
         self.home.parent().unwrap_or(&self.home)
+    }
+
+    /// Notes that something is put in beside contents.
+    pub fn note_written(&self, bytes: u64) {
+        self.written.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// The bytes that this program has put in since it was asked last.
+    pub fn take_written(&self) -> u64 {
+        self.written.swap(0, Ordering::Relaxed)
     }
 
     /// The folder with a folder for each turn.
@@ -201,6 +216,8 @@ impl Store {
             let made = builder.recursive(true).mode(0o700).create(folder);
             made.map_err(UndoError::io("cannot make", folder))?;
         }
+        let size = temp.as_file().metadata().map_or(0, |meta| meta.len());
+        self.note_written(size);
         let named = temp.persist(&path);
         let named = named.map_err(|error| error.error);
         named
