@@ -45,10 +45,13 @@ impl Policy {
         Arc::make_mut(&mut self.own).push(Arc::new(rule));
     }
 
-    /// Whether it counts for calls of `tool` where their paths lead.
-    pub fn looks_at_paths(&self, tool: &str) -> bool {
+    /// Whether it counts for calls of `tool` what the file system says of their paths and of the
+    /// repository. Not for ordinary calls in full mode, which are judged at once.
+    pub fn looks_at_files(&self, tool: &str) -> bool {
         let about = |rule: &Arc<Rule>| rule.path.is_some() && rule.is_about(tool);
-        self.mode != PermissionMode::Full || self.rules().iter().any(about)
+        self.mode != PermissionMode::Full
+            || self.has_own_command_rules()
+            || self.rules().iter().any(about)
     }
 
     /// Whether a rule of somebody's own may stop a command.

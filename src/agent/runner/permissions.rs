@@ -86,8 +86,7 @@ impl Permissions {
     ) -> Result<Judged, String> {
         let workspace = self.workspace().await?;
         let policy = Arc::clone(&self.policy.borrow());
-        if !policy.looks_at_paths(tool) {
-            // Then nothing is asked of the file system.
+        if !policy.looks_at_files(tool) {
             let request = Request {
                 tool,
                 effects,
