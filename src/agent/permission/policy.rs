@@ -51,7 +51,7 @@ impl Policy {
         let about = |rule: &Arc<Rule>| rule.path.is_some() && rule.is_about(tool);
         self.mode != PermissionMode::Full
             || self.has_own_command_rules()
-            || self.rules().iter().any(about)
+            || self.rules().any(about)
     }
 
     /// Whether a rule of somebody's own may stop a command.

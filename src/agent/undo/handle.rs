@@ -207,9 +207,10 @@ impl Undo {
         self.is_open.store(true, Ordering::Relaxed);
         let mut uncovered = cover(open, &store, &mut state.looks, self.limits())?;
         uncovered.retain(|(path, _)| state.told.insert(path.clone()));
-        let evicted = match state.told_evicted {
-            true => 0,
-            false => std::mem::take(&mut state.evicted),
+        let evicted = if state.told_evicted {
+            0
+        } else {
+            std::mem::take(&mut state.evicted)
         };
         state.told_evicted |= evicted > 0;
         Ok(Covered {

@@ -126,9 +126,10 @@ impl Walk<'_> {
         if self.budget.is_spent() {
             return None;
         }
-        let whole = match task.path.as_os_str().is_empty() {
-            true => self.root.to_owned(),
-            false => self.root.join(&task.path),
+        let whole = if task.path.as_os_str().is_empty() {
+            self.root.to_owned()
+        } else {
+            self.root.join(&task.path)
         };
         let opened = Reach::everything().open_folder(&whole).ok()?;
         let mut names: Vec<Named> = opened.stats().ok()?;
