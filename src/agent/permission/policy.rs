@@ -49,9 +49,7 @@ impl Policy {
     /// repository. Not for ordinary calls in full mode, which are judged at once.
     pub fn looks_at_files(&self, tool: &str) -> bool {
         let about = |rule: &Arc<Rule>| rule.path.is_some() && rule.is_about(tool);
-        self.mode != PermissionMode::Full
-            || self.has_own_command_rules()
-            || self.rules().any(about)
+        self.mode != PermissionMode::Full || self.has_own_command_rules() || self.rules().any(about)
     }
 
     /// Whether a rule of somebody's own may stop a command.
