@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tiller::agent::process::sandbox::Sandbox;
 use tiller::agent::process::{Orphans, Processes};
 use tiller::agent::tool::CommandDetails;
 use tiller::agent::workspace::Reach;
@@ -24,6 +25,7 @@ pub struct BashTool {
     pub processes: Processes,
     pub folder: TempDir,
     pub redactor: Redactor,
+    pub sandbox: Option<Arc<Sandbox>>,
     tool: Arc<dyn Tool>,
 }
 
@@ -74,6 +76,7 @@ impl BashTool {
             folder: tempfile::tempdir().unwrap(),
             tool,
             redactor: Redactor::default(),
+            sandbox: None,
         }
     }
 
@@ -96,7 +99,7 @@ impl BashTool {
         let context = ToolContext {
             call_id: String::from("call"),
             asker: tiller::agent::Asker::default(),
-            sandbox: None,
+            sandbox: self.sandbox.clone(),
             cwd: self.folder.path().to_owned(),
             spill_file: self.spill_file(),
             cancel: cancel.clone(),

@@ -4,14 +4,20 @@
 use std::fmt::Write;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 
+use futures_util::stream::{self, StreamExt};
 use serde_json::json;
+use tiller::agent::process::sandbox::Sandbox;
 
 use super::bash_tool::BashTool;
 use super::survivors::ESCAPES;
+use crate::sandbox::place::machine_has_all_layers;
 use crate::support::marked::{MarkedProcesses, zombies_of};
 
 const SCRIPT: &str = "TILLER_TEST_HOST_SCRIPT";
+/// Set where the command runs in a sandbox: the folder that it may write.
+const SANDBOX: &str = "TILLER_TEST_HOST_SANDBOX";
 const TIMEOUT: &str = "TILLER_TEST_HOST_TIMEOUT";
 
 /// Plays tiller: runs one command and says what came of it. Started by the tests below, with the
@@ -22,7 +28,13 @@ async fn host() {
     let Ok(script) = std::env::var(SCRIPT) else {
         return;
     };
-    let bash = BashTool::adopting();
+    let mut bash = BashTool::adopting();
+    bash.sandbox = std::env::var_os(SANDBOX).map(|folder| {
+        Arc::new(Sandbox {
+            writable: vec![folder.into()],
+            ..Sandbox::default()
+        })
+    });
     let timeout = std::env::var(TIMEOUT).map_or(600, |text| text.parse().unwrap());
     let call = bash.start_with(json!({ "command": script, "timeout": timeout }));
     let outcome = call.end().await;
@@ -62,10 +74,6 @@ async fn thousands_of_zombies_are_reaped() {
     bash.empty().await;
 }
 
-fn play(script: &str) -> Child {
-    host_of(script).spawn().unwrap()
-}
-
 fn host_of(script: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
@@ -95,10 +103,25 @@ fn listen(mut child: Child) -> Vec<String> {
 
 /// `kill -9` of tiller: its control channel closes, and the supervisor does the rest.
 async fn kill_tiller(name: &str) {
+    kill_tiller_of(name, false).await;
+}
+
+/// A host whose command runs in a sandbox, where `confined`.
+fn host_in(script: &str, confined: bool) -> Command {
+    let mut host = host_of(script);
+    if confined {
+        host.env(SANDBOX, env!("CARGO_TARGET_TMPDIR"));
+    }
+    host
+}
+
+async fn kill_tiller_of(name: &str, confined: bool) {
     let escape = ESCAPES.iter().find(|escape| escape.name == name).unwrap();
     let marked = MarkedProcesses::new();
     // The host must not bear the mark itself: it is put together in the shell.
-    let mut host = play(&disguised(&marked, escape.script));
+    let mut host = host_in(&disguised(&marked, escape.script), confined)
+        .spawn()
+        .unwrap();
     marked.wait_for(escape.alive).await;
     host.kill().unwrap();
     host.wait().unwrap();
@@ -127,6 +150,20 @@ async fn killing_tiller_leaves_nobody() {
 }
 
 #[tokio::test]
+async fn killing_tiller_leaves_nobody_in_a_sandbox() {
+    if !machine_has_all_layers() {
+        return;
+    }
+    // Of these the shell itself ends, and the host with it.
+    let ends = ["shell kills itself", "kills its group"];
+    let scenarios = ESCAPES.iter().map(|escape| escape.name);
+    let scenarios = scenarios.filter(|name| !ends.contains(name));
+    stream::iter(scenarios)
+        .for_each_concurrent(3, |name| kill_tiller_of(name, true))
+        .await;
+}
+
+#[tokio::test]
 async fn killing_tiller_leaves_nobody_who_ignores_term() {
     kill_tiller("ignores TERM").await;
 }
@@ -143,9 +180,11 @@ async fn killing_tiller_leaves_no_supervisor_that_is_stopped_whenever_it_is_woke
     kill_tiller("stops the supervisor whenever it is woken").await;
 }
 
-async fn kill_supervisor(script: &str) {
+async fn kill_supervisor(script: &str, confined: bool) {
     let marked = MarkedProcesses::new();
-    let host = play(&disguised(&marked, script));
+    let host = host_in(&disguised(&marked, script), confined)
+        .spawn()
+        .unwrap();
     let lines = tokio::task::spawn_blocking(move || listen(host))
         .await
         .unwrap();
@@ -169,7 +208,10 @@ async fn killing_the_supervisor_leaves_nobody() {
         "echo before; for i in {1..200}; do SLEEP & done; kill -9 $PPID; wait",
         "echo before; c() { setsid bash -c c & }; export -f c; c; c; c; kill -9 $PPID; SLEEP",
     ] {
-        kill_supervisor(script).await;
+        kill_supervisor(script, false).await;
+        if machine_has_all_layers() {
+            kill_supervisor(script, true).await;
+        }
     }
 }
 
@@ -191,5 +233,9 @@ async fn stopping_the_supervisor_without_a_pause_leaves_nobody() {
 
 #[tokio::test]
 async fn killing_the_supervisor_leaves_nobody_who_ignores_term() {
-    kill_supervisor("trap '' TERM; echo before; setsid SLEEP & kill -9 $PPID; SLEEP").await;
+    kill_supervisor(
+        "trap '' TERM; echo before; setsid SLEEP & kill -9 $PPID; SLEEP",
+        false,
+    )
+    .await;
 }

@@ -134,6 +134,7 @@ async fn reports_that_have_arrived_count_when_nothing_can_be_sent_any_more() {
     let expected = Status {
         shell: Some(ExitStatus::Exited(3)),
         gone: true,
+        refused: Vec::new(),
         left: Vec::new(),
     };
     assert_eq!(*running.status().borrow(), expected);

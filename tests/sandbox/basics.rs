@@ -115,6 +115,27 @@ async fn a_forbidden_file_is_removed_and_its_command_ended() {
         let left = place.path("ws/.git/commondir").exists();
         assert!(!left, "{command}: {ran:?}");
     }
+    // What nobody follows at once is moved, and the command goes on; also what appears in a folder that
+    // was not there.
+    let home = Sandbox {
+        forbidden: [".bashrc", ".config/fish", ".ssh"]
+            .map(|path| place.path("ws").join(path))
+            .to_vec(),
+        ..place.auto()
+    };
+    let ran = place
+        .run(
+            home,
+            "echo evil > .bashrc; mkdir -p .config/fish .ssh; touch .config/fish/x; echo fine",
+        )
+        .await;
+    assert!(ran.output.contains("fine\n"), "{ran:?}");
+    place.processes.empty().await;
+    for path in [".bashrc", ".config/fish", ".ssh"] {
+        assert!(!place.path("ws").join(path).exists(), "{path}");
+        let aside = place.path("ws").join(format!("{path}.refused"));
+        assert!(aside.exists(), "{path}");
+    }
     let ran = place
         .run(sandbox(), "echo x > .git/index.lock && echo fine")
         .await;

@@ -6,7 +6,7 @@
     reason = "a test that cannot go on fails, one that is skipped says so; scripts are quoted alike"
 )]
 
-mod place;
+pub mod place;
 mod outside;
 mod basics;
 mod attempts;

@@ -86,7 +86,11 @@ fn commands_may_not_write_what_makes_code_run() {
     });
     let hidden = below(&top, for_commands(&of_trial).hidden);
     assert_eq!(hidden, ["own/sessions", "own/try/2"]);
-    let of_home = below(&top, for_commands(&workspace(&top, &top)).read_only);
+    let places = for_commands(&workspace(&top, &top));
+    let (of_home, missing) = (below(&top, places.read_only), below(&top, places.forbidden));
+    for path in [".profile", ".config/fish", ".netrc", ".aws", ".tiller"] {
+        assert!(missing.contains(&path.to_owned()), "{missing:?}");
+    }
     for path in [".bashrc", "shop/.git/hooks"] {
         assert!(of_home.contains(&path.to_owned()), "{of_home:?}");
     }

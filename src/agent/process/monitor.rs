@@ -100,6 +100,7 @@ impl Monitor {
                     self.status.send_modify(|status| match report {
                         Report::Shell(exit) => status.shell = Some(exit),
                         Report::Left(process) => status.left.push(process),
+                        Report::Refused(what) => status.refused.push(what),
                         Report::Done => status.gone = true,
                         Report::Ack => {
                             let time = given.grace() + GIVE_UP + ANSWER;

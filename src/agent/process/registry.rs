@@ -37,6 +37,8 @@ pub struct Status {
     pub gone: bool,
     /// Processes that could not be ended, as `pid name`.
     pub left: Vec<String>,
+    /// What it made and must not, in sentences.
+    pub refused: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -133,7 +135,9 @@ impl Registry {
         self.set_subreaper(!commands.by_id.is_empty());
         commands.let_go();
         // A supervisor that was stopped or killed has not seen to it.
-        forbidden::remove(&command.forbidden);
+        for refused in forbidden::refuse(&command.forbidden) {
+            tracing::warn!("{refused}");
+        }
         command.scope.count(|alive| alive - 1);
     }
 

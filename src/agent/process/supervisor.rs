@@ -21,7 +21,7 @@ use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setsid};
 use signal_hook::consts::signal as signals;
 
 use super::descriptors;
-use super::forbidden::Forbidden;
+use super::forbidden::{Forbidden, Refused};
 use super::sandbox::{self, Layer};
 use super::shell;
 use super::table;
@@ -110,7 +110,17 @@ impl Supervisor {
                 break;
             }
         }
+        self.refuse();
         wire::send(&mut self.tree.reports, &Report::Done);
+    }
+
+    /// Moves what must not be there out of the way; says whether the command must end.
+    fn refuse(&mut self) -> bool {
+        let refused = self.forbidden.refuse();
+        for one in &refused {
+            wire::send(&mut self.tree.reports, &Report::Refused(one.to_string()));
+        }
+        refused.iter().any(Refused::ends_command)
     }
 
     /// Sleeps until there is an order or a child has changed, or for as long as `limit`.
@@ -122,7 +132,7 @@ impl Supervisor {
         // An error is EINTR: look at everything.
         let _ = poll(&mut fds, limit);
         let [ordered, signalled, made] = fds.map(|fd| fd.any().unwrap_or(false));
-        if made && self.forbidden.remove() {
+        if made && self.refuse() {
             return Order::Kill;
         }
         if signalled {

@@ -56,6 +56,8 @@ pub(super) enum Report {
     Shell(ExitStatus),
     /// This process could not be ended.
     Left(String),
+    /// It made something that it must not, which was moved out of the way.
+    Refused(String),
     /// No process is left, or nothing more can be done. Always the last.
     Done,
 }

@@ -27,7 +27,8 @@ pub struct Sandbox {
     /// What may neither be read nor changed.
     #[serde(with = "paths")]
     pub hidden: Vec<PathBuf>,
-    /// Files that must not be made within them: one that appears is removed, and the command ended.
+    /// What must not be made within them: it is moved out of the way, and if git would follow it at
+    /// once, the command is ended.
     #[serde(with = "paths")]
     pub forbidden: Vec<PathBuf>,
     /// A folder that is `/tmp` for the command, and writable. Without one `/tmp` is the system's,

@@ -309,11 +309,14 @@ impl Call {
         }
     }
 
-    /// Notes the processes that are still there.
+    /// Notes the processes that are still there, and what was taken from them.
     fn name_processes(&mut self, last_lines: &mut Vec<String>) {
         let left = &self.status.left;
         if !left.is_empty() {
             last_lines.push(format!("[could not be ended: {}]", left.join(", ")));
+        }
+        for refused in &self.status.refused {
+            last_lines.push(format!("[{refused}]"));
         }
         if self.status.gone || self.details.timed_out {
             return;
