@@ -5,7 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use nix::sys::prctl::set_dumpable;
+use nix::sys::prctl::{set_dumpable, set_pdeathsig};
+use nix::sys::signal::Signal;
 use rustix::thread::set_no_new_privs;
 
 use super::spec::{Layer, Network, Sandbox};
@@ -74,6 +75,9 @@ fn restrict(sandbox: &Sandbox, mut support: Support) -> Support {
         namespaces::drop_capabilities();
         let _ = set_no_new_privs(true);
     }
+    // A new user namespace takes it away: without it, one that its command keeps stopped would not see
+    // that tiller has ended.
+    let _ = set_pdeathsig(Signal::SIGCONT);
     // Else the command could trace its supervisor and speak for it.
     let _ = set_dumpable(false);
     support.landlock = use_layer(sandbox, Layer::Landlock, || {
