@@ -19,7 +19,7 @@ pub fn policy_with(mode: PermissionMode, rules: &str) -> Policy {
     Policy::new(mode, rules.unwrap())
 }
 
-/// The decision about a command in `/work/project`.
+/// The decision about a command in `/home/me/project`.
 pub fn command(policy: &Policy, command: &str) -> Decision {
     let effects = Effects {
         command: Some(command.to_owned()),
@@ -31,8 +31,8 @@ pub fn command(policy: &Policy, command: &str) -> Decision {
             tool: "bash",
             effects: &effects,
             paths: Vec::new(),
-            root: Path::new("/work/project"),
-            home: Some(Path::new("/home/u")),
+            root: Path::new("/home/me/project"),
+            home: Some(Path::new("/home/me")),
             local_remotes: false,
         },
     )
