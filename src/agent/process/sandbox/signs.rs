@@ -38,6 +38,9 @@ const OF_NETWORK: &[&str] = &[
     "connection refused",
     "econnrefused",
     "connectionrefused",
+    // In the words of curl.
+    "couldn't connect to server",
+    "could not connect to server",
 ];
 const OF_FILES: &[&str] = &[
     "read-only file system",
@@ -99,6 +102,10 @@ mod tests {
                 Some(Confined::Network),
             ),
             ("psql: error: Connection refused", Some(Confined::Network)),
+            (
+                "curl: (7) Failed to connect to localhost port 5432 after 0 ms: Couldn't connect to server",
+                Some(Confined::Network),
+            ),
         ] {
             let signs = signs_of_confinement(output, &ExitStatus::Exited(1));
             assert_eq!(signs, expected, "{output}");
