@@ -59,8 +59,10 @@ pub struct Account(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// By this much a limit is raised.
+    /// What every session may spend.
     budget: Budget,
+    /// By this much a limit is raised.
+    step: Budget,
     /// The limits now.
     limit: Budget,
     spent: Budget,
@@ -84,10 +86,22 @@ impl Account {
     fn with_spent(budget: Budget, spent: Budget) -> Self {
         Self(Arc::new(Mutex::new(State {
             budget,
+            step: budget,
             limit: budget,
             spent,
             ..State::default()
         })))
+    }
+
+    /// Replaces the limits, for this session only.
+    pub(super) fn set_limit(&self, limit: Budget) {
+        let mut state = self.lock();
+        (state.step, state.limit, state.told) = (limit, limit, false);
+    }
+
+    /// The limits now.
+    pub fn limit(&self) -> Budget {
+        self.lock().limit
     }
 
     /// The limit that is used up, if one is. No model is called then.
@@ -128,15 +142,15 @@ impl State {
     fn reached(&self) -> Option<BudgetReached> {
         let Self { limit, spent, .. } = self;
         if limit.usd > 0.0 && spent.usd >= limit.usd {
-            let steps = ((spent.usd - limit.usd) / self.budget.usd).floor() + 1.0;
+            let steps = ((spent.usd - limit.usd) / self.step.usd).floor() + 1.0;
             return Some(BudgetReached {
                 limit: BudgetLimit::Usd(limit.usd),
-                next: BudgetLimit::Usd(above(limit.usd + steps * self.budget.usd, spent.usd)),
+                next: BudgetLimit::Usd(above(limit.usd + steps * self.step.usd, spent.usd)),
             });
         }
         if limit.tokens > 0 && spent.tokens >= limit.tokens {
-            let steps = (spent.tokens - limit.tokens) / self.budget.tokens + 1;
-            let more = steps.saturating_mul(self.budget.tokens);
+            let steps = (spent.tokens - limit.tokens) / self.step.tokens + 1;
+            let more = steps.saturating_mul(self.step.tokens);
             return Some(BudgetReached {
                 limit: BudgetLimit::Tokens(limit.tokens),
                 next: BudgetLimit::Tokens(limit.tokens.saturating_add(more)),
@@ -295,6 +309,18 @@ mod tests {
         );
         let fresh = account.for_session(&Usage::default());
         assert_eq!(reached(&fresh), "");
+        account.set_limit(Budget {
+            usd: 0.0,
+            tokens: 2000,
+        });
+        assert_eq!(
+            reached(&account),
+            "Budget of 2000 tokens reached, next 4000 tokens"
+        );
+        let told = account.spend(&model("lab"), &usage(9.0, 1));
+        assert!(told.is_empty(), "{told:?}");
+        // Another session has the budget it would have had.
+        assert_eq!(account.for_session(&Usage::default()).limit(), budget);
         let none = Account::default();
         none.spend(&model("lab"), &usage(1e9, u64::MAX));
         assert_eq!(reached(&none), "");

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::budget::BudgetReached;
+use super::budget::{Budget, BudgetReached};
 use super::permission::PermissionMode;
 use super::question::Question;
 use super::session::{HistoryFacts, SessionBranch};
@@ -138,6 +138,8 @@ pub enum AgentEvent {
     },
     /// What calls may do without a question changed.
     PermissionMode(PermissionMode),
+    /// What the session may spend changed.
+    Budget(Budget),
     /// The questions that calls wait with changed; all of them, in the order they were asked.
     Questions {
         /// Those that wait for an answer.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use super::budget::Budget;
 use super::event::{Event, NoticeLevel, QueueKind, Queued, RunState};
 use super::memory::InstructionSources;
 use super::memory::compaction::ContextUsage;
@@ -118,6 +119,8 @@ pub enum Command {
     Answer(u64, Answer),
     /// Allows the session to spend a budget more, where one is used up.
     RaiseBudget,
+    /// What the session may spend.
+    SetBudget(Budget),
     /// The model from the next call on.
     SetModel(Box<Model>),
     /// The thinking level from the next call on.
@@ -349,6 +352,11 @@ impl AgentHandle {
     /// Allows the session to spend as much again, where its budget is used up.
     pub fn raise_budget(&self) {
         self.send(Command::RaiseBudget);
+    }
+
+    /// Sets what this session may spend; other sessions have the budget they began with.
+    pub fn set_budget(&self, budget: Budget) {
+        self.send(Command::SetBudget(budget));
     }
 
     /// Changes the model from the next call on.

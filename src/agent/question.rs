@@ -41,6 +41,10 @@ pub enum Subject {
 pub struct PermissionSubject {
     /// Why it is asked, in a sentence without a full stop.
     pub reason: String,
+    /// With what a command that failed in the sandbox would run again (`without the sandbox`, `with the
+    /// network`); none where the call has not run yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub again: Option<String>,
     /// What would be done, as the screen shows it: the command, or the diff.
     pub details: Arc<Details>,
     /// The rules that would answer it the next time; none where nothing general can be said.

@@ -121,6 +121,8 @@ pub enum Action {
     NextPermissionMode,
     /// Say or set the permission mode.
     PermissionMode,
+    /// Say or set what the session may spend.
+    Budget,
     /// Let the call run that waits for permission, this once.
     AllowOnce,
     /// The same, and what is like it in this session.
@@ -131,6 +133,8 @@ pub enum Action {
     AllowAlways,
     /// Refuse it.
     RefuseCall,
+    /// Show all of what it would do.
+    ShowCall,
     /// Start a new line.
     Newline,
     /// Move left.
@@ -288,7 +292,7 @@ pub struct ActionSpec {
 /// The table, in the order of the help.
 #[rustfmt::skip]
 pub const ACTIONS: &[ActionSpec] = &[
-    row(Submit, "submit", "Send the text; while a run is under way it waits as steering and goes out before the next tool or model call. On the empty editor: go on after a limit or a failure, or retry now", Talking),
+    row(Submit, "submit", "Send the text; while a run is under way it waits as steering and goes out before the next tool or model call. On the empty editor: go on after a limit or a failure, retry now, or, behind a plan, have it carried out in auto", Talking),
     row(FollowUp, "follow_up", "Send the text; while a run is under way it waits until the run is done", Talking),
     row(SteerNow, "steer_now", "Queue the text as steering and deliver all waiting steering now, cutting short what runs; without any: as Enter on the empty editor", Talking),
     row(TakeBack, "take_back", "Take the waiting messages back into the editor", Talking),
@@ -327,11 +331,13 @@ pub const ACTIONS: &[ActionSpec] = &[
     row(EditPrompt, "edit_prompt", "Take the last prompt back into the editor; sent again it is another branch", Talking),
     row(NextPermissionMode, "next_permission_mode", "The next permission mode: plan, ask, auto (and full, when it was chosen before); counts from the next call on", Talking),
     argument(row(PermissionMode, "permission_mode", "Say the permission mode, or set it: plan (nothing is changed), ask (asks before each change), auto (free in the project, commands in a sandbox), full (everything, without a sandbox; asks first)", Talking), "permission", "MODE"),
+    argument(row(Budget, "budget", "Say what this session has spent of its budget, or set that: dollars ($5), tokens (200k tokens) or off; counts before the next model call", Talking), "budget", "LIMIT"),
     within(Scope::Permission, row(AllowOnce, "allow_once", "While a call waits for permission: let it run, this once. Counts on the empty editor; whatever else is typed and sent refuses the call and tells the model why", Talking)),
     within(Scope::Permission, row(AllowInSession, "allow_in_session", "While a call waits for permission: let it run, and whatever the shown rule is about until tiller ends; the rule can be edited before Enter", Talking)),
     within(Scope::Permission, row(AllowInProject, "allow_in_project", "The same in this project from now on; kept in projects.toml, never in the repository", Talking)),
     within(Scope::Permission, row(AllowAlways, "allow_always", "The same everywhere from now on; kept in config.toml", Talking)),
     within(Scope::Permission, row(RefuseCall, "refuse_call", "While a call waits for permission: refuse it; the run goes on", Talking)),
+    within(Scope::Permission, row(ShowCall, "show_call", "While a call waits for permission: show all of its command or its diff, to scroll through", Talking)),
     row(Newline, "newline", "Start a new line (so does Enter behind a backslash)", Writing),
     row(Left, "left", "Move left", Writing),
     row(Right, "right", "Move right", Writing),

@@ -19,6 +19,7 @@ pub mod sessions;
 pub mod branches;
 pub(crate) mod keys;
 pub mod rule_store;
+pub mod notify;
 pub(crate) mod trust;
 pub(crate) mod project;
 pub(crate) mod plan;

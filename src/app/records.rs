@@ -158,6 +158,9 @@ impl Recorder {
             AgentEvent::PermissionMode(mode) => {
                 json!({"type": "permission_mode_changed", "mode": mode.name()})
             }
+            AgentEvent::Budget(budget) => {
+                json!({"type": "budget_changed", "usd": budget.usd, "tokens": budget.tokens})
+            }
             AgentEvent::Questions { open } => json!({"type": "questions", "open": open}),
             AgentEvent::ApiCallStart { .. }
             | AgentEvent::ApiCallEnd { .. }

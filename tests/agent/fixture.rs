@@ -654,6 +654,7 @@ fn line(event: &AgentEvent) -> Option<String> {
         } => format!("queue {} {}", steering.len(), follow_up.len()),
         AgentEvent::Questions { open } => format!("questions {}", open.len()),
         AgentEvent::PermissionMode(mode) => format!("permission {mode}"),
+        AgentEvent::Budget(budget) => format!("budget {} {}", budget.usd, budget.tokens),
         AgentEvent::QueueReturned { messages } => {
             let texts: Vec<_> = messages
                 .iter()

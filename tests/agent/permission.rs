@@ -247,8 +247,9 @@ async fn what_the_sandbox_kept_a_command_from_may_be_done_without_it() {
         agent.prompt("Go");
         let question = asked(&mut agent).await;
         let subject = permission(&question);
-        let reason = "it failed in the sandbox, which keeps it to the project; run it again without the sandbox?";
+        let reason = "it failed in the sandbox, which keeps it to the project";
         assert_eq!(subject.reason, reason);
+        assert_eq!(subject.again.as_deref(), Some("without the sandbox"));
         agent.handle.answer(question.id, answer);
         assert_eq!(agent.settled().await, RunOutcome::Done);
         let result = agent.request(1).pop().unwrap();
@@ -279,4 +280,40 @@ async fn a_command_of_a_plan_changes_nothing_and_nothing_is_asked() {
         assert!(result.contains(words), "{result}");
     }
     assert!(!agent.cwd.join("here").exists());
+}
+
+#[tokio::test]
+async fn that_no_sandbox_works_is_told_once_with_the_reason() {
+    let touch = |name: &str| ("bash", json!({"command": format!("touch {name}")}));
+    let supervisor = Processes::with_supervisor("/nonexistent/tiller", Orphans::Leave);
+    let mut agent = Setup {
+        processes: Some(supervisor),
+        ..setup(PermissionMode::Auto, true, &[touch("a"), touch("b")])
+    }
+    .start();
+    agent.prompt("Go");
+    let mut notices = Vec::new();
+    loop {
+        let event = agent.until(|_| true).await;
+        match event {
+            AgentEvent::Notice { text, .. } => notices.push(text),
+            AgentEvent::Questions { open } if !open.is_empty() => {
+                let no = Answer::Refuse { reason: None };
+                agent.handle.answer(open[0].id, no);
+            }
+            AgentEvent::AgentSettled { .. } => break,
+            _ => {}
+        }
+    }
+    assert_eq!(agent.script.requests().len(), 3);
+    let told = "No sandbox works on this machine, so auto asks before commands, as ask does: ";
+    let told: Vec<_> = notices
+        .iter()
+        .filter(|text| text.starts_with(told))
+        .collect();
+    assert_eq!(told.len(), 1, "{notices:?}");
+    assert!(
+        told[0].ends_with("\ntiller doctor shows which parts work"),
+        "{told:?}"
+    );
 }

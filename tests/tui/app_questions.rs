@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use tiller::agent::permission::{Action, Origin, Rule};
-use tiller::agent::tool::{CommandDetails, Details};
+use tiller::agent::permission::{Action, Origin, PermissionMode, Rule};
+use tiller::agent::tool::{CommandDetails, Details, DiffDetails};
 use tiller::agent::{
-    AgentEvent, Answer, ChoiceSubject, PermissionSubject, Phase, Question, QueueKind, RunState,
-    Subject,
+    AgentEvent, Answer, ChoiceSubject, PermissionSubject, Phase, Question, QueueKind, RunOutcome,
+    RunState, Subject,
 };
+use tiller::app::notify::Notify;
 use tiller::app::rule_store::RuleScope;
-use tiller::app::tui::effect::Effect;
+use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
@@ -40,6 +41,7 @@ fn command_with(id: u64, command: &str, suggestions: Vec<Rule>) -> Arc<Question>
         tool: "bash".into(),
         subject: Subject::Permission(PermissionSubject {
             reason: "it needs the network".into(),
+            again: None,
             details: Arc::new(Details::Command(CommandDetails {
                 command: command.into(),
                 ..CommandDetails::default()
@@ -392,5 +394,196 @@ fn the_keys_give_way_to_a_small_screen() {
         tui.now += 500;
         tui.key("s");
         assert!(tui.frame().contains("Enter allows"), "{}", tui.frame());
+    }
+}
+
+/// A question about a new file of so many lines.
+fn change(id: u64, count: usize) -> Arc<Question> {
+    let lines: Vec<String> = (1..=count).map(|at| format!("+{at:3} line {at}")).collect();
+    let details = Details::Diff(DiffDetails {
+        path: "src/new.rs".into(),
+        diff: lines.join("\n"),
+        added: count as u64,
+        new_lines: count as u64,
+        first_changed_line: Some(1),
+        ..DiffDetails::default()
+    });
+    let mut question = Question::clone(&command(id, ""));
+    question.tool = "write".into();
+    if let Subject::Permission(subject) = &mut question.subject {
+        subject.details = Arc::new(details);
+    }
+    Arc::new(question)
+}
+
+#[test]
+fn a_change_is_shown_with_its_lines_and_whole_on_a_key() {
+    for (width, height, shown, more) in [
+        (90, 24, "  3  line 3", "… 29 more lines · v shows all"),
+        (60, 16, "+ 1  line 1", "more lines · v shows all"),
+    ] {
+        let mut tui = TestTui::new(width, height);
+        ask(&mut tui, &[change(1, 40)]);
+        let frame = tui.frame();
+        for words in ["? Create src/new.rs?", shown, more, "y once · n no"] {
+            assert!(frame.contains(words), "{words}: {frame}");
+        }
+        assert!(!frame.contains("line 40"), "{frame}");
+        tui.now += 500;
+        assert_eq!(tui.key("v"), []);
+        let frame = tui.frame();
+        assert!(frame.contains("─ Create src/new.rs? ─"), "{frame}");
+        for _ in 0..9 {
+            tui.key("pagedown");
+            tui.frame();
+        }
+        assert!(tui.frame().contains("line 40"), "{}", tui.frame());
+        // It is only read.
+        for key in ["y", "n", "a", "enter"] {
+            assert_eq!(tui.key(key), [], "{key}");
+        }
+        tui.key("v");
+        tui.key("esc");
+        assert!(tui.frame().contains("? Create src/new.rs?"));
+        assert_eq!(tui.app.composer.text(), "");
+        assert_eq!(tui.key("y"), [Effect::Answer(1, Answer::once())]);
+    }
+    // One that is short enough has nothing to open.
+    let mut tui = asked(&[change(1, 12)]);
+    let frame = tui.frame();
+    assert!(
+        frame.contains("line 12") && !frame.contains("v shows all"),
+        "{frame}"
+    );
+}
+
+#[test]
+fn what_is_open_goes_with_its_question() {
+    let mut tui = asked(&[change(1, 40), change(2, 3)]);
+    tui.key("v");
+    ask(&mut tui, &[change(2, 3)]);
+    assert!(tui.app.overlays.is_empty());
+    assert_eq!(tui.key("y"), [], "meant for the first one");
+}
+
+#[test]
+fn a_long_line_of_a_command_is_not_cut_off() {
+    let long = format!("echo {}; rm everything", "word ".repeat(200));
+    let mut tui = asked(&[command(1, &long)]);
+    assert!(tui.frame().contains("v shows all"), "{}", tui.frame());
+    tui.key("v");
+    for _ in 0..3 {
+        tui.key("pagedown");
+        tui.frame();
+    }
+    assert!(tui.frame().contains("everything"), "{}", tui.frame());
+}
+
+#[test]
+fn a_user_who_looks_elsewhere_is_called_once_for_each_question() {
+    for notify in [Notify::Bell, Notify::Desktop, Notify::Off] {
+        let mut tui = TestTui::new(90, 24);
+        tui.app.notify = notify;
+        let call = match notify {
+            Notify::Off => vec![],
+            notify => vec![Effect::Terminal(TerminalEffect::Notify(notify))],
+        };
+        let open = |ids: &[u64]| AgentEvent::Questions {
+            open: ids.iter().map(|id| command(*id, "make")).collect(),
+        };
+        assert_eq!(tui.agent(open(&[1])), [], "the user looks here");
+        tui.agent(open(&[]));
+        tui.send(Msg::Input(InputEvent::Focus(false)));
+        assert_eq!(tui.agent(open(&[2])), call);
+        assert_eq!(tui.agent(open(&[2, 3])), call);
+        assert_eq!(tui.agent(open(&[3])), []);
+        tui.send(Msg::Input(InputEvent::Focus(true)));
+        assert_eq!(tui.agent(open(&[3, 4])), []);
+    }
+    assert_eq!(Notify::Bell.bytes("x"), b"\x07");
+    assert_eq!(Notify::Desktop.bytes("x"), b"\x1b]9;x\x1b\\\x07");
+}
+
+#[test]
+fn a_plan_is_carried_out_by_enter_on_the_empty_editor() {
+    let end = |outcome: RunOutcome| AgentEvent::AgentEnd {
+        messages: Vec::new(),
+        outcome,
+    };
+    let planned = |outcome: RunOutcome| {
+        let mut tui = TestTui::new(100, 24);
+        tui.app.status.permission = PermissionMode::Plan;
+        tui.running(Phase::Streaming);
+        tui.agent(end(outcome));
+        tui.state(RunState::Idle);
+        tui
+    };
+    let mut tui = planned(RunOutcome::Done);
+    let offer = "Enter on the empty editor carries the plan out in auto";
+    assert!(tui.frame().contains(offer), "{}", tui.frame());
+    // Pressed as the run ended, it was meant for the run.
+    tui.wait(300);
+    assert_eq!(tui.key("enter"), []);
+    tui.wait(500);
+    assert_eq!(
+        tui.key("enter"),
+        [
+            Effect::SetPermission(PermissionMode::Auto),
+            prompt("Carry the plan out.")
+        ]
+    );
+    assert!(tui.frame().contains("─ auto"), "{}", tui.frame());
+
+    // Another mode, other words, another end.
+    let mut tui = planned(RunOutcome::Done);
+    tui.wait(500);
+    tui.key("shift+tab");
+    assert!(!tui.frame().contains(offer), "{}", tui.frame());
+    assert_eq!(tui.key("enter"), []);
+    let mut tui = planned(RunOutcome::Done);
+    tui.wait(500);
+    tui.write("not so");
+    assert_eq!(tui.key("enter"), [prompt("not so")]);
+    let mut tui = planned(RunOutcome::Aborted);
+    tui.wait(500);
+    assert!(!tui.frame().contains(offer));
+    assert_eq!(tui.key("enter"), []);
+}
+
+/// Whatever is typed or pasted while questions come and go, nothing is answered that was not asked for
+/// on the empty editor.
+#[test]
+fn what_is_typed_for_the_editor_answers_nothing() {
+    let keys = ["y", "s", "p", "a", "n", "v", "1", "2", "Y", "N"];
+    for question in [with_rule(1, "make"), change(1, 40), choice(1)] {
+        // Typing goes on over the question.
+        let mut tui = TestTui::new(90, 24);
+        tui.write("d");
+        ask(&mut tui, std::slice::from_ref(&question));
+        for key in keys {
+            tui.now += 1000;
+            assert_eq!(tui.key(key), [], "{key}");
+        }
+        assert_eq!(tui.app.composer.text(), "dyspanv12YN");
+        // A paste is text, also one that is a single key.
+        let mut tui = asked(std::slice::from_ref(&question));
+        for text in ["y", "1", "n\n"] {
+            let paste = Msg::Input(InputEvent::Paste(text.into()));
+            assert_eq!(tui.send(paste), [], "{text:?}");
+        }
+        assert_eq!(tui.app.composer.text(), "y1n\n");
+        // With modifiers it is another key.
+        let mut tui = asked(std::slice::from_ref(&question));
+        for key in ["ctrl+y", "alt+y", "alt+n", "ctrl+s", "ctrl+p", "ctrl+a"] {
+            let effects = tui.key(key);
+            let answers = |effect: &Effect| matches!(effect, Effect::Answer(..));
+            assert!(!effects.iter().any(answers), "{key}: {effects:?}");
+        }
+        // Nor below something that lies over the screen.
+        let mut tui = asked(std::slice::from_ref(&question));
+        tui.key("f1");
+        for key in ["y", "n", "1", "enter"] {
+            assert_eq!(tui.key(key), [], "{key}");
+        }
     }
 }

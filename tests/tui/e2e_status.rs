@@ -21,7 +21,7 @@ fn status(sandbox: &Sandbox) -> Vec<Value> {
     serde_json::from_str(&ran.stdout).unwrap()
 }
 
-fn wait_state(sandbox: &Sandbox, state: &str) -> Value {
+pub fn wait_state(sandbox: &Sandbox, state: &str) -> Value {
     let started = Instant::now();
     loop {
         let open = status(sandbox);

@@ -41,6 +41,7 @@ mod e2e_kept;
 mod e2e_models;
 mod e2e_status;
 mod e2e_resume;
+mod e2e_questions;
 mod e2e_rules;
 mod e2e_retry;
 mod e2e_terminal;

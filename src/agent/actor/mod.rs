@@ -17,6 +17,7 @@ mod context;
 mod queue;
 mod questions;
 mod permission;
+mod budget;
 mod policy;
 mod open_questions;
 mod subscribers;

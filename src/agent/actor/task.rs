@@ -187,7 +187,8 @@ impl Actor {
                     self.show_state();
                 }
             }
-            Some(Command::RaiseBudget) => self.env.account.raise(),
+            Some(Command::RaiseBudget) => self.raise_budget(),
+            Some(Command::SetBudget(budget)) => self.set_budget(budget),
             Some(Command::SetModel(model)) => self.change_model(Arc::new(*model), self.thinking),
             Some(Command::SetThinking(level)) => {
                 self.change_model(Arc::clone(&self.model), level);
@@ -237,6 +238,7 @@ impl Actor {
             model: Arc::clone(&self.model),
             thinking: self.thinking,
         });
+        self.show_budget();
         self.resume_trial();
         tokio::spawn(async move { before.close().await });
     }

@@ -49,6 +49,7 @@ pub(super) async fn ask(
         }
         let subject = Subject::Permission(PermissionSubject {
             reason: why.clone(),
+            again: None,
             details: Arc::clone(&allowed.preview),
             suggestions: decision.suggestions.clone(),
         });

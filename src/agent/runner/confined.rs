@@ -54,7 +54,8 @@ pub(super) async fn run(
         return ended;
     }
     let subject = Subject::Permission(PermissionSubject {
-        reason: format!("{why}; run it again {with}?"),
+        reason: why.to_owned(),
+        again: Some(with.to_owned()),
         details: Arc::clone(&allowed.preview),
         suggestions: suggest_wider(&call.name, command, confinement),
     });

@@ -13,6 +13,7 @@ use super::ask::ask;
 use super::env::RunEnv;
 use super::link::{RunLink, Turn};
 use super::redaction;
+use crate::agent::event::NoticeLevel;
 use crate::agent::permission::{Confinement, Verdict};
 use crate::agent::tool::{Details, Effects, Tool};
 use crate::agent::toolbox::Lookup;
@@ -55,6 +56,9 @@ pub(super) async fn judge(
         .permissions
         .judge(name, &effects, &env.cwd, &link.processes);
     let judged = judged.await?;
+    if let Some(text) = env.permissions.notice(&judged) {
+        link.notice(NoticeLevel::Warning, text).await;
+    }
     let (asks, confinement) = match judged.decision.verdict {
         Verdict::Allow(confinement) => (false, confinement),
         Verdict::Ask(confinement) => (true, confinement),

@@ -1,6 +1,7 @@
 //! What a call may do: who decides it, and what it is held to then.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tempfile::TempDir;
@@ -28,6 +29,8 @@ pub(in crate::agent) struct Permissions {
     repositories: Arc<Mutex<Repositories>>,
     /// The private temporary folder of commands in plan mode; removed at the end.
     scratch: OnceCell<Arc<TempDir>>,
+    /// Whether the user was told that no sandbox works.
+    told: Arc<AtomicBool>,
 }
 
 /// A call that was judged.
@@ -38,6 +41,8 @@ pub(super) struct Judged {
     /// The mode it was judged in.
     pub mode: PermissionMode,
     paths: Vec<PathUse>,
+    /// Why its command cannot be confined.
+    no_sandbox: Option<String>,
 }
 
 impl Permissions {
@@ -50,6 +55,7 @@ impl Permissions {
             workspace: OnceCell::new(),
             repositories: Arc::default(),
             scratch: OnceCell::new(),
+            told: Arc::default(),
         }
     }
 
@@ -65,6 +71,7 @@ impl Permissions {
             workspace: OnceCell::new(),
             repositories: Arc::default(),
             scratch: self.scratch.clone(),
+            told: Arc::clone(&self.told),
         }
     }
 
@@ -100,6 +107,7 @@ impl Permissions {
                 mode: policy.mode,
                 workspace,
                 paths: Vec::new(),
+                no_sandbox: None,
             });
         }
         let (tool, effects) = (tool.to_owned(), effects.clone());
@@ -128,9 +136,22 @@ impl Permissions {
                 workspace,
                 mode,
                 paths,
+                no_sandbox: policy.no_sandbox,
             })
         })
         .await
+    }
+
+    /// What the user is told of a sandbox that does not work, once.
+    pub(super) fn notice(&self, judged: &Judged) -> Option<String> {
+        let why = judged.no_sandbox.as_ref()?;
+        let first = judged.mode == PermissionMode::Auto && !self.told.swap(true, Ordering::Relaxed);
+        first.then(|| {
+            format!(
+                "No sandbox works on this machine, so auto asks before commands, as ask does: {why}\n\
+                 tiller doctor shows which parts work"
+            )
+        })
     }
 
     /// Whether the model may read these paths without a question.

@@ -249,6 +249,7 @@ impl RunContext {
             status: Status {
                 session: self.session.clone(),
                 permission: settings.permission,
+                budget: settings.budget,
                 ..Status::new(&self.cwd, self.model.clone(), self.thinking)
             },
             start: Start {
@@ -260,6 +261,7 @@ impl RunContext {
                 asks_trust: self.scratch.is_none() && plan.loaded.trust.undecided().is_some(),
                 notices,
             },
+            notify: settings.notify,
             theme: Some(settings.theme.clone()).filter(|name| name != "auto"),
             storage: self.session_file.is_some().then(|| tui::StoredFiles {
                 history: dirs.history_file(),

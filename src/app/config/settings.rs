@@ -14,6 +14,7 @@ use crate::agent::{
     Budget, CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules, Threshold,
     ToolSettings,
 };
+use crate::app::notify::Notify;
 use crate::llm::local::{Address, LocalServer, ServerAddrs};
 use crate::llm::{PromptCaching, ThinkingLevel};
 
@@ -59,6 +60,8 @@ pub struct Settings {
     pub undo_max_bytes: u64,
     /// The theme: `auto`, or the name of one.
     pub theme: String,
+    /// How the user is called who looks elsewhere.
+    pub notify: Notify,
 }
 
 impl Settings {
@@ -133,6 +136,7 @@ impl Settings {
             },
             undo_max_bytes: read.get("undo.max_bytes")?,
             theme: read.get("ui.theme")?,
+            notify: read.parsed("ui.notify", str::parse)?,
         })
     }
 }
@@ -289,6 +293,7 @@ mod tests {
             "budget.tokens=10",
             "undo.max_bytes=11",
             "ui.theme=light",
+            "ui.notify=desktop",
             "permission.mode=plan",
             "permission.writable=[\"/w\"]",
             "permission.protected=[\"/p\"]",
@@ -392,6 +397,7 @@ mod tests {
             },
             undo_max_bytes: 11,
             theme: "light".to_owned(),
+            notify: Notify::Desktop,
         };
         assert_eq!(Settings::resolve(&layers).unwrap(), expected);
     }

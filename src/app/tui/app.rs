@@ -15,17 +15,17 @@ use super::keymap::Keymap;
 use super::layout::{Areas, editor_size};
 use super::overlay::{ModelsState, Overlay};
 use super::rule_draft::RuleDraft;
+use super::run_facts::{Resume, RunStats};
 use super::theme::{ColorDepth, Theme};
 use super::timeline::Timeline;
 use super::transcript::Transcript;
 use crate::agent::permission::PermissionMode;
 use crate::agent::session::{HistoryFacts, SessionBranch};
 use crate::agent::trial::Trial;
-use crate::agent::{
-    BudgetLimit, Phase, Question, QueueKind, Queued, RunOutcome, RunState, Subject,
-};
+use crate::agent::{Budget, Phase, Question, QueueKind, Queued, RunState, Subject};
 use crate::app::action::{Action, Scope};
 use crate::app::humanize::abbreviate_home;
+use crate::app::notify::Notify;
 use crate::app::sessions::Refused;
 use crate::llm::message::content_text;
 use crate::llm::{Content, Model, ThinkingLevel, Usage};
@@ -65,6 +65,10 @@ pub struct App {
     pub(crate) rule: Option<Box<RuleDraft>>,
     /// When keys answer it.
     pub(crate) answer_delay: AnswerDelay,
+    /// Whether the user looks at this terminal, as far as it says.
+    pub(crate) focused: bool,
+    /// How they are called when they do not, and something is asked.
+    pub notify: Notify,
     /// Whether everything was allowed before, on purpose.
     pub(crate) full_chosen: bool,
     /// The status line's facts.
@@ -132,6 +136,8 @@ pub struct Status {
     pub permission: PermissionMode,
     /// Tokens and cost of everything so far.
     pub total: Usage,
+    /// What the session may spend.
+    pub budget: Budget,
     /// Tokens in the context after the last answer.
     pub context: u64,
 }
@@ -148,6 +154,7 @@ impl Status {
             thinking,
             permission: PermissionMode::default(),
             total: Usage::default(),
+            budget: Budget::default(),
             context: 0,
         }
     }
@@ -210,35 +217,6 @@ impl SessionInfo {
     }
 }
 
-/// Figures of the run under way.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct RunStats {
-    /// When the phase began (Unix ms).
-    pub phase_since: i64,
-    /// When the first token of the answer came (Unix ms).
-    pub first_token: Option<i64>,
-    /// When its last token so far came (Unix ms).
-    pub last_token: i64,
-    /// Bytes of the answer so far.
-    pub bytes: u64,
-    /// When the run began (Unix ms).
-    pub since: i64,
-    /// Tokens the model has written since then.
-    pub output: u64,
-    /// How the run before ended; gone when the next one begins.
-    pub last: Option<LastRun>,
-}
-
-/// What is left to say of a run.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LastRun {
-    pub outcome: RunOutcome,
-    /// How long it took, in milliseconds.
-    pub millis: i64,
-    /// Tokens the model has written.
-    pub output: u64,
-}
-
 /// A trial as the screen knows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenTrial {
@@ -246,19 +224,6 @@ pub struct OpenTrial {
     pub trial: Arc<Trial>,
     /// Files that it has changed so far, when that was counted.
     pub changed: Option<usize>,
-}
-
-/// Why a run can be gone on with.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Resume {
-    /// It ended at the iteration limit.
-    AtLimit,
-    /// Its budget is spent; going on raises it to this.
-    AtBudget(BudgetLimit),
-    /// A model call failed, or the wait for its retry was stopped.
-    Failed,
-    /// The conversation was taken back to something that no model has answered.
-    Unanswered,
 }
 
 /// What becomes of the text in the editor when another session is opened.
@@ -315,6 +280,8 @@ impl App {
             queue: Vec::new(),
             questions: Vec::new(),
             rule: None,
+            focused: true,
+            notify: Notify::default(),
             full_chosen: status.permission == PermissionMode::Full,
             answer_delay: AnswerDelay::starting(now),
             models: ModelsState::new(Arc::clone(&status.model)),

@@ -11,7 +11,8 @@ use super::transcript::PageRequest;
 use crate::agent::permission::{PermissionMode, Rule};
 use crate::agent::trial::Trial;
 use crate::agent::undo;
-use crate::agent::{Answer, Leaving, QueueKind};
+use crate::agent::{Answer, Budget, Leaving, QueueKind};
+use crate::app::notify::Notify;
 use crate::app::rule_store::RuleScope;
 use crate::llm::{Content, Model, ThinkingLevel};
 
@@ -54,6 +55,8 @@ pub enum Effect {
     KeepRules(RuleScope, Vec<Rule>),
     /// Stop the run; while processes still die, kill them.
     Abort,
+    /// Set what the session may spend.
+    SetBudget(Budget),
     /// Allow the session to spend a budget more.
     RaiseBudget,
     /// Go on after a limit.
@@ -140,6 +143,8 @@ pub enum TerminalEffect {
     EnableKitty,
     /// The protocol is in force: a lone ESC byte is never the Esc key.
     ConfirmKitty,
+    /// Call the user, who looks elsewhere, because something is asked.
+    Notify(Notify),
     /// All replies of the terminal have come.
     Answered,
     /// Lay everything out anew: the colors or the transcript are others.

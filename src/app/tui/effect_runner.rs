@@ -109,6 +109,7 @@ impl EffectRunner {
                 let handle = self.handle.clone();
                 self.spawn(async move { EffectResult::Context(handle.context_usage().await) });
             }
+            Effect::SetBudget(budget) => self.handle.set_budget(budget),
             Effect::RaiseBudget => self.handle.raise_budget(),
             Effect::GoOn => self.handle.go_on(),
             Effect::Session(effect) => {

@@ -274,6 +274,11 @@ impl Tui {
             TerminalEffect::Suspend => return self.suspend(),
             TerminalEffect::EnableKitty => return self.terminal.enable_kitty(),
             TerminalEffect::ConfirmKitty => self.input.confirm_kitty(),
+            TerminalEffect::Notify(notify) => {
+                return self
+                    .terminal
+                    .write(&notify.bytes("tiller waits for your answer"));
+            }
             TerminalEffect::Answered => self.terminal.answered(),
             TerminalEffect::LayOutAnew => self.start_highlighter(),
             TerminalEffect::Edit(text) => {

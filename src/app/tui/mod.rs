@@ -29,6 +29,7 @@ pub mod transcript;
 pub mod overlay;
 pub mod answer_delay;
 pub(crate) mod rule_draft;
+pub(crate) mod run_facts;
 pub(crate) mod timeline;
 
 pub(crate) mod layout;

@@ -9,6 +9,7 @@ use super::app::{Start, Status};
 use crate::agent::{AgentHandle, Event};
 use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
+use crate::app::notify::Notify;
 use crate::app::project::Project;
 
 /// Everything the screen needs to know.
@@ -29,6 +30,8 @@ pub struct TuiOptions {
     pub start: Start,
     /// The theme's name; none lets the terminal's background decide.
     pub theme: Option<String>,
+    /// How the user is called who looks elsewhere.
+    pub notify: Notify,
     /// What is kept for later runs; none keeps nothing.
     pub storage: Option<StoredFiles>,
     /// The user's key bindings; the file need not exist.

@@ -22,6 +22,7 @@ pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App,
     let theme = Theme::load(name, depth).map_err(|error| error.to_string())?;
     let mut app = App::new(size, now, keymap, theme, options.status.clone());
     app.adaptive_theme = (options.theme.is_none() && rich).then_some(depth);
+    app.notify = options.notify;
     app.start = std::mem::take(&mut options.start);
     let (branch, facts) = std::mem::take(&mut app.start.history);
     if !branch.is_empty() {

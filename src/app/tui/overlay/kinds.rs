@@ -20,6 +20,8 @@ pub enum Overlay {
     Iterations(Box<IterationPicker>),
     /// Where the window goes; none while it is asked.
     Context(Pager, Option<Box<ContextUsage>>),
+    /// All of what the call in the strip would do.
+    Call(Pager),
     /// Whether to leave while a run is under way.
     ConfirmQuit,
     /// Whether everything may run without asking and without a sandbox.
@@ -50,9 +52,11 @@ impl Overlay {
     /// Which bindings count while it has the keys.
     pub fn scope(&self) -> Scope {
         match self {
-            Self::Help(_) | Self::Context(..) | Self::SessionFacts(..) | Self::Comparison(_) => {
-                Scope::Pager
-            }
+            Self::Help(_)
+            | Self::Call(_)
+            | Self::Context(..)
+            | Self::SessionFacts(..)
+            | Self::Comparison(_) => Scope::Pager,
             Self::Iterations(list) => match list.opened {
                 Some(_) => Scope::Pager,
                 None => Scope::List,
@@ -90,6 +94,7 @@ impl Overlay {
                 None => &mut list.picker,
             }),
             Self::Help(_)
+            | Self::Call(_)
             | Self::Comparison(_)
             | Self::Iterations(_)
             | Self::Context(..)
@@ -123,9 +128,10 @@ impl Overlay {
     /// The text to read, if it shows one.
     pub fn pager(&mut self) -> Option<&mut Pager> {
         match self {
-            Self::Help(pager) | Self::Context(pager, _) | Self::SessionFacts(_, pager) => {
-                Some(pager)
-            }
+            Self::Help(pager)
+            | Self::Call(pager)
+            | Self::Context(pager, _)
+            | Self::SessionFacts(_, pager) => Some(pager),
             Self::Iterations(list) => list.opened.as_mut().map(|opened| &mut opened.pager),
             Self::Models(models) => models.details.as_mut(),
             Self::Comparison(view) => Some(&mut view.pager),

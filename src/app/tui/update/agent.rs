@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
-use super::{iterations, questions, sessions, tree, trials};
+use super::{iterations, permission, questions, sessions, tree, trials};
+use crate::agent::permission::PermissionMode;
 use crate::agent::session::{HistoryFacts, SessionBranch};
 use crate::agent::{
     AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot,
 };
 use crate::app::action::Action;
 use crate::app::sessions::title_of;
-use crate::app::tui::app::{Access, App, LastRun, Resume, SessionInfo, Status};
+use crate::app::tui::answer_delay::AnswerDelay;
+use crate::app::tui::app::{Access, App, SessionInfo, Status};
 use crate::app::tui::effect::{Effect, TrialEffect};
 use crate::app::tui::overlay::Overlay;
+use crate::app::tui::run_facts::{LastRun, Resume};
 use crate::app::tui::timeline::Timeline;
 use crate::app::tui::transcript::{CellClass, Transcript};
 use crate::llm::message::content_text;
@@ -40,8 +43,9 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             steering,
             follow_up,
         } => app.set_queue(steering, follow_up),
-        AgentEvent::PermissionMode(mode) => app.status.permission = *mode,
-        AgentEvent::Questions { open } => questions::set(app, open),
+        AgentEvent::Budget(budget) => app.status.budget = *budget,
+        AgentEvent::PermissionMode(mode) => permission::show(app, *mode),
+        AgentEvent::Questions { open } => return questions::set(app, open),
         AgentEvent::QueueReturned { messages } => {
             let texts: Vec<String> = messages
                 .iter()
@@ -115,6 +119,9 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 RunOutcome::BudgetReached(reached) => Some(Resume::AtBudget(reached.next)),
                 RunOutcome::Failed { .. } => Some(Resume::Failed),
                 RunOutcome::Aborted if app.run.is_retrying() => Some(Resume::Failed),
+                RunOutcome::Done if app.status.permission == PermissionMode::Plan => {
+                    Some(Resume::Planned(AnswerDelay::starting(app.now)))
+                }
                 RunOutcome::Aborted | RunOutcome::Done | RunOutcome::Truncated => None,
             };
             app.stats.last = Some(LastRun {
@@ -153,8 +160,7 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     );
     app.set_queue(&snapshot.steering, &snapshot.follow_up);
     app.set_run(snapshot.state.clone());
-    questions::set(app, &snapshot.questions);
-    Vec::new()
+    questions::set(app, &snapshot.questions)
 }
 
 /// Shows a conversation in place of the one so far.
@@ -168,7 +174,7 @@ pub fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
 /// No event will come any more.
 pub fn gone(app: &mut App) -> Vec<Effect> {
     app.agent_gone = true;
-    questions::set(app, &[]);
+    let effects = questions::set(app, &[]);
     app.set_run(RunState::Idle);
     let leave = app.key(Action::Interrupt);
     app.transcript.push_notice(
@@ -178,7 +184,7 @@ pub fn gone(app: &mut App) -> Vec<Effect> {
              Leave with {leave}; the text in the editor is there again at the next start."
         ),
     );
-    Vec::new()
+    effects
 }
 
 /// Counts what streams, for the speed in the activity line.

@@ -2,7 +2,7 @@
 
 use super::command::{self, Command};
 use super::{
-    editor, iterations, list, models, overlay, permission, questions, queue, rule, scroll,
+    budget, editor, iterations, list, models, overlay, permission, questions, queue, rule, scroll,
     sessions, stop, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
@@ -102,6 +102,8 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             rule::open(app, action);
         }
         Action::AllowOnce | Action::RefuseCall => return questions::act(app, action),
+        Action::Budget => return budget::act(app, argument),
+        Action::ShowCall => app.overlays.push(Overlay::Call(Pager::default())),
         Action::Trust => return trust(app, argument),
         Action::HistorySearch => list::open_history(app),
         Action::Models

@@ -21,6 +21,7 @@ mod undo;
 mod questions;
 mod rule;
 mod permission;
+mod budget;
 
 mod agent;
 mod terminal;

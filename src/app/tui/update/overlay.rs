@@ -17,6 +17,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         Some(Overlay::Iterations(_)) => iterations::press(app, press, action),
         Some(
             Overlay::Help(pager)
+            | Overlay::Call(pager)
             | Overlay::Context(pager, _)
             | Overlay::SessionFacts(_, pager)
             | Overlay::Comparison(ComparisonView { pager, .. }),

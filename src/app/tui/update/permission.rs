@@ -6,6 +6,7 @@ use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::overlay::Overlay;
+use crate::app::tui::run_facts::Resume;
 
 /// How long what a mode means stays above the editor, in milliseconds.
 const SAY_MS: i64 = 4000;
@@ -48,9 +49,17 @@ pub fn confirm_full(app: &mut App) -> Vec<Effect> {
     set(app, PermissionMode::Full)
 }
 
+/// Another mode is in force. A plan is carried out from plan mode only.
+pub fn show(app: &mut App, mode: PermissionMode) {
+    app.status.permission = mode;
+    if mode != PermissionMode::Plan && matches!(app.resume, Some(Resume::Planned(_))) {
+        app.resume = None;
+    }
+}
+
 fn set(app: &mut App, mode: PermissionMode) -> Vec<Effect> {
     // Shown at once; the agent's own word follows.
-    app.status.permission = mode;
+    show(app, mode);
     app.say(format!("{mode}: {}", meaning(mode)), SAY_MS);
     vec![Effect::SetPermission(mode)]
 }

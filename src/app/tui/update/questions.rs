@@ -6,18 +6,27 @@ use std::sync::Arc;
 
 use crate::agent::{Answer, Question, Subject};
 use crate::app::action::Action;
+use crate::app::notify::Notify;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::Effect;
+use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::layout::editor_size;
+use crate::app::tui::overlay::Overlay;
 
 /// The questions that wait are these now.
-pub fn set(app: &mut App, open: &[Arc<Question>]) {
+pub fn set(app: &mut App, open: &[Arc<Question>]) -> Vec<Effect> {
+    let newest = |questions: &[Arc<Question>]| questions.iter().map(|question| question.id).max();
+    let is_new = newest(open) > newest(&app.questions);
     let first = |questions: &[Arc<Question>]| questions.first().map(|question| question.id);
     if first(&app.questions) != first(open) {
         app.answer_delay.restart(app.now);
         close_rule(app);
+        app.overlays.retain(|it| !matches!(it, Overlay::Call(_)));
     }
     app.questions = open.to_vec();
+    if is_new && !app.focused && app.notify != Notify::Off {
+        return vec![Effect::Terminal(TerminalEffect::Notify(app.notify))];
+    }
+    Vec::new()
 }
 
 /// Drops the rule: the editor is the one for messages again. Returns whether there was one.
@@ -71,6 +80,7 @@ pub fn give(app: &mut App, answer: Answer) -> Vec<Effect> {
     };
     // The next one shows at once; what the agent says of those that wait follows.
     let rest = app.questions[1..].to_vec();
-    set(app, &rest);
-    vec![Effect::Answer(question.id, answer)]
+    let mut effects = set(app, &rest);
+    effects.push(Effect::Answer(question.id, answer));
+    effects
 }

@@ -1,17 +1,21 @@
 //! Sending: now, as steering, or afterwards; and what starts by itself.
 
 use super::refusal::is_gone;
-use super::{questions, sessions};
+use super::{permission, questions, sessions};
+use crate::agent::permission::PermissionMode;
 use crate::agent::{NoticeLevel, Phase, QueueKind, RunState};
 use crate::app::action::Action;
-use crate::app::tui::app::{App, Resume};
+use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TrialEffect};
+use crate::app::tui::run_facts::Resume;
 use crate::app::tui::transcript::ScrollBy;
 use crate::llm::Content;
 use crate::llm::message::content_text;
 
 /// Within this many milliseconds of the last Enter, Enter on the empty editor is a slip.
 const SLIP_MS: i64 = 250;
+/// What is sent to the model to have its plan carried out.
+const CARRY_OUT: &str = "Carry the plan out.";
 /// The demonstration waits this long for a user who would rather type.
 const DEMO_WAIT_MS: i64 = 1000;
 
@@ -117,7 +121,8 @@ pub fn take_back(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// On the empty editor: deliver what waits, retry at once, or go on after a limit or a failure.
+/// On the empty editor: deliver what waits, retry at once, go on after a limit or a failure,
+/// or have a plan carried out.
 fn go_on(app: &mut App) -> Vec<Effect> {
     if app.is_running() {
         return if app.steering_waits() || app.run.is_retrying() {
@@ -126,9 +131,17 @@ fn go_on(app: &mut App) -> Vec<Effect> {
             Vec::new()
         };
     }
-    let Some(resume) = app.resume.take() else {
+    let now = app.now;
+    let takes_enter = |resume: &mut Resume| match resume {
+        Resume::Planned(delay) => delay.is_over(now),
+        _ => true,
+    };
+    let Some(resume) = app.resume.take_if(takes_enter) else {
         return Vec::new();
     };
+    if let Resume::Planned(_) = resume {
+        return carry_out(app);
+    }
     app.set_run(RunState::Running {
         phase: Phase::Requesting,
     });
@@ -136,6 +149,14 @@ fn go_on(app: &mut App) -> Vec<Effect> {
         Resume::AtBudget(_) => vec![Effect::RaiseBudget, Effect::GoOn],
         _ => vec![Effect::GoOn],
     }
+}
+
+/// Has the plan carried out.
+fn carry_out(app: &mut App) -> Vec<Effect> {
+    permission::show(app, PermissionMode::Auto);
+    let mut effects = vec![Effect::SetPermission(PermissionMode::Auto)];
+    effects.extend(send(app, vec![Content::text(CARRY_OUT)]));
+    effects
 }
 
 /// Sends a message: what it does, start a run or steer, the agent knows best.

@@ -16,6 +16,7 @@ pub fn resize(app: &mut App, size: Size) -> Vec<Effect> {
 }
 
 pub fn focus(app: &mut App, focused: bool) -> Vec<Effect> {
+    app.focused = focused;
     if focused {
         // Another program may have switched branches meanwhile.
         return vec![Effect::ReadBranch];

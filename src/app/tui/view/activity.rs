@@ -8,7 +8,8 @@ use super::line::StyledLine;
 use crate::agent::{Phase, RunOutcome, RunState, TrialStep};
 use crate::app::action::Action;
 use crate::app::humanize::{duration, plural, short};
-use crate::app::tui::app::{App, LastRun, OpenTrial, Resume};
+use crate::app::tui::app::{App, OpenTrial};
+use crate::app::tui::run_facts::{LastRun, Resume};
 use crate::app::tui::text::width::{ellipsis, width};
 
 /// Bytes a token has on average, for a speed before the provider has counted.
@@ -83,6 +84,7 @@ fn idle(app: &App, columns: u16) -> StyledLine {
     let does = match resume {
         Resume::AtLimit | Resume::Unanswered => " on the empty editor goes on",
         Resume::Failed => " on the empty editor tries again",
+        Resume::Planned(_) => " on the empty editor carries the plan out in auto",
         Resume::AtBudget(next) => {
             let does = format!(" on the empty editor goes on, up to {next}");
             return offer(app, Action::Submit, &does);

@@ -4,9 +4,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use crate::agent::Subject;
 use crate::app::tui::app::App;
 use crate::app::tui::composer::{ComposerLayout, SpanKind};
 use crate::app::tui::layout::Areas;
+use crate::app::tui::run_facts::Resume;
 use crate::app::tui::text::width::ellipsis;
 
 /// Draws it; the caret's place on the screen.
@@ -48,8 +50,15 @@ pub fn draw(
             "Write the rule here"
         } else if app.is_read_only() {
             "Only read: nothing is sent or stored"
+        } else if let Some(question) = app.questions.first() {
+            match question.subject {
+                Subject::Permission(_) => "Or say why not, or what to do instead",
+                Subject::Choice(_) => "Or answer in your own words",
+            }
         } else if app.is_running() {
             "Steer it, or queue what comes next"
+        } else if matches!(app.resume, Some(Resume::Planned(_))) {
+            "Say what to change in the plan, or ask for anything else"
         } else {
             "Ask for anything"
         };

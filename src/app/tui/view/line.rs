@@ -9,7 +9,7 @@ use ratatui::style::Style;
 
 use crate::app::sanitize::visible_line;
 use crate::app::tui::text::width::{fit, width};
-use crate::app::tui::text::{Break, Line, Prefix, wrap};
+use crate::app::tui::text::{Break, Line, Prefix, Row, wrap};
 
 #[derive(Clone, Debug, Default)]
 pub struct StyledLine(Line);
@@ -30,6 +30,22 @@ impl StyledLine {
         wrap(&line, &Prefix::default(), columns, Break::Words, &mut rows);
         let texts = rows.into_iter().map(|row| row.text.into_string());
         texts.map(|text| Self::of(text, style)).collect()
+    }
+
+    /// A row of text that was laid out already, as wide as `columns` where it has a ground.
+    pub fn of_row(row: &Row, columns: usize) -> Self {
+        let mut line = Line::default();
+        let mut start = 0;
+        for run in &row.runs {
+            let end = run.end as usize;
+            line.push(row.text.get(start..end).unwrap_or_default(), run.style);
+            start = end;
+        }
+        if row.fill != Style::new() {
+            let rest = columns.saturating_sub(width(&line.text));
+            line.push(&" ".repeat(rest), row.fill);
+        }
+        Self(line)
     }
 
     pub fn with<'a>(mut self, text: impl Into<Cow<'a, str>>, style: Style) -> Self {

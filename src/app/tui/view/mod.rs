@@ -5,6 +5,7 @@ mod screen;
 pub mod transcript;
 mod queue;
 mod question;
+mod call_body;
 mod activity;
 mod editor;
 mod status;

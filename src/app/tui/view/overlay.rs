@@ -9,7 +9,7 @@ use super::popup::{
     PopupDrawn, box_columns, draw_matches, draw_pager, draw_query, draw_text, open,
 };
 use super::{
-    comparison, context, iterations, models, opening, session_facts, sessions, tree, undo,
+    comparison, context, iterations, models, opening, question, session_facts, sessions, tree, undo,
 };
 use crate::app::action::Action;
 use crate::app::humanize::plural;
@@ -28,6 +28,12 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
             let inside = usize::from(columns.saturating_sub(4));
             let lines = context::lines(app, usage.as_deref(), inside);
             draw_pager(app, "Context", columns, &lines, *pager, area, buffer)
+        }
+        Overlay::Call(pager) => {
+            let columns = box_columns(area);
+            let inside = usize::from(columns.saturating_sub(4)).max(8);
+            let (title, lines) = question::whole(app, inside);
+            draw_pager(app, &title, columns, &lines, *pager, area, buffer)
         }
         Overlay::ConfirmQuit => {
             let text = "A run is under way. Leaving ends it.";

@@ -2,12 +2,13 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 
+use super::call_body;
 use super::line::StyledLine;
-use crate::agent::tool::{Details, DiffDetails};
+use crate::agent::tool::{Details, FileChange};
 use crate::agent::{ChoiceSubject, PermissionSubject, Question, Subject};
 use crate::app::action::Action;
+use crate::app::humanize::plural;
 use crate::app::rule_store::RuleScope;
 use crate::app::tui::app::App;
 use crate::app::tui::theme::Theme;
@@ -21,15 +22,15 @@ const BODY_ROWS_OF_RULE: usize = 4;
 /// Columns that stand left of the body.
 const MARGIN: usize = 5;
 
-/// The strip's rows on a screen of so many columns, the first and the last one being those that must
+/// The strip's rows where there is at most so much room, the first and the last one being those that must
 /// not be missing; none when nothing is asked.
-pub fn rows(app: &App, columns: u16) -> Vec<StyledLine> {
+pub fn rows(app: &App, room: Rect) -> Vec<StyledLine> {
     let Some(question) = app.questions.first() else {
         return Vec::new();
     };
-    let columns = usize::from(columns);
+    let (columns, height) = (usize::from(room.width), usize::from(room.height));
     let mut rows = match &question.subject {
-        Subject::Permission(subject) => permission(app, question, subject, columns),
+        Subject::Permission(subject) => permission(app, question, subject, (columns, height)),
         Subject::Choice(subject) => choice(app, subject, columns),
     };
     if let [first, ..] = rows.as_mut_slice()
@@ -63,24 +64,21 @@ fn permission(
     app: &App,
     question: &Question,
     subject: &PermissionSubject,
-    columns: usize,
+    (columns, height): (usize, usize),
 ) -> Vec<StyledLine> {
     let theme = &app.theme;
-    let asks = match &*subject.details {
-        Details::Command(_) => String::from("Run this command?"),
-        Details::Diff(diff) if diff.files.is_empty() => {
-            format!("Change {}?", diff.path)
-        }
-        Details::Diff(diff) => format!("Change {} files?", 1 + diff.files.len()),
-        _ => format!("Allow {}?", question.tool),
-    };
+    let asks = asks(question, subject);
     let mut rows = head(theme, &asks, &format!("  {}", subject.reason), columns);
+    let room =
+        |rows: &[StyledLine], most: usize| height.saturating_sub(rows.len() + 1).clamp(1, most);
     let Some(rule) = &app.rule else {
-        rows.extend(body(theme, &subject.details, columns, BODY_ROWS));
+        let most = room(&rows, BODY_ROWS);
+        rows.extend(body(app, &subject.details, columns, most));
         rows.push(answers(app, !subject.suggestions.is_empty(), columns));
         return rows;
     };
-    rows.extend(body(theme, &subject.details, columns, BODY_ROWS_OF_RULE));
+    let most = room(&rows, BODY_ROWS_OF_RULE);
+    rows.extend(body(app, &subject.details, columns, most));
     if let Some((fault, revision)) = &rule.fault
         && *revision == app.composer.revision()
     {
@@ -91,6 +89,41 @@ fn permission(
     }
     rows.push(rule_answers(app, rule.scope, columns));
     rows
+}
+
+/// What is asked.
+fn asks(question: &Question, subject: &PermissionSubject) -> String {
+    if let Some(with) = &subject.again {
+        return format!("Run it again {with}?");
+    }
+    match &*subject.details {
+        Details::Command(_) => String::from("Run this command?"),
+        Details::Diff(diff) if diff.files.is_empty() => {
+            let verb = match diff.change {
+                FileChange::Deleted => "Delete",
+                _ if diff.moved_from.is_some() => "Move",
+                _ if diff.old_lines == 0 && diff.added > 0 => "Create",
+                _ => "Change",
+            };
+            format!("{verb} {}?", diff.path)
+        }
+        Details::Diff(diff) => format!("Change {} files?", 1 + diff.files.len()),
+        _ => format!("Allow {}?", question.tool),
+    }
+}
+
+/// All of what the call in the strip would do, under what is asked.
+pub fn whole(app: &App, columns: usize) -> (String, Vec<StyledLine>) {
+    let Some(question) = app.questions.first() else {
+        return Default::default();
+    };
+    match &question.subject {
+        Subject::Permission(subject) => (
+            asks(question, subject),
+            call_body::all_rows(&app.theme, &subject.details, columns),
+        ),
+        Subject::Choice(_) => Default::default(),
+    }
 }
 
 /// What is asked, and behind it or below it why.
@@ -171,64 +204,23 @@ fn first_that_fits(mut lines: impl Iterator<Item = StyledLine>, columns: usize) 
     last
 }
 
-/// What would be done, on a rail.
-fn body(theme: &Theme, details: &Details, columns: usize, most: usize) -> Vec<StyledLine> {
+/// What would be done, on a rail, in at most so many rows.
+fn body(app: &App, details: &Details, columns: usize, most: usize) -> Vec<StyledLine> {
+    let theme = &app.theme;
     let room = columns.saturating_sub(MARGIN + 1).max(8);
-    let mut lines = Vec::new();
-    match details {
-        Details::Command(command) => {
-            for line in command.command.lines() {
-                lines.extend(StyledLine::wrapped(line, theme.text, room));
-            }
-        }
-        Details::Diff(diff) => {
-            for file in std::iter::once(diff).chain(&diff.files) {
-                if !diff.files.is_empty() {
-                    lines.push(StyledLine::of(file.path.as_str(), theme.strong));
-                }
-                lines.extend(diff_lines(theme, file));
-            }
-        }
-        Details::Other(other) => {
-            lines.extend(StyledLine::wrapped(&other.title, theme.text, room));
-            let value = serde_json::to_string(&other.value).unwrap_or_default();
-            if !other.value.is_null() {
-                lines.extend(StyledLine::wrapped(&value, theme.tool_output, room));
-            }
-        }
-        Details::Text(text) => lines.push(StyledLine::of(text.path.as_str(), theme.text)),
-        Details::Matches(matches) => {
-            let what = format!("{} in {}", matches.pattern, matches.path);
-            lines.push(StyledLine::of(what, theme.text));
-        }
-        Details::Files(files) => {
-            let what = format!("{} in {}", files.pattern, files.path);
-            lines.push(StyledLine::of(what.trim_start(), theme.text));
-        }
-        Details::Attachment(file) => lines.push(StyledLine::of(file.path.as_str(), theme.text)),
-    }
-    let hidden = lines.len().saturating_sub(most);
+    let (mut rows, hidden) = call_body::first_rows(theme, details, room, most);
     if hidden > 0 {
-        lines.truncate(most - 1);
-        let more = format!("… {} more lines, above in the conversation", hidden + 1);
-        lines.push(StyledLine::of(more, theme.fold_hint));
+        let more = format!("… {}", plural(hidden as u64, "more line", "more lines"));
+        let mut more = StyledLine::of(more, theme.fold_hint);
+        if app.rule.is_none() {
+            more.push(" · ", theme.fold_hint);
+            more.push(app.key(Action::ShowCall), theme.key_hint);
+            more.push(" shows all", theme.fold_hint);
+        }
+        rows.push(more);
     }
     let rail = |line: StyledLine| StyledLine::of("  │ ", theme.tool_running).then(&line);
-    lines.into_iter().map(rail).collect()
-}
-
-fn diff_lines(theme: &Theme, file: &DiffDetails) -> Vec<StyledLine> {
-    let style = |line: &str| -> Style {
-        match line.as_bytes().first() {
-            Some(b'+') => theme.diff_added,
-            Some(b'-') => theme.diff_removed,
-            _ => theme.dim,
-        }
-    };
-    let lines = file.diff.lines();
-    lines
-        .map(|line| StyledLine::of(line, style(line)))
-        .collect()
+    rows.into_iter().map(rail).collect()
 }
 
 fn choice(app: &App, subject: &ChoiceSubject, columns: usize) -> Vec<StyledLine> {

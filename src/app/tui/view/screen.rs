@@ -31,13 +31,15 @@ pub struct ScreenDrawn {
 /// Paints the whole screen into `buffer`, which must be blank.
 pub fn view(app: &App, cache: &mut ViewCache, buffer: &mut Buffer) -> ScreenDrawn {
     let layout = app.composer.layout();
-    let asked = question::rows(app, buffer.area.width);
-    let wanted = Wanted {
+    let mut wanted = Wanted {
         editor_rows: layout.rows.len() as u16,
-        question_rows: asked.len() as u16,
+        question_rows: u16::MAX,
         queue_rows: app.queue.len() as u16,
         activity: activity::has_something(app),
     };
+    let room = Areas::new(buffer.area.as_size(), wanted).question;
+    let asked = question::rows(app, room);
+    wanted.question_rows = asked.len() as u16;
     let mut areas = Areas::new(buffer.area.as_size(), wanted);
     let drawn = transcript::draw(
         &app.transcript,

@@ -5,6 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
+use crate::agent::{Budget, BudgetLimit};
 use crate::app::humanize::{dollars, short};
 use crate::app::tui::app::{App, Status};
 use crate::app::tui::text::width::{ellipsis, width};
@@ -91,10 +92,31 @@ fn compose(status: &Status, theme: &Theme, most: Detail) -> (StyledLine, StyledL
         }
         right.push(text, theme.status);
     }
-    if most >= Detail::Cost && total.cost.total > 0.0 {
-        right.push(format!("   {}", dollars(total.cost.total)), theme.status);
+    if most >= Detail::Cost {
+        cost(status, theme, &mut right);
     }
     (left, right)
+}
+
+/// What was spent, and of what.
+fn cost(status: &Status, theme: &Theme, line: &mut StyledLine) {
+    let Budget { usd, tokens } = status.budget;
+    let (cost, read) = (status.total.cost.total, status.total.context_tokens());
+    let style = |share: f64| match share {
+        share if share >= 1.0 => theme.context_full,
+        share if share >= 0.8 => theme.context_high,
+        _ => theme.status,
+    };
+    if usd > 0.0 {
+        let text = format!("   {} of {}", dollars(cost), BudgetLimit::Usd(usd));
+        line.push(text, style(cost / usd));
+    } else if cost > 0.0 {
+        line.push(format!("   {}", dollars(cost)), theme.status);
+    }
+    if tokens > 0 {
+        let text = format!("   {} of {} tokens", short(read), short(tokens));
+        line.push(text, style(read as f64 / tokens as f64));
+    }
 }
 
 /// The folder; on a narrow screen only its end.

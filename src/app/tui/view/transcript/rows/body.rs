@@ -58,7 +58,9 @@ pub fn write(
     };
     let from_row = body.rows.len();
     match &*tool.details {
-        Details::Diff(diff) if !matches!(tool.state, ToolState::Finished(_)) => body.draft(diff),
+        Details::Diff(diff) if is_draft(tool, diff) => body.draft(diff),
+        // While the user is asked, it stands in the strip.
+        Details::Diff(_) if is_running(tool) && fold == Fold::Folded => {}
         Details::Diff(diff) if is_undone(tool, diff) => {}
         Details::Diff(diff) => {
             let folded = if tool.name == "write" {
@@ -79,6 +81,15 @@ pub fn write(
         let failure = failure(tool, is_silent);
         body.failure(failure, failure_style(context, status));
     }
+}
+
+/// Whether it is not known yet what a change comes to. It is before it is made where the user is asked.
+fn is_draft(tool: &ToolCell, first: &DiffDetails) -> bool {
+    is_running(tool) && first.first_changed_line.is_none()
+}
+
+fn is_running(tool: &ToolCell) -> bool {
+    !matches!(tool.state, ToolState::Finished(_))
 }
 
 /// Whether a change came to nothing: then its files are no result.

@@ -1,0 +1,42 @@
+//! How a user who looks elsewhere is called: only when something is asked, and only where the terminal
+//! says that it lost the focus.
+
+use std::str::FromStr;
+
+/// How the user is called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Notify {
+    /// By the bell of the terminal.
+    #[default]
+    Bell,
+    /// By the bell and a notification of the desktop, where the terminal makes some.
+    Desktop,
+    /// Not at all.
+    Off,
+}
+
+impl Notify {
+    /// What is written to the terminal to say `text`, which holds no control characters; empty where
+    /// nothing is.
+    pub fn bytes(self, text: &str) -> Vec<u8> {
+        match self {
+            Self::Off => Vec::new(),
+            Self::Bell => vec![7],
+            // OSC 9, which terminals without notifications pass over.
+            Self::Desktop => format!("\x1b]9;{text}\x1b\\\x07").into_bytes(),
+        }
+    }
+}
+
+impl FromStr for Notify {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "bell" => Ok(Self::Bell),
+            "desktop" => Ok(Self::Desktop),
+            "off" => Ok(Self::Off),
+            _ => Err(format!("'{text}' is none of bell, desktop, off")),
+        }
+    }
+}

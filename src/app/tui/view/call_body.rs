@@ -1,0 +1,175 @@
+//! What a call would do, for the user who is asked: its command, or its diff. Nothing of it is cut off at
+//! the right edge.
+
+use ratatui::style::Style;
+
+use super::line::StyledLine;
+use crate::agent::tool::{Details, DiffDetails, FileChange};
+use crate::app::tui::text::{HighlightCache, RenderContext, diff, lines};
+use crate::app::tui::theme::Theme;
+
+/// Rows of it, and after how many enough are there.
+struct Body<'a> {
+    theme: &'a Theme,
+    columns: usize,
+    most: usize,
+    rows: Vec<StyledLine>,
+    /// Lines that there is no room for.
+    hidden: usize,
+}
+
+/// All of it.
+pub fn all_rows(theme: &Theme, details: &Details, columns: usize) -> Vec<StyledLine> {
+    first_rows(theme, details, columns, usize::MAX).0
+}
+
+/// Its first rows, one less than `most` where it does not fit, and how many lines are left.
+pub fn first_rows(
+    theme: &Theme,
+    details: &Details,
+    columns: usize,
+    most: usize,
+) -> (Vec<StyledLine>, usize) {
+    let mut body = Body {
+        theme,
+        columns,
+        most,
+        rows: Vec::new(),
+        hidden: 0,
+    };
+    body.write(details);
+    (body.rows, body.hidden)
+}
+
+impl Body<'_> {
+    fn write(&mut self, details: &Details) {
+        let theme = self.theme;
+        match details {
+            Details::Command(command) => self.text(&command.command, theme.text),
+            Details::Diff(diff) => {
+                for file in std::iter::once(diff).chain(&diff.files) {
+                    if !diff.files.is_empty() {
+                        self.push(vec![heading(theme, file)]);
+                    }
+                    self.diff(file);
+                }
+            }
+            Details::Other(other) => {
+                self.text(&other.title, theme.text);
+                if !other.value.is_null() {
+                    let value = serde_json::to_string_pretty(&other.value).unwrap_or_default();
+                    self.text(&value, theme.tool_output);
+                }
+            }
+            Details::Text(text) => self.text(&text.path, theme.text),
+            Details::Matches(matches) => {
+                self.text(
+                    &format!("{} in {}", matches.pattern, matches.path),
+                    theme.text,
+                );
+            }
+            Details::Files(files) => {
+                let what = format!("{} in {}", files.pattern, files.path);
+                self.text(what.trim_start(), theme.text);
+            }
+            Details::Attachment(file) => self.text(&file.path, theme.text),
+        }
+    }
+
+    fn text(&mut self, text: &str, style: Style) {
+        for line in text.lines() {
+            let rows = match self.is_full() {
+                true => Vec::new(),
+                false => StyledLine::wrapped(line, style, self.columns),
+            };
+            self.push(rows);
+        }
+    }
+
+    fn diff(&mut self, file: &DiffDetails) {
+        // What has no room is not laid out.
+        let room = self.most.saturating_sub(self.rows.len());
+        let diff = file.diff.as_str();
+        let diff = &diff[if lines(diff).count() > room {
+            change(diff)
+        } else {
+            0
+        }..];
+        let shown: usize = lines(diff).take(room).map(|(_, line)| line.len() + 1).sum();
+        let (shown, rest) = diff.split_at(shown.min(diff.len()));
+        let context = RenderContext {
+            theme: self.theme,
+            base: self.theme.text,
+            columns: self.columns,
+            margin: 0,
+            cell: 0,
+        };
+        let mut rows = Vec::new();
+        let mut colors = HighlightCache::default();
+        diff::write(
+            &context,
+            &diff::read(shown, 0),
+            (0, ""),
+            &mut colors,
+            &mut rows,
+        );
+        let mut line = Vec::new();
+        for row in rows {
+            line.push(StyledLine::of_row(&row, self.columns));
+            if !row.soft_wrap {
+                self.push(std::mem::take(&mut line));
+            }
+        }
+        self.push_hidden(lines(rest).count());
+    }
+
+    fn is_full(&self) -> bool {
+        self.hidden > 0
+    }
+
+    /// Adds the rows of one line, as many as there is room for.
+    fn push(&mut self, mut rows: Vec<StyledLine>) {
+        let room = self.most.saturating_sub(self.rows.len());
+        if !self.is_full() && rows.len() <= room {
+            self.rows.extend(rows);
+        } else if !self.is_full() && room > 0 {
+            rows.truncate(room - 1);
+            self.rows.extend(rows);
+            self.hidden = 1;
+        } else {
+            self.push_hidden(1);
+        }
+    }
+
+    /// There is no room for so many lines. One row is for saying so.
+    fn push_hidden(&mut self, lines: usize) {
+        if lines > 0 && !self.is_full() && self.rows.len() >= self.most {
+            self.rows.pop();
+            self.hidden = 1;
+        }
+        self.hidden += lines;
+    }
+}
+
+/// Where in a diff the line stands before the first one that changes.
+fn change(diff: &str) -> usize {
+    let mut before = 0;
+    for (at, line) in lines(diff) {
+        if !line.starts_with(' ') {
+            break;
+        }
+        before = at;
+    }
+    before
+}
+
+/// The file that the lines below belong to, and what becomes of it.
+fn heading(theme: &Theme, file: &DiffDetails) -> StyledLine {
+    let line = StyledLine::of(file.path.as_str(), theme.strong);
+    match (&file.moved_from, file.change) {
+        (Some(from), _) => line.with(format!("  moved from {from}"), theme.faint),
+        (None, FileChange::Added) => line.with("  new", theme.faint),
+        (None, FileChange::Deleted) => line.with("  deleted", theme.faint),
+        (None, FileChange::Changed) => line,
+    }
+}

@@ -1,0 +1,113 @@
+//! Questions and plans in the real program.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::e2e_job::leave;
+use super::e2e_status::wait_state;
+use crate::support::job;
+use crate::support::model_server::{Reply, Wire};
+use crate::support::sandbox::Sandbox;
+use crate::support::screen::{Launch, Screen};
+
+fn open(sandbox: &Sandbox, mode: &str) -> Screen {
+    let screen = Launch::new(sandbox)
+        .args(&["-m", Wire::Chat.model(), "--permission", mode])
+        .size(100, 40)
+        .start();
+    screen.wait_for(&format!("─ {mode}"));
+    screen
+}
+
+/// Types and erases until what has just appeared takes keys.
+fn read_it(screen: &Screen) {
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_millis(600) {
+        screen.keys("x");
+        screen.wait_for("│ x ");
+        screen.keys("<backspace>");
+        screen.wait_gone("│ x ");
+    }
+}
+
+#[test]
+fn an_edit_shows_its_diff_awaits_input_and_is_made_as_shown() {
+    let edit = json!({"file_path": "a.txt", "old_text": "two", "new_text": "2"});
+    let (server, sandbox) =
+        job::stage_with(vec![Reply::call("edit", edit), Reply::text("Edited it.")]);
+    fs::write(sandbox.path().join("a.txt"), "one\ntwo\nthree\n").unwrap();
+    let screen = open(&sandbox, "ask");
+    screen.keys("go<enter>");
+    screen.wait_for("? Change a.txt?");
+    screen.wait_for("│ - 2  two");
+    screen.wait_for("│ + 2  2");
+    wait_state(&sandbox, "awaiting_input");
+    read_it(&screen);
+    // It changes behind the question: asked again, with what is there now.
+    fs::write(sandbox.path().join("a.txt"), "zero\none\ntwo\nthree\n").unwrap();
+    screen.keys("y");
+    screen.wait_for("│ - 3  two");
+    screen.wait_for("what is there has changed since you said yes");
+    read_it(&screen);
+    screen.keys("y");
+    screen.wait_for("Edited it.");
+    wait_state(&sandbox, "idle");
+    let made = fs::read_to_string(sandbox.path().join("a.txt")).unwrap();
+    assert_eq!(made, "zero\none\n2\nthree\n");
+    assert_eq!(server.requests().len(), 2);
+    leave(&screen);
+}
+
+#[test]
+fn a_plan_is_made_without_changes_and_carried_out_on_enter() {
+    let write = || Reply::call("write", json!({"file_path": "a.txt", "content": "new\n"}));
+    let (server, sandbox) = job::stage_with(vec![
+        write(),
+        Reply::text("The plan: write a.txt."),
+        write(),
+        Reply::text("Carried out."),
+    ]);
+    let screen = open(&sandbox, "plan");
+    screen.keys("go<enter>");
+    screen.wait_for("The plan: write a.txt.");
+    screen.wait_for("Enter on the empty editor carries the plan out in auto");
+    assert!(!sandbox.path().join("a.txt").exists());
+    let body = |at: usize| server.requests()[at].body.to_string();
+    let refused =
+        "Not permitted: Plan mode: nothing is changed. Look around, then say what you would change";
+    assert!(body(1).contains(refused), "{}", body(1));
+    read_it(&screen);
+    screen.keys("<enter>");
+    screen.wait_for("Carried out.");
+    screen.wait_for("─ auto");
+    assert_eq!(
+        fs::read_to_string(sandbox.path().join("a.txt")).unwrap(),
+        "new\n"
+    );
+    assert!(!body(1).contains("[Permission mode: auto."));
+    for words in ["[Permission mode: auto.", "Carry the plan out."] {
+        assert!(body(2).contains(words), "{words}: {}", body(2));
+    }
+    leave(&screen);
+}
+
+#[test]
+fn a_budget_is_set_shown_and_held_to() {
+    let (_server, sandbox) = job::stage_with(vec![
+        Reply::text("One.").and_call("ls", json!({})),
+        Reply::text("Two."),
+    ]);
+    let screen = open(&sandbox, "full");
+    screen.keys("/budget 1 token<enter>");
+    screen.wait_for("Spent of this session's budget: 0 of 1 tokens");
+    screen.keys("go<enter>");
+    screen.wait_for("Budget of 1 tokens reached");
+    screen.keys("/budget off<enter>");
+    screen.wait_for("No budget is set for this session");
+    read_it(&screen);
+    screen.keys("<enter>");
+    screen.wait_for("Two.");
+    leave(&screen);
+}
