@@ -142,3 +142,49 @@ fn the_answer_of_a_refused_run_is_printed() {
     assert_eq!(output.stdout, b"I may not push.\n", "{output:?}");
     assert_eq!(output.status.code(), Some(0));
 }
+
+#[test]
+fn without_what_the_sandbox_is_made_of_auto_asks_and_says_why() {
+    for (without, why) in [
+        ("namespaces", "read-only files within the writable folders"),
+        ("landlock", "other processes could be signalled"),
+        ("seccomp", "the other layers could be undone"),
+        ("namespaces,landlock", "hidden files could be read"),
+        (
+            "namespaces,landlock,seccomp",
+            "the network could be reached",
+        ),
+    ] {
+        let Some(mut sandbox) = repository() else {
+            return;
+        };
+        sandbox.set("TILLER_SANDBOX_WITHOUT", without);
+        let told = told(&sandbox, &[], &[bash("touch made")]);
+        let begin = "Not permitted: no sandbox works on this machine: ";
+        assert!(told[0].starts_with(begin), "{without}: {told:?}");
+        assert!(told[0].contains(why), "{without}: {told:?}");
+        assert!(!sandbox.path().join("made").exists(), "{without}");
+    }
+}
+
+/// What a command leaves in the project does not run at the user's next `git status`.
+#[test]
+fn a_repository_that_a_command_makes_runs_nothing_later() {
+    for (flags, runs) in [(&[][..], false), (&["--permission", "full"], true)] {
+        let Some(sandbox) = repository() else { return };
+        let evil = sandbox.path().join("../evil");
+        let make = format!(
+            "mkdir -p a/b/c/sub && cd a/b/c/sub && git init -q && git config user.name x \
+             && git config core.fsmonitor 'touch {}'",
+            evil.display()
+        );
+        let told = told(&sandbox, flags, &[bash(&make)]);
+        assert_eq!(told[0].contains("(core.fsmonitor)"), !runs, "{told:?}");
+        let mut git = Command::new("git");
+        git.arg("status")
+            .current_dir(sandbox.path().join("a/b/c/sub"));
+        let status = git.env_clear().envs(sandbox.env()).output().unwrap();
+        assert!(status.status.success(), "{status:?}");
+        assert_eq!(evil.exists(), runs, "{flags:?}: {told:?}");
+    }
+}

@@ -8,6 +8,7 @@ use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
 };
 use nix::unistd::{getegid, geteuid};
+use rustix::io::Errno;
 use rustix::thread::{
     CapabilitySet, CapabilitySets, clear_ambient_capability_set,
     remove_capability_from_bounding_set, set_capabilities,
@@ -78,9 +79,12 @@ fn raise_loopback() -> nix::Result<()> {
 
 /// Gives up every capability for good, also those that a program of user 0 would get.
 pub(super) fn drop_capabilities() {
-    // Also the ones that are not known here; one that the kernel does not have is an error.
+    // Also the ones that are not known here, up to the first that the kernel does not have.
     for bit in 0..64 {
-        let _ = remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << bit));
+        let one = CapabilitySet::from_bits_retain(1 << bit);
+        if remove_capability_from_bounding_set(one) == Err(Errno::INVAL) {
+            break;
+        }
     }
     let _ = clear_ambient_capability_set();
     let none = CapabilitySet::empty();
