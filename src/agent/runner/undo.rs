@@ -90,7 +90,10 @@ async fn report(
         files.len(),
         named.map(|it| it.display().to_string()).collect(),
     );
-    let prompt: String = preview.prompt.chars().take(QUOTED).collect();
+    let mut prompt: String = preview.prompt.chars().take(QUOTED).collect();
+    if prompt.len() < preview.prompt.len() {
+        prompt.push('…');
+    }
     let prompt = prompt.replace(char::is_control, " ");
     let how = match preview.direction {
         Direction::Undo => "The user has undone file changes: these files are as they were before",
