@@ -375,3 +375,25 @@ fn hard_links_stay_links_or_part_as_they_were() {
     assert_eq!((inode(&a), inode(&b)), (before, before));
     assert_ne!(inode(&c), inode(&d));
 }
+
+#[test]
+fn what_git_tracks_although_it_ignores_it_is_covered_in_every_turn() {
+    let mut place = Place::with(&[("a.log", "1\n"), ("out/b", "1\n"), ("c", "1\n")]);
+    place.write(".gitignore", "*.log\nout/\n");
+    let change = |place: &Place, text: &str| {
+        place.write("a.log", text);
+        place.write("out/b", text);
+    };
+    place.command("First", |place| change(place, "2\n"));
+    place.command("Second", |place| {
+        fs::remove_file(place.root.join("a.log")).unwrap();
+        fs::remove_file(place.root.join("out/b")).unwrap();
+    });
+    place.command("Third", |place| place.write("c", "2\n"));
+    change(&place, "mine\n");
+    place.command("Fourth", |place| change(place, "3\n"));
+    assert_eq!(place.go(Undo), Some(vec![]));
+    for path in ["a.log", "out/b"] {
+        assert_eq!(place.read(path).unwrap(), "mine\n", "{path}");
+    }
+}
