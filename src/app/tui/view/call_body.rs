@@ -78,9 +78,10 @@ impl Body<'_> {
 
     fn text(&mut self, text: &str, style: Style) {
         for line in text.lines() {
-            let rows = match self.is_full() {
-                true => Vec::new(),
-                false => StyledLine::wrapped(line, style, self.columns),
+            let rows = if self.is_full() {
+                Vec::new()
+            } else {
+                StyledLine::wrapped(line, style, self.columns)
             };
             self.push(rows);
         }
