@@ -331,3 +331,28 @@ fn what_the_user_makes_between_commands_stays() {
     let said = workspace.after_command(&mut repositories, true);
     assert!(said[0].contains("core.pager"), "{said:?}");
 }
+
+#[test]
+fn what_appears_among_temporary_files_may_be_the_work_of_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = fs::canonicalize(dir.path()).unwrap();
+    for folder in ["shop", "tmp", "added"] {
+        fs::create_dir(top.join(folder)).unwrap();
+    }
+    let workspace = Workspace::new(Places {
+        cwd: top.join("shop"),
+        writable: vec![top.join("added")],
+        temporary: vec![top.join("tmp")],
+        ..Places::default()
+    });
+    let mut repositories = Repositories::default();
+    workspace.for_commands(&mut repositories);
+    run(
+        &top,
+        "for it in tmp added; do git init -q $it/x; git -C $it/x config core.pager less; done",
+    );
+    let said = workspace.after_command(&mut repositories, true);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("added/x/.git/config"), "{said:?}");
+    run(&top, "grep pager tmp/x/.git/config");
+}

@@ -37,7 +37,9 @@ impl Workspace {
 
     /// As [`Self::after_command`], of what was found.
     pub(super) fn disarm(&self, repositories: &Repositories, found: &Found) -> Vec<String> {
-        let is_new = |path: &&PathBuf| !repositories.own.contains(*path);
+        // What appears among temporary files may be the work of any other program of the user.
+        let is_new =
+            |path: &&PathBuf| !repositories.own.contains(*path) && self.is_in_project(path);
         let own = self.roots().iter().filter_map(|root| git_folders(root));
         let known: HashSet<PathBuf> = own
             .flat_map(|git| [git.own, git.common])

@@ -40,7 +40,7 @@ pub struct Places {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workspace {
     places: Places,
-    /// The folders that belong to it; its own is the first.
+    /// The folders that belong to it: its own, those for temporary files, those that were added.
     roots: Vec<PathBuf>,
     readable: Vec<PathBuf>,
     protected: Vec<FoldedPath>,
@@ -93,6 +93,14 @@ impl Workspace {
     /// The folders that belong to the workspace; its own is the first.
     pub fn roots(&self) -> &[PathBuf] {
         &self.roots
+    }
+
+    /// Whether the real path `path` is in one of its folders, those for temporary files left out, which
+    /// it shares with other programs.
+    pub fn is_in_project(&self, path: &Path) -> bool {
+        let (own, others) = self.roots.split_at(1);
+        let added = &others[self.places.temporary.len()..];
+        own.iter().chain(added).any(|root| path.starts_with(root))
     }
 
     pub(super) fn home(&self) -> Option<&Path> {
