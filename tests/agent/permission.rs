@@ -283,6 +283,47 @@ async fn a_command_of_a_plan_changes_nothing_and_nothing_is_asked() {
 }
 
 #[tokio::test]
+async fn what_a_rule_lets_out_of_the_sandbox_is_asked_outside_of_the_project() {
+    let commands = [
+        "true",
+        "mkdir sub; cd sub && true",
+        "cd link && true",
+        "cd sub; cd link && true",
+        "git --git-dir=../out status",
+    ];
+    let calls = commands.map(|command| ("bash", json!({"command": command})));
+    let setup = setup(PermissionMode::Auto, true, &calls);
+    let free = |prefix: &[&str]| Rule {
+        prefix: prefix.iter().map(|&word| word.to_owned()).collect(),
+        sandbox: false,
+        ..Rule::of_tool("bash", Action::Allow, Origin::Session)
+    };
+    let rules = vec![free(&["true"]), free(&["mkdir"]), free(&["git", "status"])];
+    let mut agent = Setup {
+        permission: Some(PermissionOptions {
+            policy: Policy::new(PermissionMode::Auto, rules),
+            ..everything_allowed()
+        }),
+        ..setup
+    }
+    .start();
+    fs::create_dir(agent.cwd.with_file_name("out")).unwrap();
+    std::os::unix::fs::symlink("../out", agent.cwd.join("link")).unwrap();
+    agent.prompt("Go");
+    for call in ["c2", "c3", "c4"] {
+        let question = asked(&mut agent).await;
+        assert_eq!(question.call_id, call, "{question:?}");
+        let reason = &permission(&question).reason;
+        assert_eq!(
+            reason,
+            "a rule allows it, but not in a folder outside of the project"
+        );
+        let no = Answer::Refuse { reason: None };
+        agent.handle.answer(question.id, no);
+    }
+}
+
+#[tokio::test]
 async fn that_no_sandbox_works_is_told_once_with_the_reason() {
     let touch = |name: &str| ("bash", json!({"command": format!("touch {name}")}));
     let supervisor = Processes::with_supervisor("/nonexistent/tiller", Orphans::Leave);

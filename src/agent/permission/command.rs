@@ -311,6 +311,7 @@ impl Judging<'_> {
         let raised = found.iter().any(|one| one.command.raises);
         let allowed = |may: fn(&Rule) -> bool| {
             sets && !raised
+                && !self.line.calculates
                 && found
                     .iter()
                     .any(|one| one.allowed.is_some_and(|rule| may(rule)))

@@ -20,10 +20,12 @@ mod suggest;
 mod decision;
 mod command;
 mod decide;
+mod folders;
 
 pub use check::tightened;
 pub use decide::decide;
 pub use decision::{Confinement, Decision, Judged, PathUse, Request, Verdict};
+pub use folders::folders;
 pub use mode::PermissionMode;
 pub use policy::Policy;
 pub use rule::{Action, Origin, Rule};

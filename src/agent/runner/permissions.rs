@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 
 use crate::agent::options::PermissionOptions;
 use crate::agent::permission::{
-    Confinement, Decision, PathUse, PermissionMode, Policy, Request, Verdict, decide,
+    Confinement, Decision, PathUse, PermissionMode, Policy, Request, Verdict, decide, folders,
 };
 use crate::agent::process::Processes;
 use crate::agent::process::sandbox::{Network, Sandbox};
@@ -130,6 +130,7 @@ impl Permissions {
                 local_remotes: effects.command.is_some() && workspace.has_local_remotes(),
             };
             let decision = decide(&policy, &request);
+            let decision = held_to_project(decision, &policy, &workspace, &effects, &cwd);
             let mode = policy.mode;
             Ok(Judged {
                 decision,
@@ -278,6 +279,52 @@ fn places_of(workspace: &Workspace, effects: &Effects, cwd: &Path) -> Result<Vec
         }));
     }
     Ok(places)
+}
+
+/// What a rule lets out of the sandbox is asked where it works in a folder outside of the project: git
+/// and others take settings from there that name programs, and whose they are is not known.
+fn held_to_project(
+    decision: Decision,
+    policy: &Policy,
+    workspace: &Workspace,
+    effects: &Effects,
+    cwd: &Path,
+) -> Decision {
+    let (Verdict::Allow(confinement), Some(command)) = (decision.verdict, &effects.command) else {
+        return decision;
+    };
+    let confined = confinement == Confinement::Sandboxed { network: false };
+    if confined || policy.mode == PermissionMode::Full || stays(workspace, command, cwd) {
+        return decision;
+    }
+    Decision {
+        verdict: Verdict::Ask(confinement),
+        reason: String::from("a rule allows it, but not in a folder outside of the project"),
+        suggestions: Vec::new(),
+        ..decision
+    }
+}
+
+/// Whether all the folders that a command works in are in the project, in whatever order it goes there.
+fn stays(workspace: &Workspace, command: &str, cwd: &Path) -> bool {
+    const MOST: usize = 3;
+    let Some(folders) = folders(command).filter(|it| it.len() <= MOST) else {
+        return false;
+    };
+    let mut places = vec![cwd.to_owned()];
+    for _ in 0..folders.len() {
+        let mut next = Vec::new();
+        for place in &places {
+            for folder in &folders {
+                match workspace.locate(place, folder, Access::Read).as_deref() {
+                    Ok([one]) if workspace.is_in_project(&one.real) => next.push(one.real.clone()),
+                    _ => return false,
+                }
+            }
+        }
+        places = next;
+    }
+    true
 }
 
 /// A sandbox that needs of a machine what those of commands in `mode` need.

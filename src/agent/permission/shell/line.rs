@@ -23,6 +23,9 @@ pub struct Line {
     pub writes: Vec<Word>,
     /// The variables it sets.
     pub sets: Vec<String>,
+    /// Whether it calculates, or names a variable by the value of another: there a value may set any
+    /// variable, or be a command, and where it comes from is not followed.
+    pub calculates: bool,
     /// What about it cannot be known.
     pub doubts: Vec<String>,
 }

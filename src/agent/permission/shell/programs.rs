@@ -131,7 +131,35 @@ fn builtin(name: &str, words: &[Word]) -> Through {
     if hidden || callback {
         return Through::doubt(format!("{name}: a command within its argument"));
     }
-    Through::default()
+    named_variable(name, words)
+}
+
+/// The variable whose name is an argument.
+fn named_variable(name: &str, words: &[Word]) -> Through {
+    let option = match name {
+        "printf" => "-v",
+        "wait" => "-p",
+        "test" | "[" => "-v",
+        _ => return Through::default(),
+    };
+    let is_option = |word: &Word| {
+        let head = word.head();
+        head.starts_with(option) || name == "wait" && head.starts_with('-') && head.contains('p')
+    };
+    let Some(at) = words.iter().skip(1).position(is_option) else {
+        return Through::default();
+    };
+    let attached = words[at + 1].strip_prefix(option);
+    let variable = attached.filter(|word| !word.to_string().is_empty());
+    let variable = variable.as_ref().or(words.get(at + 2));
+    match variable.map(Word::exact) {
+        None => Through::default(),
+        Some(Some(variable)) if is_name(&variable) => Through {
+            sets: vec![variable],
+            ..Through::default()
+        },
+        Some(_) => Through::doubt("a variable whose name is not known"),
+    }
 }
 
 fn source(words: &[Word]) -> Through {

@@ -101,6 +101,7 @@ fn read_script(script: &str, depth: usize, line: &mut Line, waiting: &mut Vec<Wa
             return;
         }
     };
+    line.calculates |= calculates(script);
     let mut walker = Walker::new(script, &is_script);
     walker.program(&program);
     let found = walker.found;
@@ -124,6 +125,22 @@ fn read_script(script: &str, depth: usize, line: &mut Line, waiting: &mut Vec<Wa
             waiting.push(Waiting::Command(command, depth));
         }
     }
+}
+
+/// Whether an arithmetic expression, a test of `[[` or a variable named by another may stand in
+/// `script`, be it only as text.
+fn calculates(script: &str) -> bool {
+    let script = script.replace("\\\n", "");
+    let parameter = |text: &str| {
+        let name = text.trim_start_matches('#');
+        let rest = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        match rest.strip_prefix(':') {
+            Some(rest) => !rest.starts_with(['-', '=', '?', '+']),
+            None => rest.starts_with(['[', '!']),
+        }
+    };
+    let marks = ["((", "[[", "$["];
+    marks.iter().any(|mark| script.contains(mark)) || script.split("${").skip(1).any(parameter)
 }
 
 fn add_command(

@@ -6,6 +6,7 @@ use brush_parser::ast::{
     IoFileRedirectTarget, IoRedirect, Pipeline,
 };
 
+use super::inner::is_name;
 use super::line::Input;
 use super::scan::{Variables, scan_loose, scan_text, scan_value, scan_word};
 use super::word::Word;
@@ -120,6 +121,7 @@ impl<'a> Walker<'a> {
             CompoundCommand::Subshell(subshell) => self.list(&subshell.list, false),
             CompoundCommand::ForClause(clause) => {
                 self.set(&clause.variable_name, None);
+                self.found.sets.push(clause.variable_name.clone());
                 for value in clause.values.iter().flatten() {
                     self.word(&value.value);
                 }
@@ -185,12 +187,20 @@ impl<'a> Walker<'a> {
             ExtendedTestExpr::Not(inner) | ExtendedTestExpr::Parenthesized(inner) => {
                 self.test(inner);
             }
-            ExtendedTestExpr::UnaryTest(_, word) => self.loose(&word.value),
+            ExtendedTestExpr::UnaryTest(_, word) => self.operand(&word.value),
             ExtendedTestExpr::BinaryTest(_, left, right) => {
-                self.loose(&left.value);
-                self.loose(&right.value);
+                self.operand(&left.value);
+                self.operand(&right.value);
             }
         }
+    }
+
+    /// One side of a test, which may be counted with.
+    fn operand(&mut self, text: &str) {
+        if text.contains("[$(") || text.contains("[`") {
+            self.doubt("a test of a value that is a command once it is counted with");
+        }
+        self.loose(text);
     }
 
     fn simple(&mut self, simple: &ast::SimpleCommand, certain: bool, input: Input) {
@@ -213,6 +223,13 @@ impl<'a> Walker<'a> {
         for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
             self.item(item, &mut words, &mut input);
         }
+        // `{NAME}>FILE` puts a number into a variable.
+        let brace = |word: &Word| {
+            let text = word.exact()?;
+            let name = text.strip_prefix('{')?.strip_suffix('}')?;
+            is_name(name).then(|| name.to_owned())
+        };
+        self.found.sets.extend(words.iter().filter_map(brace));
         if plain {
             self.found
                 .sets
