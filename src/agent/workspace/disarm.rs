@@ -28,7 +28,7 @@ impl Workspace {
     /// users. `over`: a command that places
     /// were asked for has ended. Asks the file system, which may block.
     pub fn after_command(&self, repositories: &mut Repositories, over: bool) -> Vec<String> {
-        let found = repositories.look(self.roots());
+        let found = repositories.look(self.projects());
         let mut said = std::mem::take(&mut repositories.unsaid);
         said.extend(self.disarm(repositories, &found));
         repositories.running = repositories.running.saturating_sub(usize::from(over));
@@ -37,9 +37,7 @@ impl Workspace {
 
     /// As [`Self::after_command`], of what was found.
     pub(super) fn disarm(&self, repositories: &Repositories, found: &Found) -> Vec<String> {
-        // What appears among temporary files may be the work of any other program of the user.
-        let is_new =
-            |path: &&PathBuf| !repositories.own.contains(*path) && self.is_in_project(path);
+        let is_new = |path: &&PathBuf| !repositories.own.contains(*path);
         let own = self.roots().iter().filter_map(|root| git_folders(root));
         let known: HashSet<PathBuf> = own
             .flat_map(|git| [git.own, git.common])
@@ -87,7 +85,7 @@ impl Workspace {
     /// Places in the project whose content runs by itself, whether they are there or not.
     pub(super) fn start_up_files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
-        for root in self.roots() {
+        for root in self.projects() {
             files.extend(START_UP_IN_PROJECT.iter().map(|name| root.join(name)));
             let hooks = hooks_folder(root, self.home());
             files.extend(hooks.filter(|hooks| hooks.starts_with(root) && hooks != root));

@@ -41,7 +41,7 @@ impl Workspace {
     /// What stands there now is the user's and kept from commands, unless one may have been running
     /// since the last look: then what is new is its work, and taken out of force.
     pub fn for_commands(&self, repositories: &mut Repositories) -> CommandPlaces {
-        let found = repositories.look(self.roots());
+        let found = repositories.look(self.projects());
         if repositories.running > 0 {
             let said = self.disarm(repositories, &found);
             repositories.unsaid.extend(said);

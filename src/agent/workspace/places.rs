@@ -40,7 +40,7 @@ pub struct Places {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workspace {
     places: Places,
-    /// The folders that belong to it: its own, those for temporary files, those that were added.
+    /// The folders that belong to it: its own, those that were added, those for temporary files.
     roots: Vec<PathBuf>,
     readable: Vec<PathBuf>,
     protected: Vec<FoldedPath>,
@@ -56,7 +56,7 @@ impl Workspace {
         let home = places.home.as_deref().map(resolved);
         let root = root(&resolved(&places.cwd), home.as_deref());
         let mut roots = vec![root];
-        let added = places.temporary.iter().chain(&places.writable);
+        let added = places.writable.iter().chain(&places.temporary);
         roots.extend(added.map(|path| resolved(path)));
         let in_home = |names: &[&str]| -> Vec<PathBuf> {
             let homes = places.home.iter();
@@ -95,12 +95,15 @@ impl Workspace {
         &self.roots
     }
 
-    /// Whether the real path `path` is in one of its folders, those for temporary files left out, which
-    /// it shares with other programs.
+    /// Those of them that are somebody's work. Folders for temporary files are shared by all programs
+    /// of the user, may hold more than can be looked through, and what stands there may not stay.
+    pub(super) fn projects(&self) -> &[PathBuf] {
+        &self.roots[..=self.places.writable.len()]
+    }
+
+    /// Whether the real path `path` is in one of them.
     pub fn is_in_project(&self, path: &Path) -> bool {
-        let (own, others) = self.roots.split_at(1);
-        let added = &others[self.places.temporary.len()..];
-        own.iter().chain(added).any(|root| path.starts_with(root))
+        self.projects().iter().any(|root| path.starts_with(root))
     }
 
     pub(super) fn home(&self) -> Option<&Path> {
