@@ -12,7 +12,7 @@ use futures_util::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tiller::agent::memory::{InstructionSources, Today};
-use tiller::agent::process::Processes;
+use tiller::agent::process::{Orphans, Processes};
 use tiller::agent::session::Session;
 use tiller::agent::tool::{CommandDetails, TextDetails};
 use tiller::agent::undo::Undo;
@@ -483,7 +483,10 @@ impl Setup {
             thinking: ThinkingLevel::Medium,
             cwd: cwd.clone(),
             toolbox: self.toolbox.unwrap_or_else(|| Toolbox::new(tools)),
-            processes: self.processes.unwrap_or_default(),
+            // The program of the tests is no supervisor.
+            processes: self.processes.unwrap_or_else(|| {
+                Processes::with_supervisor(env!("CARGO_BIN_EXE_tiller"), Orphans::Leave)
+            }),
             system_prompt: self.system_prompt,
             append_system_prompt: Vec::new(),
             instructions: self.instructions,

@@ -18,24 +18,24 @@ pub fn folders(line: &str) -> Option<Vec<String>> {
     Some(folders)
 }
 
-fn changed_to(command: &SimpleCommand) -> Option<Option<String>> {
+fn changed_to(command: &SimpleCommand) -> Option<Vec<String>> {
     let words: Option<Vec<String>> = command.words[1..].iter().map(Word::exact).collect();
     let mut operands = words?.into_iter().filter(|word| !word.starts_with('-'));
     let is_home = command.words.len() == 1 && command.name()? == "cd";
     let home = is_home.then(|| String::from("~"));
-    Some(operands.next().or(home))
+    Some(operands.next().or(home).into_iter().collect())
 }
 
-fn folder_of_git(command: &SimpleCommand) -> Option<Option<String>> {
+fn folder_of_git(command: &SimpleCommand) -> Option<Vec<String>> {
     const OPTION: &str = "--git-dir";
     let words = &command.words;
     let Some(at) = words.iter().position(|it| it.head().starts_with(OPTION)) else {
-        return Some(None);
+        return Some(Vec::new());
     };
     let attached = words[at].strip_prefix(OPTION)?.exact()?;
     match attached.strip_prefix('=') {
-        Some(folder) => Some(Some(folder.to_owned())),
-        None => Some(words.get(at + 1)?.exact()),
+        Some(folder) => Some(vec![folder.to_owned()]),
+        None => Some(words.get(at + 1)?.exact().into_iter().collect()),
     }
 }
 

@@ -103,20 +103,21 @@ async fn watched(
     if !writes {
         return ended;
     }
-    // As a rule all has ended by now, and is only being tidied away.
-    let over = timeout(TIDYING, link.processes.empty()).await.is_ok();
-    for text in env.permissions.after_command(over).await {
-        link.notice(NoticeLevel::Warning, text.clone()).await;
-        note(&mut ended, &text);
+    // As a rule all has ended by now, and is only being tidied away. An abort waits for nothing.
+    let tidying = timeout(TIDYING, link.processes.empty());
+    let tidied = turn.interrupt.run_until_cancelled(tidying).await;
+    if let Some(tidied) = &tidied {
+        for text in env.permissions.after_command(tidied.is_ok()).await {
+            link.notice(NoticeLevel::Warning, text.clone()).await;
+            note(&mut ended, &text);
+        }
     }
-    if !over {
+    if !matches!(tidied, Some(Ok(()))) {
         // A server in the background, or a command that is still being ended.
         let (processes, permissions) = (link.processes.clone(), env.permissions.clone());
         tokio::spawn(async move {
             processes.empty().await;
-            for text in permissions.after_command(true).await {
-                tracing::warn!("{text}");
-            }
+            permissions.after_command_later().await;
         });
     }
     ended

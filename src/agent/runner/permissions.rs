@@ -225,6 +225,15 @@ impl Permissions {
         said.await.unwrap_or_default()
     }
 
+    /// The same, of a command that has ended after its call; what it finds is said at the next one.
+    pub(super) async fn after_command_later(&self) {
+        let said = self.after_command(true).await;
+        let repositories = self.repositories.lock();
+        repositories
+            .unwrap_or_else(PoisonError::into_inner)
+            .say_later(said);
+    }
+
     async fn workspace(&self) -> Result<Arc<Workspace>, String> {
         let places = self.places.clone();
         let made = self

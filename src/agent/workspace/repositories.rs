@@ -50,6 +50,11 @@ struct Folder {
 struct Id(u64, u64, i64, i64);
 
 impl Repositories {
+    /// What the next look says first.
+    pub(in crate::agent) fn say_later(&mut self, said: Vec<String>) {
+        self.unsaid.extend(said);
+    }
+
     /// A command starts.
     pub(in crate::agent) fn another_command(&mut self) {
         self.running += 1;
