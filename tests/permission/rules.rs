@@ -329,6 +329,10 @@ fn a_suggestion_answers_the_question_it_came_with() {
         ("auto", "$X"),
         ("auto", "eval ls"),
         ("auto", "docker run x; $Y"),
+        // A rule by the name alone would allow any address and any option.
+        ("auto", "ssh host ls"),
+        ("auto", "scp a host:b"),
+        ("auto", "wget example.org"),
     ] {
         let decision = command(&policy(mode), text);
         assert_eq!(word(decision.verdict), "ask", "{text}");

@@ -37,10 +37,12 @@ const INTERPRETERS: [&str; 27] = [
     "emacs",
     "ghci",
 ];
-/// Programs that are asked each time.
-const NEVER: [&str; 16] = [
+/// Programs that are asked each time: a rule by their name alone would let them send anything anywhere,
+/// or run what an option says (ssh).
+const NEVER: [&str; 27] = [
     "rm", "rmdir", "mv", "cp", "dd", "chmod", "chown", "ln", "shred", "truncate", "tee", "install",
-    "kill", "pkill", "killall", "curl",
+    "kill", "pkill", "killall", "curl", "wget", "http", "https", "xh", "aria2c", "ssh", "autossh",
+    "mosh", "scp", "sftp", "rsync",
 ];
 /// Programs whose first operand says what they do.
 const WITH_SUB_COMMANDS: [&str; 38] = [
@@ -116,7 +118,9 @@ pub fn wider(tool: &str, text: &str, confinement: Confinement) -> Vec<Rule> {
         .commands
         .iter()
         .filter(|one| !one.wraps && !is_read_only(one));
-    let rules: Option<Vec<Rule>> = working.map(|one| command(tool, one, None)).collect();
+    let free = confinement == Confinement::Free;
+    let rule = |one| command(tool, one, None).filter(|rule| !free || !runs_a_file(rule));
+    let rules: Option<Vec<Rule>> = working.map(rule).collect();
     let mut rules = rules.filter(|_| line.doubts.is_empty()).unwrap_or_default();
     for rule in &mut rules {
         rule.sandbox = confinement != Confinement::Free;
@@ -128,6 +132,13 @@ pub fn wider(tool: &str, text: &str, confinement: Confinement) -> Vec<Rule> {
     } else {
         rules
     }
+}
+
+/// Whether a rule allows what stands in a file of the project: commands in the sandbox may write another
+/// program into it, which would run outside from then on.
+fn runs_a_file(rule: &Rule) -> bool {
+    let program = rule.prefix.first().map_or("", String::as_str);
+    program.starts_with("./") || INTERPRETERS.contains(&program)
 }
 
 /// The rule that allows a simple command, if one can be said.
@@ -191,4 +202,25 @@ pub(super) fn command(tool: &str, command: &SimpleCommand, asked: Option<&Rule>)
         network: asked.network,
         ..rule
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wider;
+    use crate::agent::permission::Confinement;
+
+    #[test]
+    fn no_rule_lets_what_a_command_can_write_out_of_the_sandbox() {
+        for (text, free, confined) in [
+            ("pytest -q", 1, 1),
+            ("./build.sh", 0, 1),
+            ("cd x && python3 build.py; pytest", 0, 2),
+            ("make install", 0, 1),
+        ] {
+            let count = |confinement| wider("bash", text, confinement).len();
+            assert_eq!(count(Confinement::Free), free, "{text}");
+            let network = Confinement::Sandboxed { network: true };
+            assert_eq!(count(network), confined, "{text}");
+        }
+    }
 }
