@@ -280,6 +280,15 @@ fn a_question_says_what_else_leaves_the_sandbox() {
 }
 
 #[test]
+fn a_question_gives_the_reason_of_every_command_that_is_asked() {
+    let both = command(&policy("auto"), "git reset --hard && git push").reason;
+    assert!(both.contains("git reset: changes"), "{both}");
+    assert!(both.contains("git push: others see"), "{both}");
+    let same = command(&policy("auto"), "git push && git push --tags").reason;
+    assert_eq!(same.matches("others see").count(), 1, "{same}");
+}
+
+#[test]
 fn a_suggestion_answers_the_question_it_came_with() {
     for (mode, text, prefix) in [
         ("ask", "npm test -- --watch=false", "[\"npm\", \"test\"]"),

@@ -312,7 +312,7 @@ fn without_a_rule_only_once_and_no_are_offered() {
         let mut tui = asked(&[command(1, "rm x")]);
         assert_eq!(tui.key(key), []);
         assert_eq!(tui.text(), "");
-        assert!(tui.frame().contains("only y and n"), "{}", tui.frame());
+        assert!(tui.frame().contains("answer y or n"), "{}", tui.frame());
     }
 }
 
@@ -373,6 +373,21 @@ fn a_rule_goes_with_its_question() {
     let stop = tui.send_all(Msg::Input(InputEvent::Key("ctrl+c".parse().unwrap())));
     assert_eq!(kept(stop), "");
     assert_eq!(kept(tui.send_all(Msg::End(ExitKind::Quit))), "");
+}
+
+#[test]
+fn a_long_reason_gives_way_to_what_would_run() {
+    let mut question = Question::clone(&command(1, "git push origin main"));
+    if let Subject::Permission(subject) = &mut question.subject {
+        subject.reason = "others see what is pushed, and it cannot be taken back ".repeat(3);
+    }
+    let mut tui = TestTui::new(40, 10);
+    ask(&mut tui, &[Arc::new(question)]);
+    let frame = tui.frame();
+    assert!(frame.contains("│ git push origin main"), "{frame}");
+    assert!(frame.contains("others see what is pushed"), "{frame}");
+    assert!(frame.contains("…\n"), "{frame}");
+    assert!(frame.contains("y once · n no"), "{frame}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The decision about a command line: rules about each simple command in it, then the mode.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::decision::{Confinement, Decision, Judged, Request, Verdict};
@@ -109,7 +110,7 @@ impl Judging<'_> {
         if let Some(first) = asked.first() {
             let wanted = self.wanted(found);
             return Decision {
-                reason: format!("{}{}", first.reason, self.rest(found, wanted)),
+                reason: format!("{}{}", reasons(&asked), self.rest(found, wanted)),
                 rule: first.rule.cloned(),
                 suggestions: self.suggestions(&asked),
                 ..Decision::new(Verdict::Ask(wanted), "")
@@ -487,4 +488,12 @@ fn is_harmless(name: &str) -> bool {
         || name.contains(|c: char| c.is_ascii_lowercase())
             && !name.starts_with("npm_")
             && !name.ends_with("_proxy")
+}
+
+/// Why each of the commands that are asked is asked: one yes counts for all of them.
+fn reasons(asked: &[&Found]) -> String {
+    let mut known = BTreeSet::new();
+    let mut reasons: Vec<&str> = asked.iter().map(|one| one.reason.as_str()).collect();
+    reasons.retain(|reason| known.insert(*reason));
+    reasons.join("; ")
 }

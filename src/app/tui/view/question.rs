@@ -69,6 +69,14 @@ fn permission(
     let theme = &app.theme;
     let asks = asks(question, subject);
     let mut rows = head(theme, &asks, &format!("  {}", subject.reason), columns);
+    // On a small screen the reason gives way: what a yes lets run must be seen.
+    let most = height.saturating_sub(2).max(1);
+    if rows.len() > most {
+        rows.truncate(most);
+        if let [_, .., last] = rows.as_mut_slice() {
+            last.push("…", theme.activity);
+        }
+    }
     let room =
         |rows: &[StyledLine], most: usize| height.saturating_sub(rows.len() + 1).clamp(1, most);
     let Some(rule) = &app.rule else {
