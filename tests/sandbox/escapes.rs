@@ -71,6 +71,10 @@ async fn attempt(mode: Mode, attempt: &Attempt, off: &[Layer], outside: &Outside
     ] {
         command = command.replace(name, &path.display().to_string());
     }
+    if mode == Mode::Auto && off.is_empty() {
+        // Then it joins the network of this one.
+        place.run(sandbox.clone(), "true").await;
+    }
     let ran = place.run(sandbox, &command).await;
     let last = ran.output.lines().last().unwrap_or_default();
     if let Some(why) = last.strip_prefix("UNAVAILABLE") {

@@ -11,5 +11,6 @@ mod outside;
 mod basics;
 mod attempts;
 mod escapes;
+mod network;
 mod tools;
 mod endings;

@@ -40,8 +40,8 @@ pub(super) fn told(mode: PermissionMode) -> &'static str {
         PermissionMode::Auto => {
             "auto. Files of the project may be changed. Commands run in a sandbox that can write to \
              the project, to temporary folders and to the caches of build tools, without network \
-             but for a loopback of each command's own (use a server in the command that starts \
-             it); the user is asked about what needs more"
+             but for a loopback that they share (a server left running answers the next \
+             command); the user is asked about what needs more"
         }
         PermissionMode::Full => "full. Everything is allowed; commands run without a sandbox",
     }

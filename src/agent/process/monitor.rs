@@ -12,23 +12,26 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 use tokio::process::Child;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{OwnedMutexGuard, oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::orphans;
 use super::registry::{Registry, Status};
+use super::sandbox::{Namespaces, Share, Slot};
 use super::table::{self, State};
 use super::tree::GIVE_UP;
-use super::wire::{ExitStatus, Order, Report};
+use super::wire::{self, ExitStatus, Order, Report, Reports};
 
 /// A supervisor that is found stopped this long after an order that it has not acknowledged is
 /// given up. One that runs, but gets no time from a busy machine, has [`GIVE_UP`] besides: it ends
 /// the processes more surely than anything that follows it. Also how long it may take beyond the
 /// time that it gives the processes.
 const ANSWER: Duration = Duration::from_millis(500);
+/// How long a command waits for the network that another one makes, until it makes its own.
+const NETWORK: Duration = Duration::from_millis(500);
 /// How often a supervisor is checked for having been stopped by a signal.
 const CHECK: Duration = Duration::from_millis(500);
 /// How often it is continued while it ends the processes.
@@ -40,9 +43,13 @@ pub(super) struct Monitor {
     pub orders: watch::Receiver<Order>,
     pub status: watch::Sender<Status>,
     pub registry: Arc<Registry>,
+    /// Where the network is that it shares with other commands.
+    pub network: Option<Slot>,
     /// Of the command, in the registry.
     pub id: u64,
 }
+
+type Making = OwnedMutexGuard<Option<Arc<Namespaces>>>;
 
 impl Monitor {
     /// Hands `request` over and returns when the whole process tree has ended.
@@ -77,8 +84,10 @@ impl Monitor {
     /// Sends orders and receives reports until the supervisor closes the channel or is given up.
     /// Nothing can be sent to a supervisor that has ended, but what it reported before is read.
     async fn follow(&mut self, control: StdUnixStream, request: Vec<u8>) -> io::Result<()> {
+        let (share, mut making) = self.share().await;
+        let _ = wire::begin(&control, &share);
         let (reader, mut writer) = UnixStream::from_std(control)?.into_split();
-        let mut reports = BufReader::new(reader).lines();
+        let mut reports = Reports::new(reader);
         let _ = writer.write_all(&request).await;
         let mut given = Order::Run;
         let mut next_check = Instant::now() + CHECK;
@@ -94,14 +103,17 @@ impl Monitor {
                     deadline = Some(Instant::now() + ANSWER);
                     next_check = Instant::now() + CHECK_ENDING;
                 }
-                line = reports.next_line() => {
-                    let Some(line) = line? else { return Ok(()) };
-                    let report = serde_json::from_str(&line)?;
+                report = reports.next() => {
+                    let Some(report) = report? else { return Ok(()) };
+                    if let Some(mut network) = making.take() {
+                        *network = reports.network().map(Arc::new);
+                    }
                     self.status.send_modify(|status| match report {
                         Report::Shell(exit) => status.shell = Some(exit),
                         Report::Left(process) => status.left.push(process),
                         Report::Refused(what) => status.refused.push(what),
                         Report::Done => status.gone = true,
+                        Report::Network => {}
                         Report::Ack => {
                             let time = given.grace() + GIVE_UP + ANSWER;
                             deadline = deadline.map(|_| Instant::now() + time);
@@ -127,6 +139,21 @@ impl Monitor {
                     }
                 }
             }
+        }
+    }
+
+    /// What it does about the network of others. If it makes one, they wait for as long as it has
+    /// what comes with that.
+    async fn share(&self) -> (Share, Option<Making>) {
+        let Some(slot) = &self.network else {
+            return (Share::Alone, None);
+        };
+        match timeout(NETWORK, Arc::clone(slot).lock_owned()).await {
+            Ok(making) => match &*making {
+                Some(made) => (Share::Join(Arc::clone(made)), None),
+                None => (Share::Make, Some(making)),
+            },
+            Err(_) => (Share::Alone, None),
         }
     }
 
@@ -202,6 +229,7 @@ mod tests {
             status: watch::Sender::default(),
             registry: Arc::new(Registry::new("true".into(), Orphans::Leave)),
             id: 1,
+            network: None,
         };
         orders.send(Order::Stop).unwrap();
         let began = Instant::now();

@@ -161,6 +161,7 @@ impl Processes {
             status: sender,
             registry: Arc::clone(&self.registry),
             id,
+            network: sandbox.and_then(|sandbox| self.registry.network(&sandbox)),
         };
         tokio::spawn(monitor.run(control, request));
         Ok(Running {

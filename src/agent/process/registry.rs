@@ -15,7 +15,7 @@ use tokio::process::Child;
 use tokio::sync::watch;
 
 use super::forbidden;
-use super::sandbox::{self, Sandbox, Support};
+use super::sandbox::{self, Networks, Sandbox, Slot, Support};
 use super::wire::{ExitStatus, Order};
 
 /// What happens to processes whose supervisor was killed by their command.
@@ -48,6 +48,7 @@ pub(super) struct Registry {
     orphans: Orphans,
     commands: Mutex<Commands>,
     support: OnceLock<Support>,
+    networks: Mutex<Networks>,
 }
 
 #[derive(Debug, Default)]
@@ -82,6 +83,7 @@ impl Registry {
             orphans,
             commands: Mutex::default(),
             support: OnceLock::new(),
+            networks: Mutex::default(),
         }
     }
 
@@ -93,6 +95,12 @@ impl Registry {
     /// `asked` without the layers that are known not to work here.
     pub(super) fn possible(&self, asked: &Sandbox) -> Sandbox {
         asked.without_layers(self.support.get().map(Support::broken).unwrap_or_default())
+    }
+
+    /// Where the network is kept that a command in `sandbox` shares with others.
+    pub(super) fn network(&self, sandbox: &Sandbox) -> Option<Slot> {
+        let mut networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
+        networks.of(sandbox)
     }
 
     /// Starts a supervisor and registers it, under one lock: a sweep for orphans must never see

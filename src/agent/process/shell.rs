@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
@@ -10,13 +11,18 @@ use nix::unistd::Pid;
 
 #[cfg(target_os = "macos")]
 use super::sandbox;
-use super::sandbox::{Sandbox, confine};
-use super::wire::Request;
+use super::sandbox::{Sandbox, Share, confine};
+use super::wire::{self, Request};
 
-/// Confines this process as the request says, then starts the shell.
-pub(super) fn start(request: &Request) -> io::Result<Pid> {
+/// Confines this process as the request says, reports the network that it made for others, then
+/// starts the shell.
+pub(super) fn start(request: Request, reports: &mut UnixStream) -> io::Result<Pid> {
     if let Some(sandbox) = &request.sandbox {
-        confine(sandbox).map_err(io::Error::other)?;
+        let makes = matches!(request.share, Share::Make);
+        let made = confine(sandbox, request.share).map_err(io::Error::other)?;
+        if makes {
+            wire::send_network(reports, made.as_ref());
+        }
     }
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for shell in ["bash", "/bin/bash", "/usr/bin/bash", "sh"] {

@@ -76,7 +76,7 @@ impl Supervisor {
         }
         let mut reports = stream.try_clone()?;
         let forbidden = Forbidden::watch(sandbox);
-        let shell = shell::start(&request).inspect_err(|error| {
+        let shell = shell::start(request, &mut reports).inspect_err(|error| {
             let not_started = ExitStatus::NotStarted(error.to_string());
             wire::send(&mut reports, &Report::Shell(not_started));
             wire::send(&mut reports, &Report::Done);

@@ -1,15 +1,23 @@
 //! The protocol between tiller and a supervisor on the control channel.
 //!
-//! To the supervisor: the sandbox as JSON (empty: none) and the command, each after its length,
+//! To the supervisor: a byte for what it does about the network of others, with their namespaces as
+//! descriptors if it joins them; the sandbox as JSON (empty: none) and the command, each after its length,
 //! then one byte per order. Back: one line of JSON per report. End of file is the last order:
 //! tiller has ended, however it did.
 
 use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::sandbox::Sandbox;
+use tokio::io::Interest;
+use tokio::net::UnixStream;
+use tokio::net::unix::OwnedReadHalf;
+
+use super::sandbox::{Namespaces, Sandbox, Share, receive};
 
 /// What to do with the process tree. A later order never takes back an earlier one. Sent as its
 /// number, in a byte.
@@ -52,6 +60,8 @@ pub enum ExitStatus {
 pub(super) enum Report {
     /// Orders have arrived.
     Ack,
+    /// The network for other commands is made. It comes with the report, unless that failed.
+    Network,
     /// The shell has ended.
     Shell(ExitStatus),
     /// This process could not be ended.
@@ -77,6 +87,19 @@ pub(super) fn strictest(bytes: &[u8]) -> Order {
 pub(super) struct Request {
     pub sandbox: Option<Sandbox>,
     pub command: Vec<u8>,
+    pub share: Share,
+}
+
+const MAKE: u8 = b'm';
+const JOIN: u8 = b'j';
+
+/// Sends the first byte. Never blocks: the channel is empty.
+pub(super) fn begin(mut to: &StdUnixStream, share: &Share) -> io::Result<()> {
+    match share {
+        Share::Alone => to.write_all(b"a"),
+        Share::Make => to.write_all(&[MAKE]),
+        Share::Join(shared) => shared.send(to, &[JOIN]).or_else(|_| to.write_all(b"a")),
+    }
 }
 
 /// The bytes that give `command` to a supervisor.
@@ -93,13 +116,23 @@ pub(super) fn request(command: &str, sandbox: Option<&Sandbox>) -> io::Result<Ve
     Ok(bytes)
 }
 
-/// Reads what [`request`] wrote, whole or not at all.
-pub(super) fn read_request(from: &mut impl Read) -> io::Result<Request> {
+/// Reads what [`begin`] and [`request`] wrote, whole or not at all.
+pub(super) fn read_request(from: &mut StdUnixStream) -> io::Result<Request> {
+    let (mut first, mut descriptors) = ([0], Vec::new());
+    if receive(&*from, &mut first, &mut descriptors)? == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    let share = match (first, Namespaces::received(&mut descriptors)) {
+        ([MAKE], _) => Share::Make,
+        ([JOIN], Some(shared)) => Share::Join(Arc::new(shared)),
+        _ => Share::Alone,
+    };
     let sandbox = read_part(from)?;
     let sandbox = (!sandbox.is_empty()).then(|| serde_json::from_slice(&sandbox));
     Ok(Request {
         sandbox: sandbox.transpose()?,
         command: read_part(from)?,
+        share,
     })
 }
 
@@ -113,6 +146,60 @@ fn read_part(from: &mut impl Read) -> io::Result<Vec<u8>> {
 
 /// Sends `report`; ignores that tiller may have ended.
 pub(super) fn send(to: &mut impl Write, report: &Report) {
-    let line = serde_json::to_string(report).map(|json| json + "\n");
-    let _ = line.map(|line| to.write_all(line.as_bytes()));
+    let _ = line(report).map(|line| to.write_all(line.as_bytes()));
+}
+
+/// Reports the network that was made for other commands.
+pub(super) fn send_network(to: &mut StdUnixStream, made: Option<&Namespaces>) {
+    match (made, line(&Report::Network)) {
+        (Some(made), Ok(line)) => drop(made.send(to, line.as_bytes())),
+        _ => send(to, &Report::Network),
+    }
+}
+
+fn line(report: &Report) -> serde_json::Result<String> {
+    serde_json::to_string(report).map(|json| json + "\n")
+}
+
+/// The reports of one supervisor, as they come.
+pub(super) struct Reports {
+    from: OwnedReadHalf,
+    unread: Vec<u8>,
+    descriptors: Vec<OwnedFd>,
+}
+
+impl Reports {
+    pub fn new(from: OwnedReadHalf) -> Self {
+        Self {
+            from,
+            unread: Vec::new(),
+            descriptors: Vec::new(),
+        }
+    }
+
+    /// The next one; none at the end. Cancel safe.
+    pub async fn next(&mut self) -> io::Result<Option<Report>> {
+        loop {
+            if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.unread.drain(..=end).collect();
+                return Ok(Some(serde_json::from_slice(&line)?));
+            }
+            let mut bytes = [0; 1024];
+            let stream: &UnixStream = self.from.as_ref();
+            let count = stream
+                .async_io(Interest::READABLE, || {
+                    receive(stream, &mut bytes, &mut self.descriptors)
+                })
+                .await?;
+            if count == 0 {
+                return Ok(None);
+            }
+            self.unread.extend(&bytes[..count]);
+        }
+    }
+
+    /// The network that came with the last report.
+    pub fn network(&mut self) -> Option<Namespaces> {
+        Namespaces::received(&mut self.descriptors)
+    }
 }

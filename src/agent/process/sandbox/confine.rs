@@ -9,6 +9,7 @@ use nix::sys::prctl::{set_dumpable, set_pdeathsig};
 use nix::sys::signal::Signal;
 use rustix::thread::set_no_new_privs;
 
+use super::shared::{Namespaces, Share};
 use super::spec::{Layer, Network, Sandbox};
 use super::support::{SCOPES, Support};
 use super::{mounts, namespaces, rules, sockets, system_calls};
@@ -16,15 +17,19 @@ use super::{mounts, namespaces, rules, sockets, system_calls};
 const NO_PROFILE: &str = "only on macOS";
 
 /// Confines this process, which must have one thread, and all that it starts from now on. The
-/// working directory stays the same, seen through the new mounts.
+/// working directory stays the same, seen through the new mounts. Gives the namespaces that it made
+/// for others to join.
 ///
 /// # Errors
 /// In words, what cannot be kept of what is asked, or which step failed.
-pub(in crate::agent::process) fn confine(sandbox: &Sandbox) -> Result<(), String> {
-    let support = apply(sandbox)?;
+pub(in crate::agent::process) fn confine(
+    sandbox: &Sandbox,
+    share: Share,
+) -> Result<Option<Namespaces>, String> {
+    let (support, made) = apply(sandbox, share)?;
     let missing = support.missing(sandbox);
     if missing.is_empty() || sandbox.best_effort {
-        return Ok(());
+        return Ok(made);
     }
     Err(format!(
         "The sandbox cannot be kept here: {} ({})",
@@ -42,7 +47,9 @@ pub(super) fn trial(without: BTreeSet<Layer>) -> Support {
         ..Sandbox::default()
     };
     let support = Support {
-        namespaces: use_layer(&sandbox, Layer::Namespaces, || enter(&sandbox)),
+        namespaces: use_layer(&sandbox, Layer::Namespaces, || {
+            enter(&sandbox, Share::Alone).map(drop)
+        }),
         landlock: Ok(0),
         seccomp: Ok(()),
         profile: Err(NO_PROFILE.to_owned()),
@@ -50,11 +57,15 @@ pub(super) fn trial(without: BTreeSet<Layer>) -> Support {
     if support.namespaces.is_err() {
         sandbox.without.insert(Layer::Namespaces);
     }
-    restrict(&sandbox, support)
+    restrict(&sandbox, support, false)
 }
 
-fn apply(sandbox: &Sandbox) -> Result<Support, String> {
-    let namespaces = use_layer(sandbox, Layer::Namespaces, || enter(sandbox));
+fn apply(sandbox: &Sandbox, share: Share) -> Result<(Support, Option<Namespaces>), String> {
+    let shares = !matches!(share, Share::Alone);
+    let (namespaces, made) = match use_layer(sandbox, Layer::Namespaces, || enter(sandbox, share)) {
+        Ok(made) => (Ok(()), made),
+        Err(reason) => (Err(reason), None),
+    };
     if let (Err(reason), false) = (&namespaces, sandbox.without.contains(&Layer::Namespaces)) {
         // Half of the mounts are made; nothing can be built on that.
         return Err(reason.clone());
@@ -65,12 +76,15 @@ fn apply(sandbox: &Sandbox) -> Result<Support, String> {
         seccomp: Ok(()),
         profile: Err(NO_PROFILE.to_owned()),
     };
-    Ok(restrict(sandbox, support))
+    Ok((restrict(sandbox, support, shares), made))
 }
 
-/// All but the namespaces.
-fn restrict(sandbox: &Sandbox, mut support: Support) -> Support {
+/// All but the namespaces. `shares`: other commands are in the same user namespace.
+fn restrict(sandbox: &Sandbox, mut support: Support, shares: bool) -> Support {
     let namespaces = support.namespaces.is_ok();
+    // Else the command could trace its supervisor and speak for it; so could one that shares the user
+    // namespace, from when the capabilities are gone.
+    let _ = set_dumpable(false);
     if !sandbox.without.contains(&Layer::Privileges) {
         namespaces::drop_capabilities();
         let _ = set_no_new_privs(true);
@@ -78,8 +92,6 @@ fn restrict(sandbox: &Sandbox, mut support: Support) -> Support {
     // A new user namespace takes it away: without it, one that its command keeps stopped would not see
     // that tiller has ended.
     let _ = set_pdeathsig(Signal::SIGCONT);
-    // Else the command could trace its supervisor and speak for it.
-    let _ = set_dumpable(false);
     support.landlock = use_layer(sandbox, Layer::Landlock, || {
         rules::restrict(sandbox, namespaces)
     });
@@ -90,7 +102,7 @@ fn restrict(sandbox: &Sandbox, mut support: Support) -> Support {
         .as_ref()
         .is_ok_and(|version| *version >= SCOPES);
     let kept = system_calls::Kept {
-        tracing: namespaces || support.landlock.is_ok(),
+        tracing: (namespaces && !shares) || support.landlock.is_ok(),
         network: namespaces || host_network,
         sockets: namespaces && (scopes || !host_network),
     };
@@ -109,11 +121,12 @@ fn use_layer<T>(
     apply()
 }
 
-fn enter(sandbox: &Sandbox) -> Result<(), String> {
+fn enter(sandbox: &Sandbox, share: Share) -> Result<Option<Namespaces>, String> {
     let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
     // Of this network, so before leaving it.
     let sockets = sockets::bound();
-    namespaces::enter(sandbox.network)?;
+    let made = namespaces::enter(sandbox.network, share)?;
     mounts::arrange(sandbox, &sockets)?;
-    std::env::set_current_dir(&cwd).map_err(|error| mounts::failed("enter", &cwd, error))
+    std::env::set_current_dir(&cwd).map_err(|error| mounts::failed("enter", &cwd, error))?;
+    Ok(made)
 }

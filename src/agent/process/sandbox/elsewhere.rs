@@ -4,14 +4,18 @@ use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
 use super::profile;
+use super::shared::{Namespaces, Share};
 use super::spec::{Layer, Sandbox};
 use super::support::Support;
 
 /// This process stays as it is: the shell is started by `sandbox-exec`.
-pub(in crate::agent::process) fn confine(sandbox: &Sandbox) -> Result<(), String> {
+pub(in crate::agent::process) fn confine(
+    sandbox: &Sandbox,
+    _: Share,
+) -> Result<Option<Namespaces>, String> {
     let missing = Support::none("").missing(sandbox);
     if cfg!(target_os = "macos") || missing.is_empty() || sandbox.best_effort {
-        return Ok(());
+        return Ok(None);
     }
     Err("There is no sandbox for this system.".to_owned())
 }

@@ -6,7 +6,7 @@
 //!
 //! - **namespaces** (user, mount, network, IPC): everything is mounted read-only but the writable
 //!   folders, hidden folders are covered by empty ones, `/dev`, `/run` and `/tmp` are its own, and
-//!   the only network is a loopback;
+//!   the only network is a loopback, one for all commands with the same rights;
 //! - **Landlock**: writing only below the writable folders, no signals and no tracing of processes
 //!   outside; where there are no namespaces, also reading;
 //! - **seccomp**: no system call that could undo the other two (mounts, new namespaces, io_uring),
@@ -21,6 +21,7 @@
 mod spec;
 mod support;
 mod probe;
+mod shared;
 mod signs;
 mod profile;
 #[cfg(target_os = "linux")]
@@ -47,6 +48,7 @@ pub(super) use elsewhere::confine;
 pub(super) use probe::{TRIAL, probe, trial_main};
 #[cfg(target_os = "macos")]
 pub(super) use profile::{PROGRAM, profile};
+pub(super) use shared::{Namespaces, Networks, Share, Slot, receive};
 pub use signs::{Confined, signs_of_confinement};
 pub use spec::{Layer, Network, Sandbox};
 pub use support::Support;

@@ -1,9 +1,10 @@
 //! New namespaces for this process, with its own user and group as they are, and a loopback.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::os::fd::AsRawFd;
 
-use nix::sched::{CloneFlags, unshare};
+use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
 };
@@ -14,12 +15,19 @@ use rustix::thread::{
     remove_capability_from_bounding_set, set_capabilities,
 };
 
+use super::shared::{Namespaces, Share};
 use super::spec::Network;
 
-/// Enters a user, mount and IPC namespace, and one for the network unless the host's is asked.
+/// Enters a user, mount and IPC namespace, and one for the network unless the host's is asked. Gives
+/// those of the user and the network if others are to join them.
 /// Not one for process ids: its first process would have to be a second supervisor, which costs
 /// another start of this program per command. Landlock keeps signals in instead.
-pub(super) fn enter(network: Network) -> Result<(), String> {
+pub(super) fn enter(network: Network, share: Share) -> Result<Option<Namespaces>, String> {
+    if let Share::Join(shared) = &share
+        && join(shared).is_ok()
+    {
+        return Ok(None);
+    }
     let (user, group) = (geteuid(), getegid());
     let mut flags = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
     if network != Network::Host {
@@ -33,7 +41,22 @@ pub(super) fn enter(network: Network) -> Result<(), String> {
     if network != Network::Host {
         raise_loopback().map_err(|error| format!("no loopback: {}", error.desc()))?;
     }
-    Ok(())
+    let made = matches!(share, Share::Make).then(own);
+    Ok(made.and_then(Result::ok))
+}
+
+/// Enters these, and a mount and an IPC namespace of its own in them.
+fn join(shared: &Namespaces) -> nix::Result<()> {
+    setns(&shared.user, CloneFlags::CLONE_NEWUSER)?;
+    setns(&shared.network, CloneFlags::CLONE_NEWNET)?;
+    unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC)
+}
+
+fn own() -> io::Result<Namespaces> {
+    Ok(Namespaces {
+        user: File::open("/proc/self/ns/user")?.into(),
+        network: File::open("/proc/self/ns/net")?.into(),
+    })
 }
 
 fn write(file: &str, text: &str) -> Result<(), String> {

@@ -46,8 +46,8 @@ pub struct Sandbox {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Network {
-    /// A loopback of its own, on which it can talk with itself; nothing where the machine has no
-    /// namespaces.
+    /// A loopback, on which it can talk with itself and with other commands that have the same
+    /// rights; nothing where the machine has no namespaces.
     #[default]
     Loopback,
     /// Whatever tiller reaches.

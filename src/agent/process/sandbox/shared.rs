@@ -1,0 +1,125 @@
+//! The network of commands with the same rights: a server that one leaves running answers the next.
+//!
+//! The first of them makes the namespaces and hands them over by descriptor; the others join. That
+//! is also cheaper: making a network is the dearest part of a sandbox.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustix::io::retry_on_intr;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use tokio::sync::Mutex;
+
+use super::spec::{Network, Sandbox};
+
+/// For how many kinds of rights a network is kept.
+const KEPT: usize = 8;
+
+#[cfg(target_os = "linux")]
+const CLOSED_IN_PROGRAMS: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+#[cfg(not(target_os = "linux"))]
+const CLOSED_IN_PROGRAMS: RecvFlags = RecvFlags::empty();
+
+/// A network, and the user namespace that it belongs to.
+#[derive(Debug)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there are none"))]
+pub(in crate::agent::process) struct Namespaces {
+    pub user: OwnedFd,
+    pub network: OwnedFd,
+}
+
+/// What a command does about the network of others.
+#[derive(Clone, Debug)]
+pub(in crate::agent::process) enum Share {
+    /// Nothing: what it has is its own.
+    Alone,
+    /// It makes one for all of them.
+    Make,
+    /// It joins this one, or has its own where that fails.
+    Join(Arc<Namespaces>),
+}
+
+/// Where the namespaces are once they are made. Locked by the command that makes them.
+pub(in crate::agent::process) type Slot = Arc<Mutex<Option<Arc<Namespaces>>>>;
+
+/// The networks of one program, by what their commands may touch: one with fewer rights shall not
+/// have a server of one with more.
+#[derive(Debug, Default)]
+pub(in crate::agent::process) struct Networks(Vec<(Rights, Slot)>);
+
+type Rights = (Vec<PathBuf>, Vec<PathBuf>, Option<PathBuf>);
+
+impl Networks {
+    /// Where the network of commands in `sandbox` is kept. None for those that share no network,
+    /// also where a layer is left out, which then keeps processes of one user namespace apart no
+    /// more.
+    pub fn of(&mut self, sandbox: &Sandbox) -> Option<Slot> {
+        let shares = sandbox.network == Network::Loopback && sandbox.without.is_empty();
+        if !(shares && cfg!(target_os = "linux")) {
+            return None;
+        }
+        let Sandbox {
+            writable,
+            hidden,
+            tmp,
+            ..
+        } = sandbox.clone();
+        let rights = (writable, hidden, tmp);
+        let known = self.0.iter().position(|(these, _)| *these == rights);
+        let network = match known {
+            Some(index) => self.0.remove(index),
+            None => (rights, Slot::default()),
+        };
+        let slot = Arc::clone(&network.1);
+        self.0.push(network);
+        if self.0.len() > KEPT {
+            self.0.remove(0);
+        }
+        Some(slot)
+    }
+}
+
+impl Namespaces {
+    /// Those that came as descriptors with a message; none if they are not two.
+    pub fn received(descriptors: &mut Vec<OwnedFd>) -> Option<Self> {
+        let [user, network] = std::mem::take(descriptors).try_into().ok()?;
+        Some(Self { user, network })
+    }
+
+    /// Sends `bytes`, and with them these.
+    pub fn send(&self, to: impl AsFd, bytes: &[u8]) -> io::Result<()> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+        let mut with = SendAncillaryBuffer::new(&mut space);
+        let descriptors = [self.user.as_fd(), self.network.as_fd()];
+        with.push(SendAncillaryMessage::ScmRights(&descriptors));
+        let (to, part) = (to.as_fd(), [IoSlice::new(bytes)]);
+        let sent = retry_on_intr(|| sendmsg(to, &part, &mut with, SendFlags::empty()))?;
+        (sent == bytes.len())
+            .then_some(())
+            .ok_or_else(|| io::Error::new(io::ErrorKind::WriteZero, "a message was not sent whole"))
+    }
+}
+
+/// Reads what has come into `bytes`, and the descriptors that came with it into `descriptors`.
+pub(in crate::agent::process) fn receive(
+    from: impl AsFd,
+    bytes: &mut [u8],
+    descriptors: &mut Vec<OwnedFd>,
+) -> io::Result<usize> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut with = RecvAncillaryBuffer::new(&mut space);
+    let (from, mut parts) = (from.as_fd(), [IoSliceMut::new(bytes)]);
+    let got = retry_on_intr(|| recvmsg(from, &mut parts, &mut with, CLOSED_IN_PROGRAMS))?;
+    for message in with.drain() {
+        if let RecvAncillaryMessage::ScmRights(received) = message {
+            descriptors.extend(received);
+        }
+    }
+    Ok(got.bytes)
+}
