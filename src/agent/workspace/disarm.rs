@@ -25,8 +25,8 @@ const MAX_SETTINGS: u64 = 1024 * 1024;
 
 impl Workspace {
     /// Takes what commands have made since the last look out of force; says what, in sentences for
-    /// users. `over`: a command that places
-    /// were asked for has ended. Asks the file system, which may block.
+    /// users. `over`: one of the commands that [`Self::for_commands`] was asked for has ended, with all
+    /// that it started. Asks the file system, which may block.
     pub fn after_command(&self, repositories: &mut Repositories, over: bool) -> Vec<String> {
         let found = repositories.look(self.projects());
         let mut said = std::mem::take(&mut repositories.unsaid);
