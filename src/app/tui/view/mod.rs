@@ -19,6 +19,7 @@ mod tree;
 mod undo;
 mod comparison;
 mod models;
+mod themes;
 mod model_details;
 mod sessions;
 mod session_facts;
