@@ -34,6 +34,7 @@ pub fn command(policy: &Policy, command: &str) -> Decision {
             root: Path::new("/home/me/project"),
             home: Some(Path::new("/home/me")),
             local_remotes: false,
+            linked_trees: true,
         },
     )
 }

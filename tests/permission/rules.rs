@@ -289,6 +289,75 @@ fn a_question_gives_the_reason_of_every_command_that_is_asked() {
 }
 
 #[test]
+fn no_more_is_suggested_than_the_same_command_where_a_word_chooses_what_is_run_or_where() {
+    for (mode, text, other) in [
+        (
+            "auto",
+            "docker run alpine ls",
+            "docker run alpine ls -v /:/host",
+        ),
+        ("auto", "docker exec web ls", "docker exec db ls"),
+        (
+            "auto",
+            "kubectl get pods",
+            "kubectl get pods --context prod",
+        ),
+        ("auto", "gh api repos/x/y", "gh api -X DELETE repos/x/y"),
+        ("auto", "cargo install ripgrep", "cargo install evil"),
+        (
+            "auto",
+            "pip install -r requirements.txt",
+            "pip install evil",
+        ),
+        ("auto", "npm install 'a|b'", "npm install a"),
+        (
+            "auto",
+            "git clone https://example.org/x",
+            "git clone https://example.org/y",
+        ),
+        ("ask", "npx cowsay hi", "npx cowsay hi there"),
+        ("ask", "uvx ruff check", "uvx evil"),
+        ("ask", "pipx run black", "pipx run evil"),
+        (
+            "ask",
+            "go run example.org/x@latest",
+            "go run example.org/y@latest",
+        ),
+        (
+            "ask",
+            "psql -h db -c 'select 1'",
+            "psql -h prod -c 'select 1'",
+        ),
+        ("ask", "mysql -h db", "mysql -h prod"),
+        ("ask", "redis-cli -h db info", "redis-cli -h db flushall"),
+    ] {
+        let policy = policy(mode);
+        let decision = command(&policy, text);
+        let toml = rules_to_toml(&decision.suggestions);
+        assert!(toml.contains("exact = true"), "{text}: {toml}");
+        let rules = parse_rules(&toml, |_| Origin::Session).unwrap();
+        assert_eq!(rules, decision.suggestions, "{toml}");
+        let mut answered = policy.clone();
+        for rule in rules {
+            rule.check(&["bash"]).unwrap();
+            answered.add(rule);
+        }
+        let again = command(&answered, text);
+        assert!(again.verdict.strictness() < 3, "{text}: {again:?}");
+        assert_eq!(word(command(&answered, other).verdict), "ask", "{other}");
+    }
+    // What cannot be said word by word is not suggested at all.
+    for text in [
+        "docker run $X",
+        "gh api $(cat path)",
+        "curl -s https://example.org",
+    ] {
+        let decision = command(&policy("auto"), text);
+        assert_eq!(decision.suggestions, [], "{text}");
+    }
+}
+
+#[test]
 fn a_suggestion_answers_the_question_it_came_with() {
     for (mode, text, prefix) in [
         ("ask", "npm test -- --watch=false", "[\"npm\", \"test\"]"),
@@ -389,6 +458,7 @@ fn file(
             root: Path::new("/home/me/project"),
             home: Some(Path::new("/home/me")),
             local_remotes: false,
+            linked_trees: true,
         },
     )
 }
@@ -606,6 +676,7 @@ fn the_strictest_of_several_files_counts_and_unknown_tools_are_asked() {
         root: Path::new("/home/me/project"),
         home: None,
         local_remotes: false,
+        linked_trees: true,
     };
     assert_eq!(word(decide(&policy("auto"), &request).verdict), "ask");
 
@@ -638,9 +709,11 @@ fn the_strictest_of_several_files_counts_and_unknown_tools_are_asked() {
 }
 
 #[test]
-fn git_is_not_asked_about_the_network_for_remotes_of_this_machine() {
+fn git_is_not_asked_about_what_it_can_do_in_the_sandbox() {
     let policy = policy("auto");
     for (command, expected) in [
+        ("git worktree remove x", "box"),
+        ("git worktree remove --force x", "ask"),
         ("git pull --rebase && git fetch", "box"),
         ("git clone https://example.org/x", "ask"),
         ("git push", "ask"),
@@ -657,6 +730,7 @@ fn git_is_not_asked_about_the_network_for_remotes_of_this_machine() {
             root: Path::new("/home/me/project"),
             home: None,
             local_remotes: true,
+            linked_trees: false,
         };
         assert_eq!(
             word(decide(&policy, &request).verdict),

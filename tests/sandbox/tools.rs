@@ -154,6 +154,7 @@ async fn a_command_that_was_kept_back_shows_it() {
         ("touch @OUT@/x", Some(Confined::Files)),
         ("cat @OUT@/../home/.ssh/id", Some(Confined::Files)),
         ("git config --file .git/config a.b c", Some(Confined::Files)),
+        ("rm -r .git", Some(Confined::Files)),
         ("echo x > /dev/tcp/192.0.2.1/80", Some(Confined::Network)),
         (
             "python3 -c 'import socket; socket.getaddrinfo(\"example.org\", 80)'",

@@ -333,6 +333,38 @@ fn what_the_user_makes_between_commands_stays() {
 }
 
 #[test]
+fn what_a_command_made_may_be_changed_and_removed_by_the_next_ones() {
+    let (dir, shop, _) = after("true");
+    let workspace = workspace(&shop, dir.path());
+    let mut repositories = Repositories::default();
+    let mut command = |script: &str| {
+        let places = workspace.for_commands(&mut repositories);
+        run(&shop, script);
+        let said = workspace.after_command(&mut repositories, true);
+        assert_eq!(said, Vec::<String>::new(), "{script}");
+        let kept = places.read_only.into_iter().chain(places.forbidden);
+        let kept = below(&shop, kept.collect());
+        (kept, workspace.has_linked_trees(&repositories))
+    };
+    let make = "git -c user.name=x -c user.email=x commit -qm x --allow-empty
+         git init -q made; git worktree add -q tree";
+    let (before, linked) = command(make);
+    assert!(before.contains(&".git/config".to_owned()), "{before:?}");
+    assert!(!linked);
+    assert_eq!(command("git -C made config user.name x").0, before);
+    // As soon as the user changes one, it is the user's.
+    run(
+        &shop,
+        "git -C made config core.pager less; touch .git/worktrees/tree/config.worktree",
+    );
+    let (kept, linked) = command("true");
+    for path in ["made/.git/config", ".git/worktrees/tree/commondir"] {
+        assert!(kept.contains(&path.to_owned()), "{path}: {kept:?}");
+    }
+    assert!(linked);
+}
+
+#[test]
 fn what_appears_among_temporary_files_may_be_the_work_of_others() {
     let dir = tempfile::tempdir().unwrap();
     let top = fs::canonicalize(dir.path()).unwrap();

@@ -60,7 +60,17 @@ impl Rule {
         if self.prefix.is_empty() && !(self.with.is_empty() && self.unless.is_empty()) {
             return never("`with` and `unless` are about what follows a prefix, and there is none");
         }
-        for word in &self.prefix {
+        if self.exact
+            && (self.prefix.is_empty() || !(self.with.is_empty() && self.unless.is_empty()))
+        {
+            return never("`exact` says that the prefix is all of the command");
+        }
+        if self.exact && self.action != Action::Allow {
+            return never(
+                "only what is allowed is told by `exact`: another spelling would go free",
+            );
+        }
+        for word in self.prefix.iter().filter(|_| !self.exact) {
             let parts: Vec<&str> = word.split_whitespace().collect();
             if parts.len() > 1 {
                 let words = parts.iter().map(|part| format!("\"{part}\""));

@@ -251,10 +251,13 @@ impl Judging<'_> {
         }
     }
 
-    /// Whether a rule asks for the network for git's remotes, which are on this machine.
+    /// Whether git can do in the sandbox what a rule lets it out for: its remotes are on this machine,
+    /// its working trees were made by commands.
     fn stays_here(&self, rule: &Rule) -> bool {
-        let of_git = rule.prefix.first().is_some_and(|program| program == "git");
-        self.request.local_remotes && rule.network && of_git && rule.with.is_empty()
+        let begins = |words: &[&str]| rule.prefix.iter().zip(words).all(|(one, word)| one == word);
+        let of_trees = begins(&["git", "worktree"]) && !self.request.linked_trees;
+        let is_near = of_trees || rule.network && self.request.local_remotes;
+        begins(&["git"]) && rule.with.is_empty() && is_near
     }
 
     /// A rule about files that holds of one that the line writes, or names.
@@ -385,10 +388,7 @@ impl Judging<'_> {
             let Some(rule) = suggest::command(tool, one.command, asking.map(Arc::as_ref)) else {
                 return Vec::new();
             };
-            if !rules
-                .iter()
-                .any(|known| known.prefix == rule.prefix && known.with == rule.with)
-            {
+            if !rules.contains(&rule) {
                 rules.push(rule);
             }
         }

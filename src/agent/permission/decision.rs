@@ -22,6 +22,8 @@ pub struct Request<'a> {
     pub home: Option<&'a Path>,
     /// Whether git has no remote here that is on another machine.
     pub local_remotes: bool,
+    /// Whether the repository has linked working trees that commands in the sandbox cannot take away.
+    pub linked_trees: bool,
 }
 
 /// A place that a call touches.

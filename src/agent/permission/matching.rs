@@ -22,6 +22,14 @@ pub(super) fn holds(rule: &Rule, command: &SimpleCommand, folder: &str) -> Holds
     if words.iter().skip(1).any(|word| is_excepted(rule, word)) {
         return Holds::No;
     }
+    if rule.exact {
+        let all: Option<Vec<String>> = words.iter().map(Word::exact).collect();
+        return if all.is_some_and(|all| all == rule.prefix) {
+            Holds::Yes
+        } else {
+            Holds::No
+        };
+    }
     if rule.action == Action::Allow {
         let begins = words.len() >= rule.prefix.len()
             && words
@@ -46,7 +54,7 @@ pub(super) fn holds(rule: &Rule, command: &SimpleCommand, folder: &str) -> Holds
     let (options, sub): (Vec<&String>, Vec<&String>) =
         rest.iter().partition(|word| word.starts_with('-'));
     let arguments = &words[1..];
-    let (mut certain, after) = sub_commands(&sub, arguments);
+    let (mut certain, after) = sub_commands(sub, arguments);
     for option in options {
         let found = option
             .split('|')
@@ -84,7 +92,10 @@ fn is_excepted(rule: &Rule, word: &Word) -> bool {
 
 /// Whether the words of a prefix stand at the beginning, with nothing between them but options and
 /// their possible values; and where what follows them begins.
-fn sub_commands(wanted: &[&String], arguments: &[Word]) -> (Holds, usize) {
+pub(super) fn sub_commands<'a>(
+    wanted: impl IntoIterator<Item = &'a String>,
+    arguments: &[Word],
+) -> (Holds, usize) {
     let mut certain = Holds::Yes;
     let mut at = 0;
     for wanted in wanted {

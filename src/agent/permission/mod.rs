@@ -16,6 +16,7 @@ mod matching;
 mod read_only;
 mod check;
 mod policy;
+mod exact;
 mod suggest;
 mod decision;
 mod command;

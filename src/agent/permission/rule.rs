@@ -62,6 +62,8 @@ pub struct Rule {
     pub tool: String,
     /// The words a simple command begins with; empty for a rule that is not about commands.
     pub prefix: Vec<String>,
+    /// Whether the prefix is all of the command, word by word.
+    pub exact: bool,
     /// Words of which one must follow the prefix: options, or paths with wildcards.
     pub with: Vec<String>,
     /// Words of which none may follow it.
@@ -90,6 +92,7 @@ impl Rule {
         Self {
             tool: tool.to_owned(),
             prefix: Vec::new(),
+            exact: false,
             with: Vec::new(),
             unless: Vec::new(),
             path: None,
@@ -141,7 +144,8 @@ impl Rule {
     pub fn what(&self) -> String {
         let mut text = format!("{} {}", self.action.name(), self.tool);
         if !self.prefix.is_empty() {
-            let _ = write!(text, " {:?}", self.prefix.join(" "));
+            let only = if self.exact { " only" } else { "" };
+            let _ = write!(text, "{only} {:?}", self.prefix.join(" "));
         }
         if !self.with.is_empty() {
             let _ = write!(text, " with {}", self.with.join(" or "));

@@ -26,6 +26,8 @@ struct RawRule {
     action: RawAction,
     prefix: Option<Vec<String>>,
     #[serde(default)]
+    exact: bool,
+    #[serde(default)]
     with: Vec<String>,
     #[serde(default)]
     unless: Vec<String>,
@@ -91,6 +93,7 @@ fn rule(raw: RawRule, origin: Origin) -> Result<Rule, String> {
     Ok(Rule {
         tool: raw.tool,
         prefix: raw.prefix.unwrap_or_default(),
+        exact: raw.exact,
         with: raw.with,
         unless: raw.unless,
         path: raw.path,
@@ -134,6 +137,9 @@ pub fn rules_to_toml_under(key: &str, rules: &[Rule]) -> String {
             if !items.is_empty() {
                 line(key, toml::Value::Array(list(items)));
             }
+        }
+        if rule.exact {
+            line("exact", true.into());
         }
         if let Some(path) = &rule.path {
             line("path", path.clone().into());

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::decision::Confinement;
+use super::exact::is_exact;
 use super::read_only::is_read_only;
 use super::rule::{Action, Origin, Rule};
 use super::shell::{SimpleCommand, Word, is_wrapper, read};
@@ -86,6 +87,9 @@ const WITH_SUB_COMMANDS: [&str; 38] = [
     "hg",
 ];
 
+/// Bytes of a command at most that a rule repeats.
+const LONGEST: usize = 300;
+
 /// The rule that allows a tool.
 pub(super) fn tool(name: &str) -> Rule {
     Rule::of_tool(name, Action::Allow, Origin::Session)
@@ -155,6 +159,9 @@ pub(super) fn command(tool: &str, command: &SimpleCommand, asked: Option<&Rule>)
     if refused {
         return None;
     }
+    if is_exact(command) {
+        return same(tool, command, asked);
+    }
     let length = if WITH_SUB_COMMANDS.contains(&name.as_str()) {
         let deeper = matches!(
             name.as_str(),
@@ -172,6 +179,10 @@ pub(super) fn command(tool: &str, command: &SimpleCommand, asked: Option<&Rule>)
         1
     };
     let prefix = words.get(..length)?;
+    // In a rule it stands between two words of which one is meant.
+    if prefix.iter().any(|word| word.contains('|')) {
+        return None;
+    }
     // What follows an interpreter must be a file, not a program in an option.
     if length > 1
         && prefix[1..]
@@ -201,6 +212,22 @@ pub(super) fn command(tool: &str, command: &SimpleCommand, asked: Option<&Rule>)
         sandbox: asked.sandbox,
         network: asked.network,
         ..rule
+    })
+}
+
+/// The rule that allows the very same command.
+fn same(tool: &str, command: &SimpleCommand, asked: Option<&Rule>) -> Option<Rule> {
+    let words: Option<Vec<String>> = command.words.iter().map(Word::exact).collect();
+    let words = words?;
+    if words.iter().map(String::len).sum::<usize>() > LONGEST {
+        return None;
+    }
+    Some(Rule {
+        prefix: words,
+        exact: true,
+        sandbox: asked.is_none_or(|asked| asked.sandbox),
+        network: asked.is_some_and(|asked| asked.network),
+        ..Rule::of_tool(tool, Action::Allow, Origin::Session)
     })
 }
 

@@ -101,6 +101,7 @@ impl Permissions {
                 root: &workspace.roots()[0],
                 home: self.places.home.as_deref(),
                 local_remotes: false,
+                linked_trees: false,
             };
             return Ok(Judged {
                 decision: decide(&policy, &request),
@@ -112,6 +113,7 @@ impl Permissions {
         }
         let (tool, effects) = (tool.to_owned(), effects.clone());
         let (cwd, home, processes) = (cwd.to_owned(), self.places.home.clone(), processes.clone());
+        let repositories = Arc::clone(&self.repositories);
         blocking(move || {
             let paths = places_of(&workspace, &effects, &cwd)?;
             let confines = effects.command.is_some() && policy.mode != PermissionMode::Full;
@@ -128,6 +130,11 @@ impl Permissions {
                 root: &workspace.roots()[0],
                 home: home.as_deref(),
                 local_remotes: effects.command.is_some() && workspace.has_local_remotes(),
+                linked_trees: effects.command.is_some() && {
+                    let known = repositories.lock();
+                    let known = known.unwrap_or_else(PoisonError::into_inner);
+                    workspace.has_linked_trees(&known)
+                },
             };
             let decision = decide(&policy, &request);
             let decision = held_to_project(decision, &policy, &workspace, &effects, &cwd);

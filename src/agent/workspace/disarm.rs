@@ -31,6 +31,7 @@ impl Workspace {
         let found = repositories.look(self.projects());
         let mut said = std::mem::take(&mut repositories.unsaid);
         said.extend(self.disarm(repositories, &found));
+        repositories.remember_made(&found);
         repositories.running = repositories.running.saturating_sub(usize::from(over));
         said
     }

@@ -6,14 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::builtin::{OWN_FOLDER, START_UP_IN_HOME};
-use super::git_folders::{GitFolders, git_folders, is_git_folder};
+use super::git_folders::{GitFolders, RUNS_CODE, git_folders, is_git_folder};
 use super::places::Workspace;
-use super::repositories::Repositories;
+use super::repositories::{Found, Repositories};
 use super::zone::Zone;
 use crate::agent::paths::real;
 
-/// What in a folder of git makes code run, or says where that stands.
-const RUNS_CODE: [&str; 5] = ["hooks", "config", "config.worktree", "commondir", "gitdir"];
 /// What of that would count if it were made; an empty folder of hooks counts for nothing.
 const FORBIDDEN_IN_GIT: [&str; 3] = ["config", "config.worktree", "commondir"];
 /// How many repositories of the user in a workspace are kept from commands: each costs mounts.
@@ -39,7 +37,8 @@ impl Workspace {
     /// The places that matter to a command that starts now. Asks the file system, which may block.
     ///
     /// What stands there now is the user's and kept from commands, unless one may have been running
-    /// since the last look: then what is new is its work, and taken out of force.
+    /// since the last look: then what is new is its work, and taken out of force. What commands have
+    /// made stays theirs, to be changed and removed, as long as the user leaves it as it is.
     pub fn for_commands(&self, repositories: &mut Repositories) -> CommandPlaces {
         let found = repositories.look(self.projects());
         if repositories.running > 0 {
@@ -48,20 +47,24 @@ impl Workspace {
         } else {
             let start_up = self.start_up_files().into_iter();
             let start_up = start_up.filter(|path| path.symlink_metadata().is_ok());
-            let all = found.git.iter().chain(&found.links).cloned();
-            repositories.own = all.chain(start_up).collect();
+            repositories.take_for_own(&found, start_up);
         }
         repositories.another_command();
-        let own = |path: &&PathBuf| repositories.own.contains(*path);
-        let git: Vec<&PathBuf> = found.git.iter().filter(own).take(MAX_KEPT).collect();
-        let links = found.links.iter().filter(own).take(MAX_KEPT);
+        let (own, made) = found.split(&repositories.own);
         let writable = self.writable();
         CommandPlaces {
-            read_only: self.read_only(&writable, &git, links),
+            read_only: self.read_only(&writable, &own, &made),
             hidden: self.hidden(),
-            forbidden: self.forbidden(&writable, &git),
+            forbidden: self.forbidden(&writable, &own, &made),
             writable,
         }
+    }
+
+    /// Whether git keeps linked working trees here that no command has made.
+    pub fn has_linked_trees(&self, repositories: &Repositories) -> bool {
+        let git = self.roots().iter().filter_map(|root| git_folders(root));
+        let mut trees = git.flat_map(|git| folders_below(&git.common.join("worktrees"), 1));
+        trees.any(|tree| !repositories.is_made(&tree))
     }
 
     fn writable(&self) -> Vec<PathBuf> {
@@ -99,15 +102,13 @@ impl Workspace {
         hidden
     }
 
-    fn read_only<'a>(
-        &self,
-        writable: &[PathBuf],
-        git: &[&PathBuf],
-        links: impl Iterator<Item = &'a PathBuf>,
-    ) -> Vec<PathBuf> {
-        let mut places: BTreeSet<PathBuf> = links.cloned().collect();
+    fn read_only(&self, writable: &[PathBuf], own: &Found, made: &Found) -> Vec<PathBuf> {
+        let mut places: BTreeSet<PathBuf> = own.links.iter().take(MAX_KEPT).cloned().collect();
+        let git = &own.git[..own.git.len().min(MAX_KEPT)];
         for root in self.roots() {
-            places.extend(git_folders(root).into_iter().flat_map(code_of));
+            let folders = git_folders(root).into_iter().flat_map(all_of);
+            let folders = folders.filter(|folder| !made.git.contains(folder));
+            places.extend(folders.flat_map(|folder| code_in(&folder)));
             places.insert(root.join(OWN_FOLDER));
         }
         places.extend(git.iter().flat_map(|folder| code_in(folder)));
@@ -124,12 +125,13 @@ impl Workspace {
 
     /// What git, a shell or tiller would take settings from if it were there, and what would hold
     /// secrets: of the settings that must not change some are missing as a rule.
-    fn forbidden(&self, writable: &[PathBuf], git: &[&PathBuf]) -> Vec<PathBuf> {
+    fn forbidden(&self, writable: &[PathBuf], own: &Found, made: &Found) -> Vec<PathBuf> {
+        let git = own.git.iter().take(MAX_KEPT);
         let common = self.roots().iter().filter_map(|root| git_folders(root));
         let common = common.filter_map(|git| real(&git.common).ok());
+        let common = common.filter(|folder| !made.git.contains(folder));
         let mut files: BTreeSet<PathBuf> = common.map(|git| git.join("commondir")).collect();
-        let of_git = |folder: &&PathBuf| FORBIDDEN_IN_GIT.map(|name| folder.join(name));
-        files.extend(git.iter().flat_map(of_git));
+        files.extend(git.flat_map(|folder| FORBIDDEN_IN_GIT.map(|name| folder.join(name))));
         files.extend(self.roots().iter().map(|root| root.join(OWN_FOLDER)));
         let home = self.home().into_iter();
         files.extend(home.flat_map(|home| START_UP_IN_HOME.iter().map(|name| home.join(name))));
@@ -151,15 +153,14 @@ fn existing(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
     real.into_iter().collect()
 }
 
-/// What in the folders of git of one working tree makes code run; those of its submodules and of
-/// other working trees included.
-fn code_of(git: GitFolders) -> Vec<PathBuf> {
+/// The folders of git of one working tree; those of its submodules and of other working trees
+/// included.
+fn all_of(git: GitFolders) -> Vec<PathBuf> {
     let mut folders = vec![git.own, git.common.clone()];
     folders.extend(folders_below(&git.common.join("worktrees"), 1));
     let modules = folders_below(&git.common.join("modules"), usize::MAX);
     folders.extend(modules.into_iter().filter(|folder| is_git_folder(folder)));
-    let code = folders.iter().flat_map(|folder| code_in(folder));
-    code.collect()
+    folders
 }
 
 fn code_in(folder: &Path) -> [PathBuf; 5] {

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 
 use nix::libc::{O_NOCTTY, O_NONBLOCK};
 
+/// What in a folder of git makes code run, or says where that stands.
+pub(super) const RUNS_CODE: [&str; 5] =
+    ["hooks", "config", "config.worktree", "commondir", "gitdir"];
 /// Files that hold paths are small.
 const MAX_FILE: u64 = 64 * 1024;
 

@@ -9,6 +9,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::git_folders::RUNS_CODE;
+
 /// How many folders are looked at; those nearest to the top come first.
 const MAX_FOLDERS: usize = 20_000;
 /// A change that is not older may be followed by another that does not show: clocks of file systems
@@ -21,6 +23,8 @@ pub struct Repositories {
     folders: HashMap<PathBuf, Folder>,
     /// What was there when no command had been running: the user's.
     pub(super) own: HashSet<PathBuf>,
+    /// What commands made, as they left it: theirs until somebody else changes it.
+    made: HashMap<PathBuf, Code>,
     /// How many commands may have been running since the last look.
     pub(super) running: usize,
     /// What was found at a look that could not say it.
@@ -45,9 +49,13 @@ struct Folder {
     has_link: bool,
 }
 
-/// The folder itself, and when something in it last appeared or went.
+/// A file or folder itself, and when it last changed: of a folder, when something in it last appeared
+/// or went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Id(u64, u64, i64, i64);
+
+/// A folder of git or a link to one, and what in it makes code run.
+type Code = Vec<Option<Id>>;
 
 impl Repositories {
     /// What the next look says first.
@@ -58,6 +66,23 @@ impl Repositories {
     /// A command starts.
     pub(in crate::agent) fn another_command(&mut self) {
         self.running += 1;
+    }
+
+    /// A command has ended, and `found` is what stands there now.
+    pub(super) fn remember_made(&mut self, found: &Found) {
+        let made = found.all().filter(|path| !self.own.contains(*path));
+        self.made = made.map(|path| (path.clone(), code(path))).collect();
+    }
+
+    /// Takes what of `found` no command has made for the user's.
+    pub(super) fn take_for_own(&mut self, found: &Found, more: impl Iterator<Item = PathBuf>) {
+        let own = found.all().filter(|path| !self.is_made(path)).cloned();
+        self.own = own.chain(more).collect();
+    }
+
+    /// Whether a command has made it, and nobody else has changed it.
+    pub(super) fn is_made(&self, path: &Path) -> bool {
+        self.made.get(path).is_some_and(|it| *it == code(path))
     }
 
     /// Looks at the folders below `roots`, on the same file system.
@@ -97,10 +122,42 @@ impl Repositories {
     }
 }
 
+impl Found {
+    /// Those that are among `own`, and the others.
+    pub fn split(self, own: &HashSet<PathBuf>) -> (Self, Self) {
+        let part = |paths: Vec<PathBuf>| paths.into_iter().partition(|path| own.contains(path));
+        let ((git, other_git), (links, other_links)) = (part(self.git), part(self.links));
+        let others = Self {
+            git: other_git,
+            links: other_links,
+        };
+        (Self { git, links }, others)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        self.git.iter().chain(&self.links)
+    }
+}
+
+impl Id {
+    fn of(data: &fs::Metadata) -> Self {
+        Self(data.dev(), data.ino(), data.ctime(), data.ctime_nsec())
+    }
+}
+
+/// What makes code run at `path`, which is a folder of git or a link to one.
+fn code(path: &Path) -> Code {
+    let places = RUNS_CODE.map(|name| path.join(name));
+    let places = places.iter().map(PathBuf::as_path);
+    let itself = Some(path).filter(|path| !path.is_dir() || path.is_symlink());
+    let data = places.chain(itself).map(Path::symlink_metadata);
+    data.map(|data| data.ok().as_ref().map(Id::of)).collect()
+}
+
 impl Folder {
     fn look(path: &Path, known: Option<Self>) -> io::Result<Self> {
         let data = fs::symlink_metadata(path)?;
-        let id = Id(data.dev(), data.ino(), data.ctime(), data.ctime_nsec());
+        let id = Id::of(&data);
         if let Some(known) = known.filter(|known| known.settled && known.id == id) {
             return Ok(known);
         }

@@ -50,6 +50,9 @@ const OF_FILES: &[&str] = &[
     "operation not permitted",
     "eperm",
     "invalid cross-device link",
+    // What may not be written cannot be moved or removed either.
+    "device or resource busy",
+    "ebusy",
     // Of git, for its settings.
     "could not write config file",
     "could not lock config file",
