@@ -345,6 +345,12 @@ pub enum ToolStatus {
     Cancelled,
 }
 
+/// Begins what is said of a call that was cut short before it ran.
+pub const NOT_STARTED: &str = "Execution cancelled before start";
+/// What is said of a call that waited for the user's answer when the program ended.
+pub const UNANSWERED: &str =
+    "Execution cancelled before start: the session ended while this waited for the user's answer";
+
 impl ToolStatus {
     /// The status of a stored result, from the fixed texts of calls that did not run to their end.
     pub fn of(result: &ToolResultMessage) -> Self {

@@ -104,6 +104,11 @@ impl Default for Asker {
 }
 
 impl Question {
+    /// Whether its call has run once already.
+    pub(super) fn has_run(&self) -> bool {
+        matches!(&self.subject, Subject::Permission(subject) if subject.again.is_some())
+    }
+
     /// Whether it would not have been asked had `rules` held before.
     pub(super) fn is_answered_by(&self, rules: &[Rule]) -> bool {
         let Subject::Permission(subject) = &self.subject else {

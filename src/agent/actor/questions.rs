@@ -4,9 +4,11 @@
 use std::sync::Arc;
 
 use super::task::Actor;
-use crate::agent::event::{AgentEvent, Phase, RunState};
+use crate::agent::event::{AgentEvent, Phase, RunState, UNANSWERED, now_ms};
 use crate::agent::permission::Rule;
 use crate::agent::question::{Answer, Asked, Question};
+use crate::agent::session::Body;
+use crate::llm::{Content, Message};
 
 impl Actor {
     pub(super) fn on_asked(&mut self, asked: Option<Asked>) {
@@ -15,6 +17,10 @@ impl Actor {
             Some(Asked::Put(question, reply)) => {
                 let waits = self.activity.live_run().is_ok() && self.questions.has_user;
                 if waits && !reply.is_closed() {
+                    if !question.has_run() {
+                        let body = Body::of_question(&question.call_id, false);
+                        self.conversation.store(body);
+                    }
                     self.questions.list.push((Arc::new(question), reply));
                     self.show_questions();
                 }
@@ -28,7 +34,8 @@ impl Actor {
     pub(super) fn answer(&mut self, id: u64, answer: Answer) {
         let mut open = self.questions.list.iter();
         if let Some(place) = open.position(|(question, _)| question.id == id) {
-            let (_, reply) = self.questions.list.remove(place);
+            let (question, reply) = self.questions.list.remove(place);
+            self.note_answer(&question);
             if let Answer::Allow { rules } = &answer
                 && !rules.is_empty()
             {
@@ -45,10 +52,39 @@ impl Actor {
         let open = std::mem::take(&mut self.questions.list);
         for (question, reply) in open {
             if question.is_answered_by(rules) {
+                self.note_answer(&question);
                 let _ = reply.send(Answer::once());
             } else {
                 self.questions.list.push((question, reply));
             }
+        }
+    }
+
+    /// Else a session that is cut off says that the call had not run.
+    fn note_answer(&mut self, question: &Question) {
+        if !question.has_run() {
+            let body = Body::of_question(&question.call_id, true);
+            self.conversation.store(body);
+        }
+    }
+
+    /// The program ended while calls waited for an answer: the model is told that they have not run.
+    pub(super) fn end_unanswered(&mut self) {
+        let missing = self.conversation.context.missing_results(now_ms());
+        if missing.is_empty() {
+            return;
+        }
+        let branch = self.conversation.branch();
+        if branch.unanswered().is_empty() {
+            return;
+        }
+        for mut message in missing {
+            if let Message::ToolResult(result) = Arc::make_mut(&mut message)
+                && branch.unanswered().contains(&result.tool_call_id)
+            {
+                result.content = vec![Content::text(UNANSWERED)];
+            }
+            self.conversation.publish_whole(message);
         }
     }
 

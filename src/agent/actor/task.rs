@@ -327,6 +327,7 @@ impl Actor {
     }
 
     fn start_run(&mut self) {
+        self.end_unanswered();
         let env = Arc::clone(&self.env);
         let opening = self.conversation.opening(&self.model, &self.toolbox);
         self.start(false, |link| async move {

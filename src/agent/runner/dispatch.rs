@@ -17,13 +17,12 @@ use super::loop_guard::LoopGuard;
 use super::outcome::CallOutcome;
 use super::redaction;
 use super::turn::Reply;
-use crate::agent::event::{AgentEvent, Phase, ToolStatus, now_ms};
+use crate::agent::event::{AgentEvent, NOT_STARTED, Phase, ToolStatus, now_ms};
 use crate::agent::tool::{Details, OtherDetails, ToolError};
 use crate::agent::toolbox::Lookup;
 use crate::llm::{Content, Message, StopReason, ToolCall, ToolResultMessage};
 
 /// The result of a call that was cancelled while it waited.
-const NOT_STARTED: &str = "Execution cancelled before start";
 
 /// Calls that run at the same time at most.
 const MAX_PARALLEL: usize = 16;

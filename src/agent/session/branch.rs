@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::entry::{Body, Kind};
+use super::lifecycle::unanswered;
 use super::reader;
 use super::tree::{NodeId, Place, Tree};
 
@@ -20,6 +21,7 @@ pub struct SessionBranch {
     /// None where nothing is stored.
     file: Option<Arc<File>>,
     entries: Vec<Entry>,
+    unanswered: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -41,10 +43,29 @@ impl SessionBranch {
                 place: it.place.clone(),
             })
         });
-        Self {
+        let mut branch = Self {
             entries: entries.collect(),
             file,
-        }
+            unanswered: Vec::new(),
+        };
+        branch.unanswered = branch.unanswered_in(tree);
+        branch
+    }
+
+    /// The calls at its end that have not run, since the user was asked and has not answered.
+    pub fn unanswered(&self) -> &[String] {
+        &self.unanswered
+    }
+
+    fn unanswered_in(&self, tree: &Tree) -> Vec<String> {
+        let path = tree.leaf().into_iter().flat_map(|it| tree.ancestors(it));
+        let nodes = path.map(|node| tree.node(node));
+        let end = nodes.take_while(|node| !matches!(node.kind, Kind::Assistant | Kind::User));
+        let events = end.filter(|node| node.kind == Kind::Other);
+        let bodies: Vec<Arc<Body>> = events
+            .filter_map(|node| self.body(&node.place).ok())
+            .collect();
+        unanswered(bodies.iter().map(AsRef::as_ref))
     }
 
     /// How many entries there are.
@@ -83,13 +104,17 @@ impl SessionBranch {
     /// Reads what the entries at `range` hold; an error for each that cannot be read.
     pub fn read(&self, range: Range<usize>) -> Vec<io::Result<Arc<Body>>> {
         let entries = self.entries.get(range).unwrap_or_default();
-        let read = |entry: &Entry| match &entry.place {
+        let read = |entry: &Entry| self.body(&entry.place);
+        entries.iter().map(read).collect()
+    }
+
+    fn body(&self, place: &Place) -> io::Result<Arc<Body>> {
+        match place {
             Place::Memory(body) => Ok(Arc::clone(body)),
             Place::File { offset, length } => {
                 let file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
                 reader::body(file, *offset, *length).map(Arc::new)
             }
-        };
-        entries.iter().map(read).collect()
+        }
     }
 }

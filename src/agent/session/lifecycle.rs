@@ -10,6 +10,8 @@ use crate::agent::event::{AgentEvent, CompactionOutcome, RunOutcome};
 
 /// Their `customType`.
 const EVENT: &str = "tiller.event";
+const ASKED: &str = "tool_call_asked";
+const ANSWERED: &str = "tool_call_answered";
 
 impl Body {
     /// What `event` says about how a run went; most say nothing of it.
@@ -93,6 +95,12 @@ impl Body {
         vec![entry(data)]
     }
 
+    /// A call waits for the user's answer before it runs, or has it.
+    pub fn of_question(call_id: &str, answered: bool) -> Self {
+        let event = if answered { ANSWERED } else { ASKED };
+        entry(json!({"event": event, "toolCallId": call_id}))
+    }
+
     /// What it says about how a run went, if it is such an entry.
     pub fn lifecycle(&self) -> Option<&Value> {
         match self {
@@ -100,6 +108,21 @@ impl Body {
             _ => None,
         }
     }
+}
+
+/// The calls that had not run when all these entries were written, latest first: the user was asked, and
+/// has not answered.
+pub(super) fn unanswered<'a>(latest_first: impl Iterator<Item = &'a Body>) -> Vec<String> {
+    let (mut answered, mut waiting) = (Vec::new(), Vec::new());
+    for data in latest_first.filter_map(Body::lifecycle) {
+        let id = data["toolCallId"].as_str().unwrap_or_default().to_owned();
+        match data["event"].as_str() {
+            Some(ANSWERED | "tool_call_end") => answered.push(id),
+            Some(ASKED) if !answered.contains(&id) => waiting.push(id),
+            _ => {}
+        }
+    }
+    waiting
 }
 
 fn agent_end(outcome: &RunOutcome) -> Vec<Body> {

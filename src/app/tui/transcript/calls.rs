@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::cell::{CellBody, ToolCell, ToolState};
 use super::cells::Cells;
 use super::draft::Draft;
-use crate::agent::event::ToolStatus;
+use crate::agent::event::{ToolStatus, UNANSWERED};
 use crate::agent::tool::{Details, DiffDetails, OtherDetails};
 use crate::llm::message::content_text;
 use crate::llm::{Content, ToolCall};
@@ -136,6 +136,21 @@ pub(super) fn give_up(cells: &mut Cells, of_blocks: impl Iterator<Item = usize>)
         change(cells, index, |tool| {
             if !matches!(tool.state, ToolState::Finished(_)) {
                 tool.state = ToolState::Finished(ToolStatus::Cancelled);
+            }
+        });
+    }
+}
+
+/// These calls waited for an answer when the session ended: they never ran.
+pub(super) fn give_up_unanswered(cells: &mut Cells, call_ids: &[String]) {
+    for call_id in call_ids {
+        let Some(index) = cells.of_call(call_id) else {
+            continue;
+        };
+        change(cells, index, |tool| {
+            if !matches!(tool.state, ToolState::Finished(_)) {
+                tool.state = ToolState::Finished(ToolStatus::Cancelled);
+                UNANSWERED.clone_into(&mut tool.failure);
             }
         });
     }

@@ -27,6 +27,7 @@ pub(super) fn cells_of(branch: &SessionBranch, entries: Range<usize>) -> Vec<Cel
 
 /// Appends the cells of stored entries.
 pub(super) fn push_entries(cells: &mut Cells, branch: &SessionBranch, entries: Range<usize>) {
+    let has_end = entries.end == branch.len();
     for body in branch.read(entries) {
         match body.as_deref() {
             Ok(Body::Message { message }) => push_message(cells, message),
@@ -49,6 +50,9 @@ pub(super) fn push_entries(cells: &mut Cells, branch: &SessionBranch, entries: R
                 notices::push(cells, NoticeLevel::Warning, text);
             }
         }
+    }
+    if has_end {
+        calls::give_up_unanswered(cells, branch.unanswered());
     }
 }
 

@@ -3,6 +3,7 @@
 use ratatui::style::Style;
 
 use crate::agent::ToolStatus;
+use crate::agent::event::NOT_STARTED;
 use crate::agent::tool::{
     CommandDetails, Details, DiffDetails, FileChange, FilesDetails, MatchesDetails, TextDetails,
 };
@@ -230,6 +231,9 @@ fn summary(tool: &ToolCell) -> (String, Tone) {
         let label = match tool.state {
             ToolState::Waiting => "waits its turn",
             ToolState::Finished(ToolStatus::Skipped) => "skipped",
+            ToolState::Finished(ToolStatus::Cancelled) if tool.failure.starts_with(NOT_STARTED) => {
+                "not run"
+            }
             ToolState::Finished(ToolStatus::Cancelled) => "stopped",
             ToolState::Finished(_) => "",
             // What the model has written of it so far.
