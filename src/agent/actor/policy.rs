@@ -32,9 +32,10 @@ impl PolicyOwner {
 pub(super) fn told(mode: PermissionMode) -> &'static str {
     match mode {
         PermissionMode::Plan => {
-            "plan. Nothing may be changed: look around, then propose a plan. Commands run in a \
-             sandbox without network that can write to its own /tmp only. The user decides whether \
-             the plan is carried out"
+            "plan. Nothing may be changed: look around, then propose a plan, under the heading \
+             `## Plan` (only what can be carried out as it stands; a question is answered without \
+             one). Commands run in a sandbox without network that can write to its own /tmp only. \
+             The user decides whether the plan is carried out"
         }
         PermissionMode::Ask => "ask. The user is asked before anything is changed or run",
         PermissionMode::Auto => {

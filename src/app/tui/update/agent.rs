@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::plan::ends_with_plan;
 use super::{iterations, permission, questions, sessions, tree, trials};
 use crate::agent::permission::PermissionMode;
 use crate::agent::session::{HistoryFacts, SessionBranch};
@@ -113,13 +114,16 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             app.models.use_now(model);
             app.status.thinking = *thinking;
         }
-        AgentEvent::AgentEnd { outcome, .. } => {
+        AgentEvent::AgentEnd { outcome, messages } => {
             app.resume = match outcome {
                 RunOutcome::LimitReached { .. } => Some(Resume::AtLimit),
                 RunOutcome::BudgetReached(reached) => Some(Resume::AtBudget(reached.next)),
                 RunOutcome::Failed { .. } => Some(Resume::Failed),
                 RunOutcome::Aborted if app.run.is_retrying() => Some(Resume::Failed),
-                RunOutcome::Done if app.status.permission == PermissionMode::Plan => {
+                RunOutcome::Done
+                    if app.status.permission == PermissionMode::Plan
+                        && ends_with_plan(messages) =>
+                {
                     Some(Resume::Planned(AnswerDelay::starting(app.now)))
                 }
                 RunOutcome::Aborted | RunOutcome::Done | RunOutcome::Truncated => None,

@@ -15,14 +15,13 @@ mod list;
 mod refusal;
 mod iterations;
 mod models;
-mod themes;
-mod settings;
 mod sessions;
 mod trials;
 mod undo;
 mod questions;
 mod rule;
 mod permission;
+mod plan;
 mod budget;
 
 mod agent;
