@@ -149,6 +149,8 @@ pub struct Rehearsal {
     pub details: Details,
     /// Stands for the change: another one, also to another content, has another fingerprint.
     pub fingerprint: u64,
+    /// Whether there would be any.
+    pub changes: bool,
 }
 
 /// Live details of a running call: lossy, the latest wins.

@@ -193,6 +193,36 @@ async fn where_nobody_can_be_asked_the_rule_is_named_that_would_allow_it() {
 }
 
 #[tokio::test]
+async fn where_no_rule_would_allow_it_the_way_out_is_named() {
+    let command = ("bash", json!({"command": "eval \"$X\""}));
+    let own = Rule::of_tool("write", Action::Ask, Origin::Session);
+    let full = "or have nothing asked (--permission full).";
+    for (call, rules, way_out) in [
+        (command, Vec::new(), full),
+        (write(".git/hooks/x"), Vec::new(), full),
+        (
+            write("a.txt"),
+            vec![own],
+            "The user could change that rule,",
+        ),
+    ] {
+        let policy = Policy::new(PermissionMode::Ask, rules);
+        let mut setup = setup(PermissionMode::Ask, false, &[call]);
+        setup.permission = Some(PermissionOptions {
+            policy,
+            ..everything_allowed()
+        });
+        let mut agent = setup.start();
+        agent.prompt("Go");
+        assert_eq!(agent.settled().await, RunOutcome::Done);
+        let result = agent.request(1).pop().unwrap();
+        for words in [way_out, "in the full screen (tiller without -p)"] {
+            assert!(result.contains(words), "{words}: {result}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_model_that_was_never_told_of_a_mode_works_in_full() {
     let mut agent = working(PermissionMode::Full, true, &[write("a.txt")]);
     agent.prompt("Go");

@@ -1,7 +1,7 @@
 //! A call that changes files shows the whole change before it is allowed, and makes no other one.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -80,6 +80,40 @@ async fn the_whole_change_is_shown_and_then_made() {
         assert_eq!(agent.settled().await, RunOutcome::Done);
         assert_eq!(content(&agent), "one\n2\nthree\n", "{tool}");
     }
+}
+
+#[tokio::test]
+async fn what_would_change_nothing_is_not_asked() {
+    let same = || ("write", json!({"file_path": "a.txt", "content": BEFORE}));
+    let mut agent = asking(same());
+    let node = |agent: &TestAgent| fs::metadata(agent.cwd.join("a.txt")).unwrap().ino();
+    let before = node(&agent);
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let result = agent.request(1).pop().unwrap();
+    assert!(result.contains("nothing was written"), "{result}");
+    assert_eq!(node(&agent), before);
+    // A rule that asks holds, and where it is asked that is said.
+    let rule = Rule {
+        path: Some("*.txt".into()),
+        ..Rule::of_tool("write", Action::Ask, Origin::Session)
+    };
+    let policy = Policy::new(PermissionMode::Auto, vec![rule]);
+    let mut agent = Setup {
+        permission: Some(PermissionOptions {
+            policy,
+            ..everything_allowed()
+        }),
+        ..setup(PermissionMode::Auto, true, &[same()])
+    }
+    .start();
+    fs::write(agent.cwd.join("a.txt"), BEFORE).unwrap();
+    agent.prompt("Go");
+    let question = asked(&mut agent).await;
+    let reason = &permission(&question).reason;
+    assert!(reason.ends_with("; nothing would change in it"), "{reason}");
+    agent.handle.answer(question.id, Answer::once());
+    assert_eq!(agent.settled().await, RunOutcome::Done);
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use super::execution::reason;
 use super::link::{RunLink, Turn};
 use super::redaction;
 use crate::agent::event::AgentEvent;
-use crate::agent::permission::{Decision, rules_to_toml};
+use crate::agent::permission::{Decision, Origin, Rule, rules_to_toml};
 use crate::agent::question::{Answer, PermissionSubject, Subject};
 use crate::agent::tool::{Progress, Rehearsal, ToolError};
 use crate::llm::ToolCall;
@@ -39,6 +39,13 @@ pub(super) async fn ask(
             );
         }
         if let Some(rehearsal) = rehearsal {
+            if !rehearsal.changes {
+                if decision.rule.is_none() && may_read(link, env, allowed).await? {
+                    allowed.shown = fingerprint;
+                    return Ok(());
+                }
+                why = format!("{}; nothing would change in it", decision.reason);
+            }
             let details = Arc::new(rehearsal.details);
             allowed.preview = redaction::details(env.redactor.get(), &details);
             link.emit(AgentEvent::ToolUpdate {
@@ -94,14 +101,20 @@ async fn rehearse(
         Ok(Err(error)) | Err(error) => error,
     };
     // What it says of a file that the model may not read is not for the model.
-    let reads = env
-        .permissions
-        .reads_freely(&allowed.effects.writes, &env.cwd, &link.processes);
-    if reads.await? {
+    if may_read(link, env, allowed).await? {
         Err(Refusal::Failing(error))
     } else {
         Ok(None)
     }
+}
+
+/// Whether the model may read without a question what the call would change.
+async fn may_read(link: &RunLink, env: &RunEnv, allowed: &Allowed) -> Result<bool, String> {
+    let writes = &allowed.effects.writes;
+    let reads = env
+        .permissions
+        .reads_freely(writes, &env.cwd, &link.processes);
+    reads.await
 }
 
 /// The refusal of a call where nobody can be asked, and the way out.
@@ -110,8 +123,16 @@ fn nobody_to_ask(decision: &Decision) -> String {
         "Not permitted: {}. Nobody can be asked here.",
         decision.reason
     );
+    let own = |rule: &Arc<Rule>| rule.origin != Origin::BuiltIn;
     match &*decision.suggestions {
-        [] => why,
+        [] if decision.rule.as_ref().is_some_and(own) => format!(
+            "{why} The user could change that rule, or allow the call in the full screen (tiller without \
+             -p)."
+        ),
+        [] => format!(
+            "{why} No rule would be narrow enough to allow it from now on: the user could allow it in the \
+             full screen (tiller without -p), or have nothing asked (--permission full)."
+        ),
         rules => format!(
             "{why} The user could allow it with a rule in config.toml:\n{}",
             rules_to_toml(rules).trim_end()

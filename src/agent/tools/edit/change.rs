@@ -31,6 +31,7 @@ impl Change {
         }
         Ok(Rehearsal {
             fingerprint: self.fingerprint(),
+            changes: self.changes(),
             details: Details::Diff(self.details),
         })
     }
@@ -41,8 +42,22 @@ impl Change {
     /// The file could not be written, or the user was `shown` another change.
     pub fn make(self, shown: Option<u64>) -> Result<ToolOutput, ToolError> {
         must_be_shown(shown, || self.fingerprint())?;
+        if let Some(before) = self.before.as_ref().filter(|_| !self.changes()) {
+            self.file.record(&self.after, &before.freshness);
+            let report = format!(
+                "{} has exactly this content already: nothing was written",
+                self.file.path.shown
+            );
+            return Ok(ToolOutput::new(report, Details::Diff(self.details)));
+        }
         self.file.write(&self.after, self.before.as_ref())?;
         Ok(ToolOutput::new(self.report, Details::Diff(self.details)))
+    }
+
+    /// Whether the file would hold anything else than before.
+    fn changes(&self) -> bool {
+        let before = self.before.as_ref();
+        before.is_none_or(|before| before.bytes.as_ref() != Some(&self.after))
     }
 
     fn fingerprint(&self) -> u64 {

@@ -345,6 +345,18 @@ impl Plan {
         }
     }
 
+    /// Whether any file would be another one.
+    pub fn changes_anything(&self) -> bool {
+        self.files.iter().any(|file| match &file.after {
+            After::Same => false,
+            After::Gone => file.before.is_some(),
+            After::Bytes(bytes) => {
+                let before = file.before.as_ref();
+                before.is_none_or(|before| before.bytes.as_ref() != Some(bytes))
+            }
+        })
+    }
+
     /// Stands for the change: another one, also to other content, has another one.
     pub fn fingerprint(&self) -> u64 {
         let changed = self.files.iter().filter(|file| file.after != After::Same);

@@ -93,6 +93,7 @@ impl TypedTool for ApplyPatch {
         let rehearse = |plan: Plan| {
             Ok(Rehearsal {
                 fingerprint: plan.fingerprint(),
+                changes: plan.changes_anything(),
                 details: Details::Diff(plan.details()),
             })
         };
