@@ -14,7 +14,7 @@ use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
-use tiller::llm::Content;
+use tiller::llm::{AssistantMessage, Content, Message, StopReason};
 
 use super::app_kit::*;
 
@@ -521,18 +521,22 @@ fn a_user_who_looks_elsewhere_is_called_once_for_each_question() {
 
 #[test]
 fn a_plan_is_carried_out_by_enter_on_the_empty_editor() {
-    let end = |outcome: RunOutcome| AgentEvent::AgentEnd {
-        messages: Vec::new(),
-        outcome,
-    };
-    let planned = |outcome: RunOutcome| {
+    let ended = |outcome: RunOutcome, text: &str| {
         let mut tui = TestTui::new(100, 24);
         tui.app.status.permission = PermissionMode::Plan;
         tui.running(Phase::Streaming);
-        tui.agent(end(outcome));
+        tui.agent(AgentEvent::AgentEnd {
+            messages: vec![Arc::new(Message::Assistant(AssistantMessage {
+                content: vec![Content::text(text)],
+                stop_reason: StopReason::Stop,
+                ..AssistantMessage::default()
+            }))],
+            outcome,
+        });
         tui.state(RunState::Idle);
         tui
     };
+    let planned = |outcome: RunOutcome| ended(outcome, "## Plan\n1. Do it");
     let mut tui = planned(RunOutcome::Done);
     let offer = "Enter on the empty editor carries the plan out in auto";
     assert!(tui.frame().contains(offer), "{}", tui.frame());
@@ -549,7 +553,11 @@ fn a_plan_is_carried_out_by_enter_on_the_empty_editor() {
     );
     assert!(tui.frame().contains("─ auto"), "{}", tui.frame());
 
-    // Another mode, other words, another end.
+    // Another mode, other words, another end, an answer without a plan.
+    let mut tui = ended(RunOutcome::Done, "It stands in src/a.rs.");
+    tui.wait(500);
+    assert!(!tui.frame().contains(offer), "{}", tui.frame());
+    assert_eq!(tui.key("enter"), []);
     let mut tui = planned(RunOutcome::Done);
     tui.wait(500);
     tui.key("shift+tab");
@@ -599,6 +607,35 @@ fn what_is_typed_for_the_editor_answers_nothing() {
         tui.key("f1");
         for key in ["y", "n", "1", "enter"] {
             assert_eq!(tui.key(key), [], "{key}");
+        }
+    }
+}
+
+#[test]
+fn what_is_said_for_a_moment_hides_neither_what_runs_nor_how_it_ended() {
+    for columns in [40, 60, 80, 100] {
+        let mut tui = TestTui::new(columns, 24);
+        ask(&mut tui, &[command(1, "make")]);
+        tui.wait(500);
+        tui.key("s");
+        let frame = tui.frame();
+        for words in ["waiting for your answer", "Esc stops"] {
+            assert!(frame.contains(words), "{columns} {words}: {frame}");
+        }
+        assert_eq!(
+            frame.contains("No rule fits"),
+            columns >= 60,
+            "{columns}: {frame}"
+        );
+        tui.agent(AgentEvent::Questions { open: Vec::new() });
+        tui.agent(AgentEvent::AgentEnd {
+            messages: Vec::new(),
+            outcome: RunOutcome::Aborted,
+        });
+        tui.state(RunState::Idle);
+        let frame = tui.frame();
+        for words in ["⊘ stopped", "No rule fits"] {
+            assert!(frame.contains(words), "{columns} {words}: {frame}");
         }
     }
 }

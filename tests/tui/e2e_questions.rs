@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use serde_json::json;
 
 use super::e2e_job::leave;
@@ -61,6 +62,36 @@ fn an_edit_shows_its_diff_awaits_input_and_is_made_as_shown() {
 }
 
 #[test]
+fn a_call_that_waited_when_tiller_was_killed_is_said_not_to_have_run() {
+    let command = json!({"command": "git push"});
+    let (server, sandbox) = job::stage_with(vec![
+        Reply::call("bash", command),
+        Reply::text("I see."),
+        Reply::text("Again."),
+    ]);
+    let resumed = |sandbox: &Sandbox| Launch::new(sandbox).args(&["-c"]).size(100, 40).start();
+    let screen = open(&sandbox, "ask");
+    screen.keys("go<enter>");
+    screen.wait_for("? Run this command?");
+    screen.signal(Signal::SIGKILL);
+    screen.wait_dead();
+    let waited = "the session ended while this waited for the user's answer";
+    let screen = resumed(&sandbox);
+    screen.wait_for(waited);
+    screen.wait_for("not run");
+    screen.keys("on<enter>");
+    screen.wait_for("I see.");
+    let body = server.requests()[1].body.to_string();
+    assert!(body.contains(waited), "{body}");
+    leave(&screen);
+    // The same once it stands in the session.
+    let screen = resumed(&sandbox);
+    screen.wait_for("I see.");
+    screen.wait_for(waited);
+    leave(&screen);
+}
+
+#[test]
 fn a_plan_is_made_without_changes_and_carried_out_on_enter() {
     let write = || Reply::call("write", json!({"file_path": "a.txt", "content": "new\n"}));
     let (server, sandbox) = job::stage_with(vec![
@@ -101,11 +132,17 @@ fn a_budget_is_set_shown_and_held_to() {
     ]);
     let screen = open(&sandbox, "full");
     screen.keys("/budget 1 token<enter>");
-    screen.wait_for("Spent of this session's budget: 0 of 1 tokens");
+    screen.wait_for("This session may spend 1 tokens. Spent so far: $0.000 and 0 tokens");
     screen.keys("go<enter>");
     screen.wait_for("Budget of 1 tokens reached");
     screen.keys("/budget off<enter>");
-    screen.wait_for("No budget is set for this session");
+    screen.wait_for("This session has no budget any more.");
+    screen.keys("/budget<enter>");
+    screen.wait_for("No budget is set for this session; it has spent");
+    screen.keys("/budget lots<enter>");
+    screen.wait_for("/budget lots is no budget: say dollars above 0 ($5)");
+    screen.keys("/budget $5<enter>");
+    screen.wait_for("This session may spend $5. Spent so far:");
     read_it(&screen);
     screen.keys("<enter>");
     screen.wait_for("Two.");

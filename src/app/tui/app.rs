@@ -16,7 +16,7 @@ use super::layout::{Areas, editor_size};
 use super::overlay::{ModelsState, Overlay};
 use super::rule_draft::RuleDraft;
 use super::run_facts::{Resume, RunStats};
-use super::theme::{Theme, ThemeChoice};
+use super::theme::{ColorDepth, Theme};
 use super::timeline::Timeline;
 use super::transcript::Transcript;
 use crate::agent::permission::PermissionMode;
@@ -47,8 +47,9 @@ pub struct App {
     pub(crate) keymap: Keymap,
     /// The colors.
     pub theme: Theme,
-    /// Which theme that is to be.
-    pub themes: ThemeChoice,
+    /// The colors the terminal can show, when the theme is to follow its background: the user
+    /// named none, and there are enough of them.
+    pub adaptive_theme: Option<ColorDepth>,
     /// What lies over the screen, topmost last.
     pub overlays: Vec<Overlay>,
     pub(crate) run: RunState,
@@ -270,7 +271,7 @@ impl App {
             composer: Composer::new(width, rows),
             keymap,
             theme,
-            themes: ThemeChoice::default(),
+            adaptive_theme: None,
             overlays: Vec::new(),
             run: RunState::Idle,
             stats: RunStats::default(),

@@ -43,4 +43,4 @@ mod tty_writer;
 pub mod input;
 
 pub use event_loop::run;
-pub use options::{ExitKind, StoredFiles, ThemeSettings, TuiOptions, UserFiles};
+pub use options::{ExitKind, StoredFiles, TuiOptions};

@@ -15,7 +15,7 @@ pub fn act(app: &mut App, argument: &str) -> Vec<Effect> {
     }
     let Some(budget) = parse(argument, app.status.budget) else {
         let text = format!(
-            "/budget {argument}: say dollars ($5), tokens (200k tokens), or off for no limit"
+            "/budget {argument} is no budget: say dollars above 0 ($5), tokens (200k tokens), or off for no limit"
         );
         app.transcript.push_notice(NoticeLevel::Error, text);
         return Vec::new();
@@ -25,7 +25,7 @@ pub fn act(app: &mut App, argument: &str) -> Vec<Effect> {
     if let Some(Resume::AtBudget(_)) = app.resume {
         app.resume = Some(Resume::AtLimit);
     }
-    let text = spent(&app.status);
+    let text = set(&app.status);
     app.transcript.push_notice(NoticeLevel::Info, text);
     vec![Effect::SetBudget(budget)]
 }
@@ -60,6 +60,31 @@ fn positive(text: &str) -> Option<f64> {
     (number.is_finite() && number > 0.0).then_some(number)
 }
 
+/// The limit as it is from now on, and what of it is spent.
+fn set(status: &Status) -> String {
+    let Budget { usd, tokens } = status.budget;
+    let (cost, read) = (status.total.cost.total, status.total.context_tokens());
+    let so_far = format!("Spent so far: {} and {} tokens", dollars(cost), short(read));
+    let limits = [
+        (usd > 0.0).then(|| BudgetLimit::Usd(usd).to_string()),
+        (tokens > 0).then(|| format!("{} tokens", short(tokens))),
+    ];
+    let limits: Vec<String> = limits.into_iter().flatten().collect();
+    if limits.is_empty() {
+        return format!("This session has no budget any more. {so_far}");
+    }
+    let is_reached = usd > 0.0 && cost >= usd || tokens > 0 && read >= tokens;
+    let then = if is_reached {
+        "\nThat is reached: before the next model call you are asked"
+    } else {
+        ""
+    };
+    format!(
+        "This session may spend {}. {so_far}{then}",
+        limits.join(" and ")
+    )
+}
+
 /// What was spent, and of what.
 fn spent(status: &Status) -> String {
     let Budget { usd, tokens } = status.budget;
@@ -71,7 +96,10 @@ fn spent(status: &Status) -> String {
     let limits: Vec<String> = limits.into_iter().flatten().collect();
     if limits.is_empty() {
         let (cost, read) = (dollars(cost), short(read));
-        return format!("No budget is set for this session; it has spent {cost} and {read} tokens");
+        return format!(
+            "No budget is set for this session; it has spent {cost} and {read} tokens\n\
+             /budget $5 or /budget 200k tokens sets one"
+        );
     }
     format!("Spent of this session's budget: {}", limits.join(", "))
 }

@@ -1,8 +1,8 @@
 //! The top match. It only routes: what a message means is decided by its owner.
 
 use super::{
-    agent, editor, iterations, keys, list, models, overlay, queue, scroll, sessions, settings,
-    stop, terminal, themes, tree, trials, undo,
+    agent, editor, iterations, keys, list, models, overlay, queue, scroll, sessions, stop,
+    terminal, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
@@ -98,8 +98,6 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
             return models::cycle(app, favorites, direction);
         }
         EffectResult::Saved(saved) => models::saved(app, saved),
-        EffectResult::Themes(read) => return themes::read(app, read),
-        EffectResult::SettingSaved(saved) => settings::saved(app, saved),
         EffectResult::Forked(prompt) => tree::take_prompt(app, &prompt),
         EffectResult::Compared(lines) => tree::compared(app, lines),
         EffectResult::Tree(outline) => tree::read(app, *outline),

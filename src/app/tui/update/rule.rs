@@ -28,7 +28,7 @@ pub fn open(app: &mut App, action: Action) {
         return;
     };
     if subject.suggestions.is_empty() {
-        app.say("No rule can allow this call: answer y or n", SAY_MS);
+        app.say("No rule fits this call: answer y or n", SAY_MS);
         return;
     }
     let text = rules_to_toml(&subject.suggestions);

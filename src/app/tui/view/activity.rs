@@ -15,6 +15,9 @@ use crate::app::tui::text::width::{ellipsis, width};
 /// Bytes a token has on average, for a speed before the provider has counted.
 const BYTES_PER_TOKEN: f64 = 3.5;
 
+/// Columns below which nothing is said beside what runs.
+const LEAST_SAID: usize = 12;
+
 pub fn has_something(app: &App) -> bool {
     app.run != RunState::Idle
         || app.hint.is_some()
@@ -49,12 +52,17 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
             StyledLine::draw_both(&left, &hint.unwrap_or(kills), area, buffer);
         }
         RunState::Idle => {
-            let line = hint.unwrap_or_else(|| idle(app, area.width));
             let offers = app.resume.is_some() || app.trial_asks() || app.start.asks_trust;
-            let ended = app.stats.last.as_ref().filter(|_| offers);
-            let ended = ended.map_or_else(StyledLine::new, |last| ended_line(app, last));
+            let last = app.stats.last.as_ref().filter(|_| offers || hint.is_some());
+            let ended = last.map_or_else(StyledLine::new, |last| ended_line(app, last));
+            // What is said for a moment is cut rather than how the run ended.
+            let least = last.filter(|_| hint.is_some());
+            let least = least.map_or_else(StyledLine::new, |last| {
+                StyledLine::of(how_it_ended(last), app.theme.faint)
+            });
+            let line = hint.unwrap_or_else(|| idle(app, area.width));
             let fits = line.width() + ended.width() + 4 <= usize::from(area.width);
-            let right = if fits { ended } else { StyledLine::new() };
+            let right = if fits { ended } else { least };
             StyledLine::draw_both(&line, &right, area, buffer);
         }
     }
@@ -139,15 +147,7 @@ fn offer(app: &App, action: Action, does: &str) -> StyledLine {
 
 /// What is left to say of the run before.
 fn ended_line(app: &App, last: &LastRun) -> StyledLine {
-    let (mark, what) = match &last.outcome {
-        RunOutcome::Done => ("✓", "done"),
-        RunOutcome::Truncated => ("!", "cut at the output limit"),
-        RunOutcome::Aborted => ("⊘", "stopped"),
-        RunOutcome::Failed { .. } => ("✗", "failed"),
-        RunOutcome::LimitReached { .. } => ("!", "at the limit"),
-        RunOutcome::BudgetReached(_) => ("!", "at the budget"),
-    };
-    let mut text = format!("{mark} {what}");
+    let mut text = how_it_ended(last).to_owned();
     if last.millis >= 1000 {
         let after = match last.outcome {
             RunOutcome::Done => "in",
@@ -159,6 +159,17 @@ fn ended_line(app: &App, last: &LastRun) -> StyledLine {
         text = format!("{text} · ↓{}", short(last.output));
     }
     StyledLine::of(text, app.theme.faint)
+}
+
+fn how_it_ended(last: &LastRun) -> &'static str {
+    match last.outcome {
+        RunOutcome::Done => "✓ done",
+        RunOutcome::Truncated => "! cut at the output limit",
+        RunOutcome::Aborted => "⊘ stopped",
+        RunOutcome::Failed { .. } => "✗ failed",
+        RunOutcome::LimitReached { .. } => "! at the limit",
+        RunOutcome::BudgetReached(_) => "! at the budget",
+    }
 }
 
 fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mut Buffer) {
@@ -178,6 +189,7 @@ fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mu
         left.push(ellipsis(&what, room), theme.activity);
         let used = left.width() - mark;
         let left_over = room.saturating_sub(used + 3);
+        let extra = extra.filter(|_| right.width() == 0);
         if let Some(extra) = extra.filter(|extra| width(extra) <= left_over || left_over >= 16) {
             left.push(
                 format!(" · {}", ellipsis(&extra, left_over)),
@@ -199,9 +211,13 @@ fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mu
             left = left.then(&offer);
         }
     }
-    let fits = left.width() + right.width() + 2 <= columns;
-    let right = if fits { right } else { &StyledLine::new() };
-    StyledLine::draw_both(&left, right, area, buffer);
+    StyledLine::draw_both(&left, &StyledLine::new(), area, buffer);
+    // What runs and how to stop it is never cut for what is said beside it.
+    let rest = columns.saturating_sub(left.width() + 2);
+    if rest >= LEAST_SAID.min(right.width()) {
+        let said = right.width().min(rest) as u16;
+        right.draw(buffer, area.right() - 1 - said, area.y, said);
+    }
 }
 
 /// What runs, with its time, and something to add where there is room.

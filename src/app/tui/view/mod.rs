@@ -19,7 +19,6 @@ mod tree;
 mod undo;
 mod comparison;
 mod models;
-mod themes;
 mod model_details;
 mod sessions;
 mod session_facts;
