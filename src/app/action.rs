@@ -35,6 +35,8 @@ pub enum Action {
     Help,
     /// Edit the text in `$VISUAL` or `$EDITOR`.
     ExternalEditor,
+    /// Complete the path before the caret.
+    Complete,
     /// Search earlier prompts.
     HistorySearch,
     /// Have a summary stand for the conversation so far.
@@ -359,6 +361,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     row(Undo, "undo", "Undo the last change of the text", Writing),
     row(Redo, "redo", "Redo what was undone", Writing),
     row(ExternalEditor, "external_editor", "Edit the text in $VISUAL or $EDITOR", Writing),
+    row(Complete, "complete", "Complete the path before the caret; in the list of commands (`/`) or files (`@`): take the selected one", Writing),
     row(HistorySearch, "history_search", "Search earlier prompts", Writing),
     within(Scope::List, row(ListPrevious, "list_previous", "In a list: select the row before (so does Up)", Popups)),
     within(Scope::List, row(ListNext, "list_next", "In a list: select the next row (so does Down)", Popups)),

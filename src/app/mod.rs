@@ -5,6 +5,7 @@ pub(crate) mod args;
 pub(crate) mod dirs;
 pub mod sanitize;
 pub(crate) mod humanize;
+pub mod files;
 pub mod fuzzy;
 pub(crate) mod config;
 pub mod models;

@@ -2,6 +2,7 @@
 
 mod app_kit;
 mod app_keys;
+mod app_completion;
 mod app_context;
 mod app_frames;
 mod app_storm;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use ratatui::layout::Size;
 
 use super::answer_delay::AnswerDelay;
+use super::completion::Completion;
 use super::composer::{Composer, SavedDraft};
 use super::input::MouseEvent;
 use super::keymap::Keymap;
@@ -44,6 +45,10 @@ pub struct App {
     pub transcript: Transcript,
     /// The editor.
     pub composer: Composer,
+    /// What can stand at its caret, while that is shown.
+    pub completion: Option<Completion>,
+    /// Whether that was closed, so that it stays away until something else is typed.
+    pub(crate) dismissed: bool,
     pub(crate) keymap: Keymap,
     /// The colors.
     pub theme: Theme,
@@ -269,6 +274,8 @@ impl App {
             now,
             transcript,
             composer: Composer::new(width, rows),
+            completion: None,
+            dismissed: false,
             keymap,
             theme,
             adaptive_theme: None,

@@ -71,6 +71,10 @@ pub enum Effect {
     Uncompact,
     /// Ask where the window goes.
     ReadContext,
+    /// Find files by some of their letters.
+    FindFiles(String),
+    /// Read what a path that was begun can become.
+    ReadFolder(String),
     /// Read which models there are.
     ListModels,
     /// Resolve the name of a model.

@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use super::composer::{HistoryFile, SavedDraft};
 use super::effect::{Direction, Effect, TreeEffect, TrialEffect, UndoEffect};
 use super::external_editor;
+use super::file_finder::{FileFinder, names_in_folder};
 use super::msg::{EffectResult, FoundModel};
 use super::options::StoredFiles;
 use super::session_effect_runner::{Reading, SessionEffectRunner};
@@ -51,6 +52,8 @@ pub struct EffectRunner {
     trials: Option<PathBuf>,
     /// None where nothing is stored.
     sessions: Option<SessionEffectRunner>,
+    /// Started when a file is looked for.
+    finder: Option<FileFinder>,
     results: UnboundedSender<EffectResult>,
 }
 
@@ -85,6 +88,7 @@ impl EffectRunner {
             history,
             trials: files.as_ref().map(|files| files.trials.clone()),
             sessions,
+            finder: None,
             storage: files.and_then(|files| Storage::start(files, results.clone())),
             results,
         }
@@ -147,6 +151,21 @@ impl EffectRunner {
                 self.store(Job::ChangeSession(change, session));
             }
             Effect::SaveDraft(draft) => self.store(Job::SaveDraft(draft)),
+            Effect::FindFiles(typed) => {
+                if self.finder.is_none() {
+                    self.finder = FileFinder::start(&self.cwd, self.results.clone());
+                }
+                if let Some(finder) = &self.finder {
+                    finder.find(typed);
+                }
+            }
+            Effect::ReadFolder(typed) => {
+                let cwd = self.cwd.clone();
+                self.block(move || {
+                    let names = names_in_folder(&cwd, &typed);
+                    EffectResult::Folder(typed, names)
+                });
+            }
             Effect::ListModels => self.list_models(),
             Effect::FindModel(name) => self.find_model(name),
             Effect::FindFavorites(direction) => self.find_favorites(direction),

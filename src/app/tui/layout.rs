@@ -24,6 +24,10 @@ pub struct Areas {
     pub list_top: usize,
     /// Which line of it stands there at the end, where it is a text to read.
     pub list_end: usize,
+    /// The rows of the list that grows out of the editor; drawing decides where.
+    pub completion: Rect,
+    /// Which entry of it stands in its first row.
+    pub completion_top: usize,
     /// The pill that leads back to the end; drawing decides whether and where.
     pub pill: Rect,
 }

@@ -25,6 +25,8 @@ pub mod update;
 
 pub mod keymap;
 pub mod composer;
+pub mod completion;
+mod file_finder;
 pub mod transcript;
 pub mod overlay;
 pub mod answer_delay;

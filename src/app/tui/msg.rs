@@ -60,6 +60,17 @@ pub struct FoundModel {
     pub key: KeyState,
 }
 
+/// Files that fit what was typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundFiles {
+    /// What was typed.
+    pub typed: String,
+    /// Their paths, best first; those of folders end with a slash.
+    pub paths: Vec<String>,
+    /// Whether folders are still being read.
+    pub waits: bool,
+}
+
 /// The result of an effect.
 #[derive(Clone, Debug)]
 pub enum EffectResult {
@@ -91,6 +102,10 @@ pub enum EffectResult {
     Context(Option<ContextUsage>),
     /// The result of an effect on stored sessions.
     Session(SessionResult),
+    /// Files that fit what was typed; more may follow.
+    Files(FoundFiles),
+    /// The names that a path which was begun can become.
+    Folder(String, Vec<String>),
     /// All models; more may follow.
     Models(Arc<ModelList>),
     /// The model that was meant, or why there is none.

@@ -110,6 +110,19 @@ impl Composer {
         self.insert_text(&text, StepKind::Single);
     }
 
+    /// The text before the caret, with placeholders for long pastes.
+    pub fn before_caret(&self) -> &str {
+        &self.draft.text()[..self.draft.caret()]
+    }
+
+    /// Puts text in the place of so many bytes before the caret; can be undone.
+    pub fn complete(&mut self, typed: usize, text: &str) {
+        let caret = self.draft.caret();
+        let start = self.before_caret().floor_char_boundary(caret.saturating_sub(typed));
+        self.draft.replace(start..caret, &clean(text), StepKind::Single);
+        self.settle();
+    }
+
     /// Replaces everything (an external editor, a history entry); can be undone.
     pub fn set(&mut self, text: &str) {
         self.draft.set(&clean(text));

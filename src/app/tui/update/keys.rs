@@ -2,7 +2,7 @@
 
 use super::command::{self, Command};
 use super::{
-    budget, editor, iterations, list, models, overlay, permission, questions, queue, rule, scroll,
+    budget, completion, iterations, list, models, overlay, permission, questions, queue, rule, scroll,
     sessions, stop, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
@@ -31,6 +31,9 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
     if !app.overlays.is_empty() && action != Some(Action::Suspend) {
         return overlay::press(app, press, action);
     }
+    if let Some(effects) = completion::press(app, press) {
+        return effects;
+    }
     match action {
         Some(action @ (Action::KeepTrial | Action::DiscardTrial)) => {
             trials::ask(app, action, press);
@@ -42,7 +45,7 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
                 if let Some(effects) = questions::choose(app, c) {
                     return effects;
                 }
-                editor::insert(app, c);
+                return completion::insert(app, c);
             }
             Vec::new()
         }
@@ -138,7 +141,8 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         | Action::ScrollBottom
         | Action::PreviousPrompt
         | Action::NextPrompt => scroll::act(app, action),
-        _ => editor::act(app, action),
+        Action::Complete => return completion::complete_path(app),
+        _ => return completion::edit(app, action),
     }
     Vec::new()
 }

@@ -9,6 +9,7 @@ mod queue;
 mod stop;
 mod tree;
 mod editor;
+mod completion;
 mod scroll;
 mod overlay;
 mod list;

@@ -1,7 +1,7 @@
 //! The top match. It only routes: what a message means is decided by its owner.
 
 use super::{
-    agent, editor, iterations, keys, list, models, overlay, queue, scroll, sessions, stop,
+    agent, completion, editor, iterations, keys, list, models, overlay, queue, scroll, sessions, stop,
     terminal, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
@@ -42,6 +42,7 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
         Msg::Tick => tick(app),
         Msg::Done(result) => done(app, result),
     };
+    completion::close_when_elsewhere(app);
     if revision != app.composer.revision() {
         app.draft_changed();
         app.warmed &= !app.composer.is_empty();
@@ -92,7 +93,12 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
             iterations::looked_into(app, number, content);
         }
         EffectResult::Branch(branch) => app.status.branch = branch,
-        EffectResult::Models(listing) => models::listed(app, listing),
+        EffectResult::Models(listing) => {
+            models::listed(app, listing);
+            completion::models_listed(app);
+        }
+        EffectResult::Files(found) => completion::files_found(app, found),
+        EffectResult::Folder(typed, names) => completion::folder_read(app, &typed, names),
         EffectResult::Model(found) => return models::found(app, found),
         EffectResult::Favorites(favorites, direction) => {
             return models::cycle(app, favorites, direction);

@@ -2,7 +2,7 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::{overlay, sessions};
+use super::{completion, overlay, sessions};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -45,6 +45,11 @@ pub fn mouse(app: &mut App, event: MouseEvent) -> Vec<Effect> {
                 .mouse_down
                 .take()
                 .is_some_and(|down| (down.column, down.row) == (event.column, event.row));
+            let list = app.areas.completion;
+            if clicked && app.completion.is_some() && list.contains(event_at(event)) {
+                let row = app.areas.completion_top + usize::from(event.row - list.y);
+                return completion::click(app, row);
+            }
             if clicked && app.overlays.is_empty() {
                 click(app, event.column, event.row);
             } else if clicked {
@@ -54,6 +59,10 @@ pub fn mouse(app: &mut App, event: MouseEvent) -> Vec<Effect> {
         _ => {}
     }
     Vec::new()
+}
+
+fn event_at(event: MouseEvent) -> Position {
+    Position::new(event.column, event.row)
 }
 
 fn wheel(app: &mut App, rows: i32) {

@@ -8,6 +8,7 @@ mod question;
 mod call_body;
 mod activity;
 mod editor;
+mod completion;
 mod status;
 
 mod welcome;

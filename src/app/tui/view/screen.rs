@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::transcript::TranscriptCache;
-use super::{activity, editor, overlay, question, queue, status, transcript, welcome};
+use super::{activity, completion, editor, overlay, question, queue, status, transcript, welcome};
 use crate::app::tui::app::App;
 use crate::app::tui::layout::{Areas, Wanted};
 use crate::app::tui::text::width;
@@ -58,6 +58,11 @@ pub fn view(app: &App, cache: &mut ViewCache, buffer: &mut Buffer) -> ScreenDraw
     activity::draw(app, areas.activity, buffer);
     let caret = editor::draw(app, &layout, &areas, buffer);
     status::draw(app, areas.status, buffer);
+    if let Some(list) = app.completion.as_ref().filter(|_| app.overlays.is_empty()) {
+        let end = if wanted.activity { areas.activity.y } else { areas.editor.y };
+        let room = Rect::new(areas.editor.x, 0, areas.editor.width, end);
+        (areas.completion, areas.completion_top) = completion::draw(app, list, room, buffer);
+    }
     let above = Rect::new(0, 0, buffer.area.width, areas.activity.y);
     let over = app
         .overlays

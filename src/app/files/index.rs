@@ -1,0 +1,280 @@
+//! All paths in one block of memory, to be searched at every key.
+//!
+//! Paths stand in lower case one behind the other, shallow ones first, so that one pass of a substring
+//! search finds those that hold what was typed. Only when these are few, paths that hold its letters in
+//! order are looked for, and a mask of letters rules most of them out without a look at the path.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::thread;
+
+use memchr::memmem::Finder;
+use memchr::{memchr, memrchr};
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+
+/// Candidates a thread gathers of one kind: the shallow ones, which are looked for most.
+const ENOUGH: usize = 1_000;
+/// Paths below which a second thread costs more than it saves.
+const ALONE: usize = 20_000;
+
+/// The paths of a project.
+#[derive(Clone, Debug, Default)]
+pub struct FileIndex {
+    /// In lower case, each with a line feed behind it.
+    text: Vec<u8>,
+    /// Where each path begins; one more than there are.
+    starts: Vec<u32>,
+    /// Which letters each path holds.
+    masks: Vec<u64>,
+    /// The paths that are not in lower case.
+    spelled: HashMap<u32, Box<str>>,
+}
+
+/// What a thread has gathered.
+#[derive(Default)]
+struct Hits {
+    /// The last part of the path holds what was typed.
+    names: Vec<usize>,
+    /// The path holds it.
+    paths: Vec<usize>,
+}
+
+impl FileIndex {
+    /// Of these paths; those of folders end with a slash.
+    pub fn new(mut paths: Vec<String>) -> Self {
+        let depth = |path: &str| path.trim_end_matches('/').bytes().filter(|b| *b == b'/').count();
+        paths.sort_by_cached_key(|path| (depth(path), path.len()));
+        let mut index = Self::default();
+        index.text.reserve(paths.iter().map(|path| path.len() + 1).sum());
+        for (at, path) in paths.into_iter().enumerate() {
+            let lower = path.to_lowercase();
+            index.starts.push(index.text.len() as u32);
+            index.masks.push(mask(lower.as_bytes()));
+            index.text.extend_from_slice(lower.as_bytes());
+            index.text.push(b'\n');
+            if lower != path {
+                index.spelled.insert(at as u32, path.into_boxed_str());
+            }
+        }
+        index.starts.push(index.text.len() as u32);
+        index
+    }
+
+    /// How many paths there are.
+    pub fn len(&self) -> usize {
+        self.masks.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.masks.is_empty()
+    }
+
+    /// The paths that fit `typed` best, at most `limit`.
+    pub fn search(&self, typed: &str, limit: usize) -> Vec<String> {
+        let typed = typed.to_lowercase();
+        if typed.is_empty() {
+            let first = (0..self.len()).take(limit);
+            return first.map(|at| self.path(at)).collect();
+        }
+        let finder = Finder::new(typed.as_bytes());
+        let hits = self.in_parts(|part| self.holding(&finder, part));
+        let mut ranked: Vec<_> = hits
+            .iter()
+            .flat_map(|hits| hits.names.iter().chain(&hits.paths))
+            .map(|at| (self.rank(*at, &typed), *at))
+            .collect();
+        ranked.sort_unstable();
+        let mut found: Vec<usize> = ranked.into_iter().map(|(_, at)| at).take(limit).collect();
+        if found.len() < limit {
+            let scattered = self.in_parts(|part| self.scattered(&typed, &finder, part));
+            let best = self.best(&typed, scattered.concat());
+            let left = limit - found.len();
+            found.extend(best.into_iter().take(left));
+        }
+        found.into_iter().map(|at| self.path(at)).collect()
+    }
+
+    /// Does `work` on both halves at once.
+    fn in_parts<T: Send>(&self, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+        let (count, half) = (self.len(), self.len() / 2);
+        if count < ALONE {
+            return vec![work(0..count)];
+        }
+        thread::scope(|scope| {
+            let second = scope.spawn(|| work(half..count));
+            let first = work(0..half);
+            let second = second.join().ok();
+            [Some(first), second].into_iter().flatten().collect()
+        })
+    }
+
+    /// Those of `part` that hold what was typed.
+    fn holding(&self, finder: &Finder<'_>, part: Range<usize>) -> Hits {
+        let mut hits = Hits::default();
+        let end = self.starts[part.end] as usize;
+        let mut next = part.start;
+        let mut at = self.starts[part.start] as usize;
+        while hits.names.len() < ENOUGH
+            && let Some(found) = finder.find(&self.text[at..end])
+        {
+            let hit = at + found;
+            let ahead = self.starts[next..=part.end].partition_point(|start| *start as usize <= hit);
+            let path = next + ahead - 1;
+            let bytes = self.bytes(path);
+            if finder.find(&bytes[name_start(bytes)..]).is_some() {
+                hits.names.push(path);
+            } else if hits.paths.len() < ENOUGH {
+                hits.paths.push(path);
+            }
+            next = path + 1;
+            if next >= part.end {
+                break;
+            }
+            at = self.starts[next] as usize;
+        }
+        hits
+    }
+
+    /// Those of `part` that hold the letters in order, but not in one piece.
+    fn scattered(&self, typed: &str, finder: &Finder<'_>, part: Range<usize>) -> Vec<usize> {
+        let wanted = mask(typed.as_bytes());
+        let mut found = Vec::new();
+        for at in part {
+            if self.masks[at] & wanted != wanted {
+                continue;
+            }
+            let bytes = self.bytes(at);
+            if holds_in_order(bytes, typed.as_bytes()) && finder.find(bytes).is_none() {
+                found.push(at);
+                if found.len() >= ENOUGH {
+                    break;
+                }
+            }
+        }
+        found
+    }
+
+    /// The same, best first.
+    fn best(&self, typed: &str, found: Vec<usize>) -> Vec<usize> {
+        let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
+        let pattern = Pattern::new(
+            typed,
+            CaseMatching::Ignore,
+            Normalization::Never,
+            AtomKind::Fuzzy,
+        );
+        let mut letters = Vec::new();
+        let mut scored: Vec<(Reverse<u32>, usize)> = found
+            .into_iter()
+            .filter_map(|at| {
+                let text = std::str::from_utf8(self.bytes(at)).ok()?;
+                let score = pattern.score(Utf32Str::new(text, &mut letters), &mut matcher)?;
+                Some((Reverse(score), at))
+            })
+            .collect();
+        scored.sort_unstable();
+        scored.into_iter().map(|(_, at)| at).collect()
+    }
+
+    /// Less is better: how the path holds what was typed, then how much else it holds.
+    fn rank(&self, at: usize, typed: &str) -> (usize, usize) {
+        let (path, typed) = (self.bytes(at), typed.as_bytes());
+        let name = &path[name_start(path)..];
+        let tier = if path == typed || name == typed {
+            0
+        } else if path.starts_with(typed) && typed.contains(&b'/') {
+            1
+        } else if name.starts_with(typed) {
+            2
+        } else if name.windows(typed.len()).any(|part| part == typed) {
+            3
+        } else {
+            4
+        };
+        (tier, path.len())
+    }
+
+    fn bytes(&self, at: usize) -> &[u8] {
+        &self.text[self.starts[at] as usize..self.starts[at + 1] as usize - 1]
+    }
+
+    fn path(&self, at: usize) -> String {
+        match self.spelled.get(&(at as u32)) {
+            Some(path) => path.to_string(),
+            None => String::from_utf8_lossy(self.bytes(at)).into_owned(),
+        }
+    }
+}
+
+/// Where the last part of a path begins, that of a folder with its slash.
+fn name_start(path: &[u8]) -> usize {
+    let named = path.strip_suffix(b"/").unwrap_or(path);
+    memrchr(b'/', named).map_or(0, |slash| slash + 1)
+}
+
+fn holds_in_order(text: &[u8], letters: &[u8]) -> bool {
+    let mut left = text;
+    letters.iter().all(|letter| match memchr(*letter, left) {
+        Some(at) => {
+            left = &left[at + 1..];
+            true
+        }
+        None => false,
+    })
+}
+
+/// A bit for every letter, digit and sign.
+fn mask(text: &[u8]) -> u64 {
+    text.iter().fold(0, |mask, byte| mask | 1 << (byte & 63))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index(paths: &[&str]) -> FileIndex {
+        FileIndex::new(paths.iter().map(|path| (*path).to_owned()).collect())
+    }
+
+    #[test]
+    fn the_best_path_comes_first() {
+        let index = index(&[
+            "src/",
+            "src/auth/",
+            "src/auth/mod.rs",
+            "src/auth/token.rs",
+            "src/author.rs",
+            "tests/auth.rs",
+            "README.md",
+            "docs/Über uns.md",
+        ]);
+        for (typed, expected) in [
+            ("", &["src/", "README.md"][..]),
+            ("auth.rs", &["tests/auth.rs", "src/author.rs"]),
+            ("auth", &["src/auth/", "tests/auth.rs", "src/author.rs", "src/auth/mod.rs"]),
+            ("src/au", &["src/auth/", "src/author.rs"]),
+            ("readme", &["README.md"]),
+            ("über", &["docs/Über uns.md"]),
+            ("satok", &["src/auth/token.rs"]),
+            ("nothing", &[]),
+        ] {
+            let found = index.search(typed, expected.len().max(1));
+            assert_eq!(found, expected, "{typed}");
+        }
+        assert!(FileIndex::default().search("a", 9).is_empty());
+    }
+
+    #[test]
+    fn halves_find_what_the_whole_finds() {
+        let paths: Vec<String> = (0..ALONE + 7).map(|n| format!("d{}/file_{n}.rs", n % 91)).collect();
+        let index = FileIndex::new(paths);
+        for n in [0, 9_999, 10_003, ALONE + 6] {
+            let path = format!("d{}/file_{n}.rs", n % 91);
+            assert_eq!(index.search(&path, 1), [path]);
+        }
+        assert_eq!(index.search(&format!("fl{}.rs", ALONE + 6), 1).len(), 1);
+    }
+}

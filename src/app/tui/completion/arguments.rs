@@ -1,0 +1,105 @@
+//! What may stand behind a command.
+
+use super::candidate::Candidate;
+use super::state::{Completion, CompletionKind};
+use crate::agent::permission::PermissionMode;
+use crate::app::action::Action;
+use crate::app::models::{KeyState, search};
+use crate::app::tui::overlay::ModelsState;
+use crate::llm::ThinkingLevel;
+
+/// Most models that are listed; more are found by typing.
+const MAX_MODELS: usize = 50;
+
+/// What is in force now.
+pub(crate) struct InForce<'a> {
+    pub models: &'a ModelsState,
+    pub thinking: ThinkingLevel,
+    pub permission: PermissionMode,
+}
+
+/// The list of what may stand behind the command of `action`, as far as it fits `typed`.
+pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Option<Completion> {
+    let kind = CompletionKind::Argument(action);
+    let fixed = |words: &[(&str, &str)], current: &str| {
+        let word = typed.to_lowercase();
+        let fits = words.iter().filter(|(name, _)| name.starts_with(&word));
+        let candidates: Vec<Candidate> = fits
+            .map(|(name, detail)| Candidate {
+                insert: (*name).to_owned(),
+                label: (*name).to_owned(),
+                detail: (*detail).to_owned(),
+                key: if *name == current { "now" } else { "" }.to_owned(),
+            })
+            .collect();
+        let mut list = Completion::new(kind, typed.to_owned(), candidates);
+        let current = list.candidates.iter().position(|it| it.insert == current);
+        list.selected = Some(current.unwrap_or(0));
+        list
+    };
+    let list = match action {
+        Action::Thinking => {
+            let level = |level: ThinkingLevel| match level {
+                ThinkingLevel::Off => ("off", "not at all"),
+                ThinkingLevel::Minimal => ("minimal", "as little as the model can"),
+                ThinkingLevel::Low => ("low", "a little"),
+                ThinkingLevel::Medium => ("medium", "the usual amount"),
+                ThinkingLevel::High => ("high", "much"),
+                ThinkingLevel::Xhigh => ("xhigh", "very much"),
+                ThinkingLevel::Max => ("max", "as much as the model can"),
+            };
+            fixed(&ThinkingLevel::ALL.map(level), now.thinking.as_str())
+        }
+        Action::PermissionMode => fixed(
+            &[
+                ("plan", "nothing is changed"),
+                ("ask", "asks before each change"),
+                ("auto", "free in the project, commands in a sandbox"),
+                ("full", "everything, without a sandbox; asks first"),
+            ],
+            now.permission.name(),
+        ),
+        Action::Trust => {
+            let mut list = fixed(&[("no", "never, and nothing asks again")], "");
+            // Enter alone trusts.
+            list.selected = None;
+            list
+        }
+        Action::Budget => {
+            let words = [("off", "no limit"), ("$5", "dollars"), ("200k tokens", "tokens")];
+            let mut list = fixed(&words, "");
+            list.selected = None;
+            list
+        }
+        Action::Models => {
+            let mut list = Completion::new(kind, typed.to_owned(), models(typed, now.models));
+            // A name is understood as it is.
+            list.selected = None;
+            list
+        }
+        _ => return None,
+    };
+    Some(list)
+}
+
+/// Models with a key, those used lately first.
+fn models(typed: &str, models: &ModelsState) -> Vec<Candidate> {
+    let rows = &models.listing.rows;
+    let mut found = search(rows, typed);
+    found.retain(|it| !matches!(rows[it.row].key, KeyState::Missing(_)));
+    if !typed.trim().is_empty() {
+        found.sort_by_key(|it| (it.scattered, std::cmp::Reverse(it.score)));
+    }
+    let candidate = |row: usize| {
+        let model = &rows[row].model;
+        let id = format!("{}/{}", model.provider, model.id);
+        Candidate {
+            insert: id.clone(),
+            label: id,
+            detail: model.name.clone(),
+            key: String::new(),
+        }
+    };
+    let found = found.into_iter().take(MAX_MODELS);
+    found.map(|it| candidate(it.row)).collect()
+}

@@ -1,0 +1,14 @@
+//! A row of the list.
+
+/// Something that can stand where the caret is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Candidate {
+    /// What takes the place of what was typed.
+    pub insert: String,
+    /// What is shown for it.
+    pub label: String,
+    /// What it is, in a few words.
+    pub detail: String,
+    /// A key that does the same.
+    pub key: String,
+}

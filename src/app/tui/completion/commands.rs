@@ -1,0 +1,74 @@
+//! The commands that fit what was typed.
+
+use std::cmp::Reverse;
+
+use super::candidate::Candidate;
+use crate::app::action::{ACTIONS, Action, ActionSpec};
+use crate::app::fuzzy::Query;
+use crate::app::tui::keymap::Keymap;
+
+/// What is looked for most stands first while nothing is typed.
+const FIRST: [&str; 8] = [
+    "model", "new", "resume", "compact", "undo", "permission", "context", "keys",
+];
+
+/// The commands that fit `typed`, best first.
+pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
+    let typed = typed.to_lowercase();
+    let mut query = Query::new(&typed);
+    let mut found = Vec::new();
+    for (row, spec) in ACTIONS.iter().enumerate() {
+        let Some(word) = spec.slash else { continue };
+        let rank = if typed.is_empty() {
+            let first = FIRST.iter().position(|first| *first == word);
+            (first.unwrap_or(FIRST.len()), Reverse(0), row)
+        } else {
+            let Some(fit) = query.fit(row, word) else {
+                continue;
+            };
+            let tier = if word.starts_with(&typed) {
+                word.len()
+            } else if fit.scattered {
+                200
+            } else {
+                100
+            };
+            (tier, Reverse(fit.score), row)
+        };
+        found.push((rank, word, spec));
+    }
+    found.sort_by(|one, other| one.0.cmp(&other.0));
+    let candidate = |(_, word, spec): (_, &str, &ActionSpec)| Candidate {
+        insert: format!("/{word}"),
+        label: match spec.argument {
+            Some(argument) => format!("/{word} {argument}"),
+            None => format!("/{word}"),
+        },
+        detail: first_words(spec.help).to_owned(),
+        key: keymap.label(spec.action).unwrap_or_default(),
+    };
+    found.into_iter().map(candidate).collect()
+}
+
+/// Whether taking the command is only the beginning: something belongs behind it.
+pub(crate) fn waits_for_argument(word: &str) -> bool {
+    let spec = ACTIONS.iter().find(|spec| spec.slash == Some(word));
+    spec.is_some_and(|spec| {
+        matches!(
+            spec.action,
+            Action::Try
+                | Action::ImportSession
+                | Action::NameSession
+                | Action::Label
+                | Action::Thinking
+                | Action::PermissionMode
+        )
+    })
+}
+
+/// The first clause of a help text.
+fn first_words(help: &str) -> &str {
+    let end = help.find([';', ':']).into_iter().chain(help.find(". "));
+    let end = end.chain(help.find(" (")).min().unwrap_or(help.len());
+    &help[..end]
+}

@@ -1,0 +1,78 @@
+//! Files behind `@`, and what a folder holds.
+
+use super::candidate::Candidate;
+
+/// What of a mention is looked for: without its sign, its quotes and the lines it is about.
+pub(crate) fn wanted(mention: &str) -> &str {
+    split_lines(unquoted(mention)).0
+}
+
+/// The candidates for a mention: the paths with the lines that were typed behind them.
+pub(crate) fn file_candidates(mention: &str, paths: Vec<String>) -> Vec<Candidate> {
+    let (_, lines) = split_lines(unquoted(mention));
+    let candidate = |path: String| {
+        let quote = path.contains(char::is_whitespace);
+        let folder = path.ends_with('/');
+        let insert = match (quote, folder) {
+            // The quote stays open: what is in the folder comes next.
+            (true, true) => format!("@\"{path}"),
+            (true, false) => format!("@\"{path}{lines}\" "),
+            (false, true) => format!("@{path}"),
+            (false, false) => format!("@{path}{lines} "),
+        };
+        Candidate {
+            insert,
+            label: path,
+            ..Candidate::default()
+        }
+    };
+    paths.into_iter().map(candidate).collect()
+}
+
+/// The candidates for a path that was begun: what its folder holds.
+pub(crate) fn path_candidates(typed: &str, names: Vec<String>) -> Vec<Candidate> {
+    let folder = typed.rfind('/').map_or("", |slash| &typed[..=slash]);
+    let candidate = |name: String| Candidate {
+        insert: format!("{folder}{name}"),
+        label: name,
+        ..Candidate::default()
+    };
+    names.into_iter().map(candidate).collect()
+}
+
+fn unquoted(mention: &str) -> &str {
+    let path = mention.strip_prefix('@').unwrap_or(mention);
+    path.strip_prefix('"').unwrap_or(path)
+}
+
+/// A path, and `:7` or `:7-9` behind it.
+fn split_lines(path: &str) -> (&str, &str) {
+    let is_lines = |lines: &str| lines.chars().all(|c| c.is_ascii_digit() || c == '-');
+    match path.rsplit_once(':') {
+        Some((file, lines)) if is_lines(lines) => (file, &path[file.len()..]),
+        _ => (path, ""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mention_keeps_its_lines_and_quotes_spaces() {
+        for (mention, query, path, insert) in [
+            ("@au", "au", "src/auth.rs", "@src/auth.rs "),
+            ("@au:3-9", "au", "src/auth.rs", "@src/auth.rs:3-9 "),
+            
+            ("@\"a b", "a b", "a b.rs", "@\"a b.rs\" "),
+            ("@s", "s", "src/", "@src/"),
+            ("@m", "m", "my docs/", "@\"my docs/"),
+        ] {
+            assert_eq!(wanted(mention), query);
+            let found = file_candidates(mention, vec![path.to_owned()]);
+            assert_eq!(found[0].insert, insert, "{mention}");
+        }
+        let names = vec!["main.rs".to_owned()];
+        assert_eq!(path_candidates("./src/ma", names)[0].insert, "./src/main.rs");
+    }
+}

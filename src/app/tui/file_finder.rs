@@ -1,0 +1,185 @@
+//! Finds files by name, on threads of its own, so that no key waits for it.
+//!
+//! Folders are read when a file is looked for, not before: most prompts name none. They are read again
+//! when that is some time ago; meanwhile what was known is searched.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::msg::{EffectResult, FoundFiles};
+use crate::app::files::{FileIndex, Found, walk};
+
+/// Files that are shown at most.
+const LIMIT: usize = 60;
+/// What was read is good for so long, and for ten times as long as reading it took.
+const FRESH: Duration = Duration::from_secs(3);
+/// While folders are read for the first time, what is there is searched this often at most.
+const PARTIAL: Duration = Duration::from_millis(120);
+
+enum Job {
+    Find(String),
+    Walked(FileIndex, Duration),
+}
+
+/// The way to the thread. It ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct FileFinder(Sender<Job>);
+
+struct Search {
+    root: PathBuf,
+    results: UnboundedSender<EffectResult>,
+    /// For the thread that reads folders.
+    jobs: Sender<Job>,
+    index: Option<FileIndex>,
+    /// What is being read, and how many paths of it the index holds.
+    reading: Option<(Arc<Found>, usize)>,
+    fresh_until: Option<Instant>,
+    typed: String,
+}
+
+impl FileFinder {
+    /// Starts the thread; none where there can be no more threads.
+    pub(super) fn start(root: &Path, results: UnboundedSender<EffectResult>) -> Option<Self> {
+        let (sender, jobs) = channel();
+        let search = Search {
+            root: root.to_owned(),
+            results,
+            jobs: sender.clone(),
+            index: None,
+            reading: None,
+            fresh_until: None,
+            typed: String::new(),
+        };
+        let thread = thread::Builder::new().name("files".into());
+        thread.spawn(move || search.run(&jobs)).ok()?;
+        Some(Self(sender))
+    }
+
+    /// Looks for what fits; of several requests that wait only the last is answered.
+    pub(super) fn find(&self, typed: String) {
+        let _ = self.0.send(Job::Find(typed));
+    }
+}
+
+impl Search {
+    fn run(mut self, jobs: &Receiver<Job>) {
+        loop {
+            let first = match self.reading {
+                Some(_) => jobs.recv_timeout(PARTIAL),
+                None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            match first {
+                Ok(job) => {
+                    for job in std::iter::once(job).chain(jobs.try_iter()) {
+                        self.take(job);
+                    }
+                    self.answer();
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    if self.grow() {
+                        self.answer();
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            if self.results.is_closed() {
+                return;
+            }
+        }
+    }
+
+    fn take(&mut self, job: Job) {
+        match job {
+            Job::Find(typed) => {
+                self.typed = typed;
+                let fresh = self.fresh_until.is_some_and(|until| Instant::now() < until);
+                if !fresh && self.reading.is_none() {
+                    self.read();
+                }
+            }
+            Job::Walked(index, took) => {
+                self.index = Some(index);
+                self.reading = None;
+                self.fresh_until = Some(Instant::now() + FRESH.max(took * 10));
+            }
+        }
+    }
+
+    fn read(&mut self) {
+        let found = Arc::new(Found::default());
+        self.reading = Some((Arc::clone(&found), 0));
+        let (root, jobs) = (self.root.clone(), self.jobs.clone());
+        let thread = thread::Builder::new().name("folders".into());
+        let spawned = thread.spawn(move || {
+            let begun = Instant::now();
+            walk(&root, &found);
+            let index = FileIndex::new(found.take());
+            let _ = jobs.send(Job::Walked(index, begun.elapsed()));
+        });
+        if spawned.is_err() {
+            self.reading = None;
+        }
+    }
+
+    /// Takes in what was read so far, when nothing better is known and it has become much more.
+    fn grow(&mut self) -> bool {
+        let Some((found, known)) = &mut self.reading else {
+            return false;
+        };
+        let partial = self.index.is_none() || *known > 0;
+        let count = found.count();
+        if !partial || count < (*known * 2).max(1) {
+            return false;
+        }
+        *known = count;
+        self.index = Some(FileIndex::new(found.so_far()));
+        true
+    }
+
+    fn answer(&self) {
+        let index = self.index.as_ref();
+        let paths = index.map(|index| index.search(&self.typed, LIMIT));
+        let partial = self.reading.as_ref().is_some_and(|(_, known)| *known > 0);
+        let found = FoundFiles {
+            typed: self.typed.clone(),
+            waits: partial || index.is_none(),
+            paths: paths.unwrap_or_default(),
+        };
+        let _ = self.results.send(EffectResult::Files(found));
+    }
+}
+
+/// The names that a path which was begun can become, those of folders with a slash behind.
+pub(super) fn names_in_folder(cwd: &Path, typed: &str) -> Vec<String> {
+    let typed = typed.strip_prefix('@').unwrap_or(typed);
+    let (folder, begun) = match typed.rfind('/') {
+        Some(slash) => typed.split_at(slash + 1),
+        None => ("", typed),
+    };
+    let folder = match (folder.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => cwd.join(folder),
+    };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let hidden = name.starts_with('.') && !begun.starts_with('.');
+            if hidden || !name.starts_with(begun) || name.contains(char::is_control) {
+                return None;
+            }
+            let folder = entry.path().is_dir();
+            Some(if folder { format!("{name}/") } else { name })
+        })
+        .collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,263 @@
+//! The list that grows out of the editor while a command or a file is typed: when it opens, what its
+//! keys do, how it closes.
+
+use super::{editor, keys};
+use crate::app::action::{Action, Scope};
+use crate::app::tui::app::App;
+use crate::app::tui::completion::{
+    Candidate, Completion, CompletionKind, InForce, Token, arguments, commands, file_candidates,
+    path_candidates, token, waits_for_argument, wanted,
+};
+use crate::app::tui::effect::Effect;
+use crate::app::tui::input::KeyPress;
+use crate::app::tui::msg::FoundFiles;
+
+/// Something was typed or erased: opens the list, changes it, or closes it.
+pub fn typed(app: &mut App) -> Vec<Effect> {
+    let before = app.completion.take();
+    if app.rule.is_some() || !app.overlays.is_empty() {
+        return Vec::new();
+    }
+    let text = app.composer.before_caret();
+    let (kind, typed) = match token(text) {
+        None => {
+            app.dismissed = false;
+            return Vec::new();
+        }
+        Some(Token::Command(word)) => (CompletionKind::Command, format!("/{word}")),
+        Some(Token::Argument(action, rest)) => (CompletionKind::Argument(action), rest.to_owned()),
+        Some(Token::Mention(mention)) => (CompletionKind::File, mention.to_owned()),
+    };
+    if app.dismissed {
+        return Vec::new();
+    }
+    let mut effects = Vec::new();
+    let list = match kind {
+        CompletionKind::Command => {
+            let found = commands(&app.keymap, typed.trim_start_matches('/'));
+            Some(Completion::new(kind, typed, found))
+        }
+        CompletionKind::Argument(action) => {
+            let opens = before.is_none_or(|before| before.kind != kind);
+            if action == Action::Models && opens && !app.models.is_read {
+                effects.push(Effect::ListModels);
+            }
+            argument_list(app, action, &typed)
+        }
+        CompletionKind::File | CompletionKind::Path => {
+            effects.push(Effect::FindFiles(wanted(&typed).to_owned()));
+            let mut list = match before {
+                // What was found before stays until something better is known.
+                Some(before) if before.kind == kind => Completion { typed, ..before },
+                _ => Completion::new(kind, typed, Vec::new()),
+            };
+            list.waits = true;
+            Some(list)
+        }
+    };
+    app.completion = list;
+    effects
+}
+
+fn argument_list(app: &App, action: Action, typed: &str) -> Option<Completion> {
+    let now = InForce {
+        models: &app.models,
+        thinking: app.status.thinking,
+        permission: app.status.permission,
+    };
+    arguments(action, typed, &now)
+}
+
+/// The models are known now.
+pub fn models_listed(app: &mut App) {
+    if let Some(list) = &app.completion
+        && let CompletionKind::Argument(action @ Action::Models) = list.kind
+    {
+        let typed = list.typed.clone();
+        app.completion = argument_list(app, action, &typed);
+    }
+}
+
+/// Files were found; those for what was typed before count for nothing.
+pub fn files_found(app: &mut App, found: FoundFiles) {
+    if let Some(list) = &mut app.completion
+        && list.kind == CompletionKind::File
+        && wanted(&list.typed) == found.typed
+    {
+        list.waits = found.waits;
+        list.set(file_candidates(&list.typed, found.paths));
+    }
+}
+
+/// What a folder holds is known: a single name is taken, of several what they have in common.
+pub fn folder_read(app: &mut App, typed: &str, names: Vec<String>) {
+    if !app.composer.before_caret().ends_with(typed) || !app.overlays.is_empty() {
+        return;
+    }
+    let found = path_candidates(typed, names);
+    let common = match found.as_slice() {
+        [] => return app.say(format!("Nothing begins with {typed}"), 2000),
+        [only] => only.insert.clone(),
+        several => common_start(several),
+    };
+    app.completion = None;
+    let common = if common.len() > typed.len() { common } else { typed.to_owned() };
+    if common != typed {
+        app.composer.complete(typed.len(), &common);
+    }
+    if found.len() > 1 {
+        app.completion = Some(Completion::new(CompletionKind::Path, common, found));
+    }
+}
+
+fn common_start(several: &[Candidate]) -> String {
+    let mut common = several[0].insert.as_str();
+    for other in &several[1..] {
+        let mut same = common.char_indices().zip(other.insert.chars());
+        let end = same.find(|((_, one), two)| one != two);
+        let end = end.map_or(common.len().min(other.insert.len()), |((at, _), _)| at);
+        common = &common[..end];
+    }
+    common.to_owned()
+}
+
+/// Completes the path before the caret.
+pub fn complete_path(app: &mut App) -> Vec<Effect> {
+    let before = app.composer.before_caret();
+    let start = before.rfind(char::is_whitespace);
+    let word = start.map_or(before, |at| before[at..].trim_start());
+    if word.is_empty() {
+        app.say("Tab completes a path; @ finds files, / commands", 3000);
+        return Vec::new();
+    }
+    vec![Effect::ReadFolder(word.to_owned())]
+}
+
+/// A key, as far as it is the list's; the editor has all others.
+pub fn press(app: &mut App, press: KeyPress) -> Option<Vec<Effect>> {
+    let list = app.completion.as_mut()?;
+    if !app.overlays.is_empty() {
+        app.completion = None;
+        return None;
+    }
+    let page = isize::from((app.areas.completion.height as i16).max(2) - 1);
+    let action = app.keymap.resolve(press, Scope::List)?;
+    if list.candidates.is_empty() {
+        if action == Action::Cancel {
+            dismiss(app);
+            return Some(Vec::new());
+        }
+        return None;
+    }
+    match action {
+        Action::Up | Action::ListPrevious => list.go(-1),
+        Action::Down | Action::ListNext => list.go(1),
+        Action::PageUp => list.go(-page),
+        Action::PageDown => list.go(page),
+        Action::Cancel => dismiss(app),
+        Action::ListDetails | Action::Complete => {
+            if list.selected.is_none() {
+                list.selected = Some(0);
+            }
+            return Some(take(app, false));
+        }
+        Action::Submit if list.selected.is_some() => {
+            let sends = matches!(list.kind, CompletionKind::File | CompletionKind::Path);
+            if sends && list.is_typed() {
+                app.completion = None;
+                return None;
+            }
+            return Some(take(app, true));
+        }
+        _ => return None,
+    }
+    Some(Vec::new())
+}
+
+/// A row was clicked.
+pub fn click(app: &mut App, row: usize) -> Vec<Effect> {
+    let Some(list) = app.completion.as_mut().filter(|list| row < list.candidates.len()) else {
+        return Vec::new();
+    };
+    list.choose(row);
+    take(app, true)
+}
+
+/// Esc: it stays away until something else is typed.
+fn dismiss(app: &mut App) {
+    app.completion = None;
+    app.dismissed = true;
+}
+
+/// The chosen candidate takes the place of what was typed; a command is carried out if that was meant.
+fn take(app: &mut App, runs: bool) -> Vec<Effect> {
+    let Some(list) = app.completion.take() else {
+        return Vec::new();
+    };
+    let Some(chosen) = list.chosen() else {
+        return Vec::new();
+    };
+    let typed_whole = list.is_typed();
+    let mut insert = chosen.insert.clone();
+    let (mut runs, mut goes_on) = (runs, false);
+    match list.kind {
+        CompletionKind::Command => {
+            let waits = waits_for_argument(insert.trim_start_matches('/'));
+            runs &= typed_whole || !waits;
+            if !runs {
+                insert.push(' ');
+                goes_on = true;
+            }
+        }
+        CompletionKind::Argument(_) => {}
+        CompletionKind::File | CompletionKind::Path => {
+            runs = false;
+            goes_on = insert.ends_with('/') && list.kind == CompletionKind::File;
+        }
+    }
+    app.composer.complete(list.typed.len(), &insert);
+    if runs {
+        return keys::act(app, Action::Submit, "");
+    }
+    if list.kind == CompletionKind::Path && insert.ends_with('/') {
+        return complete_path(app);
+    }
+    if goes_on { typed(app) } else { Vec::new() }
+}
+
+/// The caret moved, or the text became another one, by something else than typing.
+pub fn close_when_elsewhere(app: &mut App) {
+    if let Some(list) = &app.completion {
+        let stays = app.overlays.is_empty() && app.composer.before_caret().ends_with(&list.typed);
+        let empty = list.typed.is_empty() && app.composer.is_empty();
+        if !stays || empty {
+            app.completion = None;
+        }
+    }
+    if app.composer.is_empty() {
+        app.dismissed = false;
+    }
+}
+
+/// Types a character, and looks what can be completed.
+pub fn insert(app: &mut App, c: char) -> Vec<Effect> {
+    editor::insert(app, c);
+    typed(app)
+}
+
+/// Does an edit, and looks what can be completed when that erased something.
+pub fn edit(app: &mut App, action: Action) -> Vec<Effect> {
+    let before = app.composer.revision();
+    editor::act(app, action);
+    let erases = matches!(
+        action,
+        Action::DeleteBackward
+            | Action::DeleteForward
+            | Action::CutWordBackward
+            | Action::CutToSpaceBackward
+    );
+    if erases && before != app.composer.revision() {
+        return typed(app);
+    }
+    Vec::new()
+}

@@ -1,0 +1,119 @@
+//! The list that grows out of the editor: as wide as it, as high as there is to choose from.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::line::StyledLine;
+use super::popup;
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+use crate::app::tui::completion::{Candidate, Completion, CompletionKind};
+use crate::app::tui::text::width::{ellipsis_middle, width};
+
+/// Rows at most.
+const MAX_ROWS: usize = 10;
+
+/// Draws it into the end of `room`; the rows of it that can be clicked, and which entry is the first.
+pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (Rect, usize) {
+    let count = list.candidates.len();
+    let said = match list.kind {
+        CompletionKind::File if list.waits => "Reading the folder …",
+        CompletionKind::File => "No such file; it is sent as text",
+        _ => "",
+    };
+    if count == 0 && said.is_empty() {
+        return (Rect::ZERO, 0);
+    }
+    let rows = count.clamp(1, MAX_ROWS);
+    let height = (rows as u16 + 2).min(room.height);
+    let area = Rect {
+        y: room.bottom() - height,
+        height,
+        ..room
+    };
+    let (tab, esc) = (app.key(Action::Complete), app.key(Action::Cancel));
+    let enter = match list.kind {
+        CompletionKind::Command => " runs",
+        _ => " takes it",
+    };
+    let enter = match list.selected {
+        Some(_) => format!("{}{enter} · ", app.key(Action::Submit)),
+        None => String::new(),
+    };
+    let notes = [
+        format!(" {enter}{tab} completes · {esc} closes "),
+        format!(" {tab} completes "),
+    ];
+    let title = match list.kind {
+        CompletionKind::Command => "Commands",
+        CompletionKind::Argument(_) => "Arguments",
+        CompletionKind::File | CompletionKind::Path => "Files",
+    };
+    let size = (area.width, rows);
+    let Some(inside) = popup::open(app, title, size, &notes, area, buffer) else {
+        return (Rect::ZERO, 0);
+    };
+    let theme = &app.theme;
+    if count == 0 {
+        let line = StyledLine::of(said, theme.popup.patch(theme.dim));
+        line.draw(buffer, inside.x, inside.y, inside.width);
+        return (Rect::ZERO, 0);
+    }
+    let shown = usize::from(inside.height);
+    let selected = list.selected.unwrap_or(0);
+    let top = app
+        .areas
+        .completion_top
+        .min(count.saturating_sub(shown))
+        .max((selected + 1).saturating_sub(shown))
+        .min(selected);
+    let columns = list.candidates.iter().map(|it| width(&it.label)).max();
+    let columns = columns.unwrap_or(0).min(usize::from(inside.width) / 2);
+    for (y, (at, candidate)) in
+        (inside.y..inside.bottom()).zip(list.candidates.iter().enumerate().skip(top))
+    {
+        let row = Rect::new(inside.x, y, inside.width, 1);
+        let style = if list.selected == Some(at) {
+            theme.popup_selected
+        } else {
+            theme.popup
+        };
+        buffer.set_style(row, style);
+        draw_row(app, candidate, columns, style, row, buffer);
+    }
+    let visible = count.saturating_sub(top).min(shown) as u16;
+    (Rect { height: visible, ..inside }, top)
+}
+
+fn draw_row(
+    app: &App,
+    candidate: &Candidate,
+    columns: usize,
+    style: Style,
+    row: Rect,
+    buffer: &mut Buffer,
+) {
+    let dim = style.patch(app.theme.dim);
+    let room = usize::from(row.width);
+    let alone = candidate.detail.is_empty() && candidate.key.is_empty();
+    let label = ellipsis_middle(&candidate.label, if alone { room } else { columns.max(1) });
+    let mut line = StyledLine::of(label, style);
+    if alone {
+        return line.draw(buffer, row.x, row.y, row.width);
+    }
+    let key = StyledLine::of(candidate.key.as_str(), dim);
+    let left = room.saturating_sub(match key.width() {
+        0 => 0,
+        columns => columns + 2,
+    });
+    line.push(" ".repeat((columns + 2).saturating_sub(line.width())), style);
+    line.push(candidate.detail.as_str(), dim);
+    line.draw(buffer, row.x, row.y, left as u16);
+    key.draw(
+        buffer,
+        row.right().saturating_sub(key.width() as u16),
+        row.y,
+        key.width() as u16,
+    );
+}

@@ -1,0 +1,200 @@
+//! The list that grows out of the editor: commands, their arguments, files, paths.
+
+use insta::assert_snapshot;
+use tiller::app::tui::completion::CompletionKind;
+use tiller::app::tui::effect::{Effect, TerminalEffect};
+use tiller::app::tui::msg::{EffectResult, FoundFiles, Msg};
+use tiller::agent::Phase;
+use tiller::agent::permission::PermissionMode;
+
+use super::app_kit::{TestTui, prompt};
+
+fn test_tui() -> TestTui {
+    TestTui::new(80, 24)
+}
+
+fn files(tui: &mut TestTui, typed: &str, paths: &[&str]) {
+    let found = FoundFiles {
+        typed: typed.to_owned(),
+        paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+        waits: false,
+    };
+    tui.send(Msg::Done(EffectResult::Files(found)));
+}
+
+fn labels(tui: &TestTui) -> Vec<String> {
+    let list = tui.app.completion.iter().flat_map(|list| &list.candidates);
+    list.map(|candidate| candidate.insert.clone()).collect()
+}
+
+#[test]
+fn a_slash_lists_the_commands_and_letters_narrow_them_down() {
+    let mut tui = test_tui();
+    tui.write("/");
+    assert!(labels(&tui).len() > 20);
+    assert_snapshot!("commands", tui.frame());
+    tui.write("mdl");
+    assert_eq!(labels(&tui), ["/model"]);
+    tui.write("xyz");
+    assert!(labels(&tui).is_empty());
+    assert!(!tui.frame().contains("Commands"), "an empty list is none");
+    for _ in 0..3 {
+        tui.key("backspace");
+    }
+    assert_eq!(labels(&tui), ["/model"]);
+    tui.key("ctrl+c");
+    assert!(tui.app.completion.is_none());
+}
+
+#[test]
+fn enter_runs_the_chosen_command_and_tab_completes_it() {
+    let mut tui = test_tui();
+    tui.write("/qu");
+    let effects = tui.key("enter");
+    let exits = |effect: &Effect| matches!(effect, Effect::Terminal(TerminalEffect::Exit(_)));
+    assert!(effects.iter().any(exits), "{effects:?}");
+
+    let mut tui = test_tui();
+    tui.write("/comp");
+    assert_eq!(tui.key("tab"), []);
+    assert_eq!(tui.text(), "/compact ");
+    tui.write("the tests");
+    let focus = Some("the tests".to_owned());
+    assert_eq!(tui.key("enter"), [Effect::Compact(focus)]);
+
+    // What needs something behind it waits for that.
+    let mut tui = test_tui();
+    tui.write("/nam");
+    assert_eq!(tui.key("enter"), []);
+    assert_eq!(tui.text(), "/name ");
+}
+
+#[test]
+fn the_list_is_walked_by_key_and_closed_by_escape() {
+    let mut tui = test_tui();
+    tui.running(Phase::Streaming);
+    tui.write("/");
+    let first = labels(&tui);
+    let chosen = |tui: &TestTui| tui.app.completion.as_ref().and_then(|list| list.selected);
+    for (key, at) in [("down", 1), ("ctrl+n", 2), ("up", 1), ("ctrl+p", 0), ("up", first.len() - 1), ("down", 0)] {
+        tui.key(key);
+        assert_eq!(chosen(&tui), Some(at), "{key}");
+    }
+    assert_eq!(tui.key("esc"), [], "it closes the list, not the run");
+    assert!(tui.app.completion.is_none());
+    tui.write("n");
+    assert!(tui.app.completion.is_none(), "it stays away");
+    assert_eq!(tui.key("esc"), [Effect::Abort]);
+    tui.key("ctrl+u");
+    tui.write("/");
+    assert!(tui.app.completion.is_some());
+}
+
+#[test]
+fn arguments_are_listed_with_what_is_in_force() {
+    let mut tui = test_tui();
+    tui.write("/perm");
+    tui.key("enter");
+    assert_eq!(labels(&tui), ["plan", "ask", "auto", "full"]);
+    assert_snapshot!("arguments", tui.frame());
+    tui.write("a");
+    assert_eq!(labels(&tui), ["ask", "auto"]);
+    tui.key("down");
+    assert_eq!(tui.key("enter"), [Effect::SetPermission(PermissionMode::Auto)]);
+    assert_eq!(tui.text(), "");
+    // A name of a model is understood as it is typed.
+    tui.write("/model");
+    let effects = {
+        tui.write(" ");
+        tui.write("son");
+        tui.key("enter")
+    };
+    assert_eq!(effects, [Effect::FindModel("son".to_owned())]);
+}
+
+#[test]
+fn an_at_sign_finds_files() {
+    let mut tui = test_tui();
+    tui.write("fix ");
+    tui.write("@");
+    tui.write("au");
+    let kind = tui.app.completion.as_ref().map(|list| list.kind);
+    assert_eq!(kind, Some(CompletionKind::File));
+    files(&mut tui, "a", &["stale"]);
+    assert!(labels(&tui).is_empty(), "not for what is typed now");
+    files(&mut tui, "au", &["src/auth/", "src/auth.rs", "my auth.rs"]);
+    assert_snapshot!("files", tui.frame());
+    tui.key("enter");
+    assert_eq!(tui.text(), "fix @src/auth/");
+    files(&mut tui, "src/auth/", &["src/auth/mod.rs"]);
+    tui.key("tab");
+    assert_eq!(tui.text(), "fix @src/auth/mod.rs ");
+    assert!(tui.app.completion.is_none());
+    tui.write("and @au:3-9");
+    files(&mut tui, "au", &["my auth.rs"]);
+    tui.key("enter");
+    assert_eq!(tui.text(), "fix @src/auth/mod.rs and @\"my auth.rs:3-9\" ");
+    let all = "fix @src/auth/mod.rs and @\"my auth.rs:3-9\" ";
+    assert_eq!(tui.key("enter"), [prompt(all)]);
+}
+
+#[test]
+fn enter_sends_what_is_typed_in_full() {
+    let mut tui = test_tui();
+    tui.write("see @a.rs");
+    files(&mut tui, "a.rs", &["a.rs", "src/a.rs"]);
+    assert_eq!(tui.key("enter"), [prompt("see @a.rs")]);
+    tui.write("see @zzz");
+    files(&mut tui, "zzz", &[]);
+    assert_eq!(tui.key("enter"), [prompt("see @zzz")]);
+}
+
+#[test]
+fn tab_completes_paths() {
+    let mut tui = test_tui();
+    tui.write("look at src/ma");
+    assert_eq!(tui.key("tab"), [Effect::ReadFolder("src/ma".to_owned())]);
+    let read = |tui: &mut TestTui, typed: &str, names: &[&str]| {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        tui.send(Msg::Done(EffectResult::Folder(typed.to_owned(), names)));
+    };
+    read(&mut tui, "src/ma", &["main.rs", "main_test.rs"]);
+    assert_eq!(tui.text(), "look at src/main");
+    assert_eq!(labels(&tui), ["src/main.rs", "src/main_test.rs"]);
+    tui.key("down");
+    tui.key("enter");
+    assert_eq!(tui.text(), "look at src/main_test.rs");
+    tui.write(" src");
+    tui.key("tab");
+    read(&mut tui, "src", &["src/"]);
+    assert_eq!(tui.text(), "look at src/main_test.rs src/");
+    tui.key("tab");
+    read(&mut tui, "src/", &[]);
+    assert!(tui.frame().contains("Nothing begins with src/"));
+    // Too late: something else stands there now.
+    tui.write("x ");
+    read(&mut tui, "src/", &["lib.rs"]);
+    assert_eq!(tui.text(), "look at src/main_test.rs src/x ");
+}
+
+#[test]
+fn a_recalled_command_opens_no_list() {
+    let mut tui = test_tui();
+    tui.write("/keys");
+    tui.key("enter");
+    tui.key("esc");
+    tui.key("up");
+    assert_eq!(tui.text(), "/keys");
+    assert!(tui.app.completion.is_none());
+}
+
+#[test]
+fn a_click_takes_a_row() {
+    let mut tui = test_tui();
+    tui.write("@a");
+    files(&mut tui, "a", &["a.rs", "b/a.rs"]);
+    tui.frame();
+    let list = tui.app.areas.completion;
+    tui.click(list.x + 1, list.y + 1);
+    assert_eq!(tui.text(), "@b/a.rs ");
+}
