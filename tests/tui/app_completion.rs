@@ -1,11 +1,11 @@
 //! The list that grows out of the editor: commands, their arguments, files, paths.
 
 use insta::assert_snapshot;
+use tiller::agent::Phase;
+use tiller::agent::permission::PermissionMode;
 use tiller::app::tui::completion::CompletionKind;
 use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::msg::{EffectResult, FoundFiles, Msg};
-use tiller::agent::Phase;
-use tiller::agent::permission::PermissionMode;
 
 use super::app_kit::{TestTui, prompt};
 
@@ -76,7 +76,14 @@ fn the_list_is_walked_by_key_and_closed_by_escape() {
     tui.write("/");
     let first = labels(&tui);
     let chosen = |tui: &TestTui| tui.app.completion.as_ref().and_then(|list| list.selected);
-    for (key, at) in [("down", 1), ("ctrl+n", 2), ("up", 1), ("ctrl+p", 0), ("up", first.len() - 1), ("down", 0)] {
+    for (key, at) in [
+        ("down", 1),
+        ("ctrl+n", 2),
+        ("up", 1),
+        ("ctrl+p", 0),
+        ("up", first.len() - 1),
+        ("down", 0),
+    ] {
         tui.key(key);
         assert_eq!(chosen(&tui), Some(at), "{key}");
     }
@@ -100,7 +107,10 @@ fn arguments_are_listed_with_what_is_in_force() {
     tui.write("a");
     assert_eq!(labels(&tui), ["ask", "auto"]);
     tui.key("down");
-    assert_eq!(tui.key("enter"), [Effect::SetPermission(PermissionMode::Auto)]);
+    assert_eq!(
+        tui.key("enter"),
+        [Effect::SetPermission(PermissionMode::Auto)]
+    );
     assert_eq!(tui.text(), "");
     // A name of a model is understood as it is typed.
     tui.write("/model");

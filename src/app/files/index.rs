@@ -44,10 +44,17 @@ struct Hits {
 impl FileIndex {
     /// Of these paths; those of folders end with a slash.
     pub fn new(mut paths: Vec<String>) -> Self {
-        let depth = |path: &str| path.trim_end_matches('/').bytes().filter(|b| *b == b'/').count();
+        let depth = |path: &str| {
+            path.trim_end_matches('/')
+                .bytes()
+                .filter(|b| *b == b'/')
+                .count()
+        };
         paths.sort_by_cached_key(|path| (depth(path), path.len()));
         let mut index = Self::default();
-        index.text.reserve(paths.iter().map(|path| path.len() + 1).sum());
+        index
+            .text
+            .reserve(paths.iter().map(|path| path.len() + 1).sum());
         for (at, path) in paths.into_iter().enumerate() {
             let lower = path.to_lowercase();
             index.starts.push(index.text.len() as u32);
@@ -121,7 +128,8 @@ impl FileIndex {
             && let Some(found) = finder.find(&self.text[at..end])
         {
             let hit = at + found;
-            let ahead = self.starts[next..=part.end].partition_point(|start| *start as usize <= hit);
+            let ahead =
+                self.starts[next..=part.end].partition_point(|start| *start as usize <= hit);
             let path = next + ahead - 1;
             let bytes = self.bytes(path);
             if finder.find(&bytes[name_start(bytes)..]).is_some() {
@@ -254,7 +262,15 @@ mod tests {
         for (typed, expected) in [
             ("", &["src/", "README.md"][..]),
             ("auth.rs", &["tests/auth.rs", "src/author.rs"]),
-            ("auth", &["src/auth/", "tests/auth.rs", "src/author.rs", "src/auth/mod.rs"]),
+            (
+                "auth",
+                &[
+                    "src/auth/",
+                    "tests/auth.rs",
+                    "src/author.rs",
+                    "src/auth/mod.rs",
+                ],
+            ),
             ("src/au", &["src/auth/", "src/author.rs"]),
             ("readme", &["README.md"]),
             ("über", &["docs/Über uns.md"]),
@@ -269,7 +285,9 @@ mod tests {
 
     #[test]
     fn halves_find_what_the_whole_finds() {
-        let paths: Vec<String> = (0..ALONE + 7).map(|n| format!("d{}/file_{n}.rs", n % 91)).collect();
+        let paths: Vec<String> = (0..ALONE + 7)
+            .map(|n| format!("d{}/file_{n}.rs", n % 91))
+            .collect();
         let index = FileIndex::new(paths);
         for n in [0, 9_999, 10_003, ALONE + 6] {
             let path = format!("d{}/file_{n}.rs", n % 91);

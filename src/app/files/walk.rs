@@ -76,7 +76,13 @@ pub(crate) fn walk(root: &Path, found: &Found) {
                 let folder = entry.file_type()?.is_dir();
                 let path = entry.path().strip_prefix(&root).ok()?.to_str()?;
                 let named = !path.is_empty() && !path.contains('\n');
-                named.then(|| if folder { format!("{path}/") } else { path.to_owned() })
+                named.then(|| {
+                    if folder {
+                        format!("{path}/")
+                    } else {
+                        path.to_owned()
+                    }
+                })
             });
             gathering.batch.extend(path);
             if gathering.batch.len() >= BATCH && found.add(&mut gathering.batch) >= MAX_PATHS {

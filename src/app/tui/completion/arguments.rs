@@ -66,7 +66,11 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
             list
         }
         Action::Budget => {
-            let words = [("off", "no limit"), ("$5", "dollars"), ("200k tokens", "tokens")];
+            let words = [
+                ("off", "no limit"),
+                ("$5", "dollars"),
+                ("200k tokens", "tokens"),
+            ];
             let mut list = fixed(&words, "");
             list.selected = None;
             list

@@ -9,7 +9,14 @@ use crate::app::tui::keymap::Keymap;
 
 /// What is looked for most stands first while nothing is typed.
 const FIRST: [&str; 8] = [
-    "model", "new", "resume", "compact", "undo", "permission", "context", "keys",
+    "model",
+    "new",
+    "resume",
+    "compact",
+    "undo",
+    "permission",
+    "context",
+    "keys",
 ];
 
 /// The commands that fit `typed`, best first.

@@ -63,7 +63,6 @@ mod tests {
         for (mention, query, path, insert) in [
             ("@au", "au", "src/auth.rs", "@src/auth.rs "),
             ("@au:3-9", "au", "src/auth.rs", "@src/auth.rs:3-9 "),
-            
             ("@\"a b", "a b", "a b.rs", "@\"a b.rs\" "),
             ("@s", "s", "src/", "@src/"),
             ("@m", "m", "my docs/", "@\"my docs/"),
@@ -73,6 +72,9 @@ mod tests {
             assert_eq!(found[0].insert, insert, "{mention}");
         }
         let names = vec!["main.rs".to_owned()];
-        assert_eq!(path_candidates("./src/ma", names)[0].insert, "./src/main.rs");
+        assert_eq!(
+            path_candidates("./src/ma", names)[0].insert,
+            "./src/main.rs"
+        );
     }
 }

@@ -10,9 +10,9 @@ mod arguments;
 mod files;
 mod state;
 
-pub use candidate::Candidate;
-pub use state::{Completion, CompletionKind};
 pub(crate) use arguments::{InForce, arguments};
+pub use candidate::Candidate;
 pub(crate) use commands::{commands, waits_for_argument};
 pub(crate) use files::{file_candidates, path_candidates, wanted};
+pub use state::{Completion, CompletionKind};
 pub(crate) use token::{Token, token};

@@ -26,8 +26,7 @@ pub(crate) fn token(before: &str) -> Option<Token<'_>> {
     let (word, rest) = command.split_once(' ')?;
     let spec = ACTIONS.iter().find(|spec| spec.slash == Some(word))?;
     let rest = rest.trim_start();
-    (spec.argument.is_some() && !rest.contains('\n'))
-        .then_some(Token::Argument(spec.action, rest))
+    (spec.argument.is_some() && !rest.contains('\n')).then_some(Token::Argument(spec.action, rest))
 }
 
 /// Where the mention begins that the caret stands in or right behind. An `@` within a word, as in

@@ -118,8 +118,11 @@ impl Composer {
     /// Puts text in the place of so many bytes before the caret; can be undone.
     pub fn complete(&mut self, typed: usize, text: &str) {
         let caret = self.draft.caret();
-        let start = self.before_caret().floor_char_boundary(caret.saturating_sub(typed));
-        self.draft.replace(start..caret, &clean(text), StepKind::Single);
+        let start = self
+            .before_caret()
+            .floor_char_boundary(caret.saturating_sub(typed));
+        self.draft
+            .replace(start..caret, &clean(text), StepKind::Single);
         self.settle();
     }
 

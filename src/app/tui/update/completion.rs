@@ -101,7 +101,11 @@ pub fn folder_read(app: &mut App, typed: &str, names: Vec<String>) {
         several => common_start(several),
     };
     app.completion = None;
-    let common = if common.len() > typed.len() { common } else { typed.to_owned() };
+    let common = if common.len() > typed.len() {
+        common
+    } else {
+        typed.to_owned()
+    };
     if common != typed {
         app.composer.complete(typed.len(), &common);
     }
@@ -176,7 +180,11 @@ pub fn press(app: &mut App, press: KeyPress) -> Option<Vec<Effect>> {
 
 /// A row was clicked.
 pub fn click(app: &mut App, row: usize) -> Vec<Effect> {
-    let Some(list) = app.completion.as_mut().filter(|list| row < list.candidates.len()) else {
+    let Some(list) = app
+        .completion
+        .as_mut()
+        .filter(|list| row < list.candidates.len())
+    else {
         return Vec::new();
     };
     list.choose(row);

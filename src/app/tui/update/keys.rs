@@ -2,8 +2,8 @@
 
 use super::command::{self, Command};
 use super::{
-    budget, completion, iterations, list, models, overlay, permission, questions, queue, rule, scroll,
-    sessions, stop, tree, trials, undo,
+    budget, completion, iterations, list, models, overlay, permission, questions, queue, rule,
+    scroll, sessions, stop, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;

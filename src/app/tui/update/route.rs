@@ -1,8 +1,8 @@
 //! The top match. It only routes: what a message means is decided by its owner.
 
 use super::{
-    agent, completion, editor, iterations, keys, list, models, overlay, queue, scroll, sessions, stop,
-    terminal, tree, trials, undo,
+    agent, completion, editor, iterations, keys, list, models, overlay, queue, scroll, sessions,
+    stop, terminal, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;

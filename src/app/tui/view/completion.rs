@@ -83,7 +83,13 @@ pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (R
         draw_row(app, candidate, columns, style, row, buffer);
     }
     let visible = count.saturating_sub(top).min(shown) as u16;
-    (Rect { height: visible, ..inside }, top)
+    (
+        Rect {
+            height: visible,
+            ..inside
+        },
+        top,
+    )
 }
 
 fn draw_row(
@@ -107,7 +113,10 @@ fn draw_row(
         0 => 0,
         columns => columns + 2,
     });
-    line.push(" ".repeat((columns + 2).saturating_sub(line.width())), style);
+    line.push(
+        " ".repeat((columns + 2).saturating_sub(line.width())),
+        style,
+    );
     line.push(candidate.detail.as_str(), dim);
     line.draw(buffer, row.x, row.y, left as u16);
     key.draw(

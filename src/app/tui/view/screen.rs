@@ -59,7 +59,11 @@ pub fn view(app: &App, cache: &mut ViewCache, buffer: &mut Buffer) -> ScreenDraw
     let caret = editor::draw(app, &layout, &areas, buffer);
     status::draw(app, areas.status, buffer);
     if let Some(list) = app.completion.as_ref().filter(|_| app.overlays.is_empty()) {
-        let end = if wanted.activity { areas.activity.y } else { areas.editor.y };
+        let end = if wanted.activity {
+            areas.activity.y
+        } else {
+            areas.editor.y
+        };
         let room = Rect::new(areas.editor.x, 0, areas.editor.width, end);
         (areas.completion, areas.completion_top) = completion::draw(app, list, room, buffer);
     }
