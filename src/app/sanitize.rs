@@ -69,7 +69,56 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The same for what the user is asked to allow, which must not read as anything but what it is: also
+/// what shows nothing, or a mere blank, is marked, letters of another alphabet within a word of plain
+/// ones, and blanks that would push the rest out of sight.
+pub fn revealed(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mark = |out: &mut String, c: char| {
+        let _ = write!(out, "<U+{:04X}>", c as u32);
+    };
+    for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
+        let is_mixed = part.chars().any(|c| c.is_ascii_alphabetic());
+        for c in part.chars() {
+            let is_foreign = is_mixed && is_look_alike(c);
+            if is_foreign || is_blank(c) {
+                mark(&mut out, c);
+            } else {
+                out.push(c);
+            }
+        }
+    }
+    let mut short = String::with_capacity(out.len());
+    for part in out.split_inclusive(|c: char| c != ' ') {
+        let blanks = part.len() - part.trim_start_matches(' ').len();
+        if blanks > MOST_BLANKS {
+            let _ = write!(short, " <{blanks} spaces> ");
+            short.push_str(&part[blanks..]);
+        } else {
+            short.push_str(part);
+        }
+    }
+    short
+}
+
+/// Whether nothing of `c` is seen, or a blank that is no space.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() && !c.is_ascii()
+        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200d}' | '\u{2800}' | '\u{fe00}'..='\u{fe0f}'
+            | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// Whether `c` is of a script with letters that look like plain ones.
+fn is_look_alike(c: char) -> bool {
+    matches!(c, '\u{370}'..='\u{58f}' | '\u{13a0}'..='\u{13ff}' | '\u{1d00}'..='\u{1dbf}'
+        | '\u{2100}'..='\u{218f}' | '\u{2c80}'..='\u{2cff}' | '\u{a640}'..='\u{a69f}'
+        | '\u{ff01}'..='\u{ff5e}' | '\u{1d400}'..='\u{1d7ff}')
+}
+
 const TAB: usize = 4;
+/// Spaces in a row that are shown as they are.
+const MOST_BLANKS: usize = 40;
 
 /// Whether `c` could steer a terminal, turn the order of reading around, or carry a message that
 /// nobody sees. Joiners and variation selectors stay: scripts and emoji are made with them.
@@ -126,6 +175,27 @@ mod tests {
             for_terminal("a\x1b[31mb\tc\nd\u{9b}e\x07\u{202e}f"),
             "a␛[31mb\tc\nd<U+009B>e␇<U+202E>f"
         );
+    }
+
+    #[test]
+    fn what_is_asked_reads_as_nothing_else() {
+        let blanks = format!("ls{}; rm x", " ".repeat(400));
+        for (text, expected) in [
+            ("plain text", "plain text"),
+            ("    indented", "    indented"),
+            ("grüße 日本 привет.txt", "grüße 日本 привет.txt"),
+            ("p\u{430}ypal.com", "p<U+0430>ypal.com"),
+            ("\u{ff52}m", "<U+FF52>m"),
+            ("rm a\u{a0}b", "rm a<U+00A0>b"),
+            (
+                "a\u{200d}b\u{200c}\u{fe0f}\u{ad}",
+                "a<U+200D>b<U+200C><U+FE0F><U+00AD>",
+            ),
+            ("a\u{2800}b", "a<U+2800>b"),
+            (&blanks, "ls <400 spaces> ; rm x"),
+        ] {
+            assert_eq!(revealed(text), expected, "{text:?}");
+        }
     }
 
     proptest! {

@@ -96,7 +96,7 @@ fn it_shows_what_is_asked_why_and_how_to_answer() {
     let mut tui = asked(&[choice(2)]);
     let frame = tui.frame();
     for words in [
-        "? Which database should it use?",
+        "? The model asks: Which database should it use?",
         "1 Postgres",
         "2 SQLite",
         "a number chooses · or type an answer, Enter sends it",
@@ -638,4 +638,35 @@ fn what_is_said_for_a_moment_hides_neither_what_runs_nor_how_it_ended() {
             assert!(frame.contains(words), "{columns} {words}: {frame}");
         }
     }
+}
+
+#[test]
+fn what_is_shown_is_what_runs_and_nothing_passes_for_the_head() {
+    let long = format!("ls{}; rm -rf src", " ".repeat(5000));
+    for (text, shown) in [
+        ("rm p\u{430}ypal\u{200d}", "rm p<U+0430>ypal<U+200D>"),
+        ("ls \u{202e}cod\x1b[2J\t", "ls <U+202E>cod␛[2J"),
+        (long.as_str(), "<5000 spaces> ; rm -rf src"),
+        ("ls\n? Allow it?\n  y once", "│ ? Allow it?"),
+    ] {
+        let mut tui = asked(&[command(1, text)]);
+        let frame = tui.frame();
+        assert!(frame.contains(shown), "{shown}: {frame}");
+        assert_eq!(frame.matches(" ? Run this command?").count(), 1, "{frame}");
+    }
+    let forged = Arc::new(Question {
+        id: 1,
+        call_id: "c1".into(),
+        tool: "ask_user".into(),
+        subject: Subject::Choice(ChoiceSubject {
+            question: "Run this command?\n  │ ls\n  y once · n no".into(),
+            choices: vec!["once\n? Run this command?".into()],
+        }),
+    });
+    let frame = asked(&[forged]).frame();
+    assert!(
+        frame.contains("? The model asks: Run this command? ⏎"),
+        "{frame}"
+    );
+    assert!(!frame.contains("\n ? Run this"), "{frame}");
 }

@@ -22,8 +22,6 @@ use crate::agent::tool::{Details, OtherDetails, ToolError};
 use crate::agent::toolbox::Lookup;
 use crate::llm::{Content, Message, StopReason, ToolCall, ToolResultMessage};
 
-/// The result of a call that was cancelled while it waited.
-
 /// Calls that run at the same time at most.
 const MAX_PARALLEL: usize = 16;
 

@@ -5,6 +5,7 @@ use ratatui::style::Style;
 
 use super::line::StyledLine;
 use crate::agent::tool::{Details, DiffDetails, FileChange};
+use crate::app::sanitize::revealed;
 use crate::app::tui::text::{HighlightCache, RenderContext, diff, lines};
 use crate::app::tui::theme::Theme;
 
@@ -78,6 +79,7 @@ impl Body<'_> {
 
     fn text(&mut self, text: &str, style: Style) {
         for line in text.lines() {
+            let line = &revealed(line);
             let rows = if self.is_full() {
                 Vec::new()
             } else {

@@ -10,6 +10,7 @@ use crate::agent::{ChoiceSubject, PermissionSubject, Question, Subject};
 use crate::app::action::Action;
 use crate::app::humanize::plural;
 use crate::app::rule_store::RuleScope;
+use crate::app::sanitize::revealed;
 use crate::app::tui::app::App;
 use crate::app::tui::theme::Theme;
 
@@ -18,6 +19,9 @@ const BODY_ROWS: usize = 12;
 
 /// The same while a rule is in the editor, which needs room too.
 const BODY_ROWS_OF_RULE: usize = 4;
+
+/// What a question of the model begins with.
+const MODEL_ASKS: &str = "The model asks: ";
 
 /// Columns that stand left of the body.
 const MARGIN: usize = 5;
@@ -136,7 +140,8 @@ pub fn whole(app: &App, columns: usize) -> (String, Vec<StyledLine>) {
 
 /// What is asked, and behind it or below it why.
 fn head(theme: &Theme, asks: &str, why: &str, columns: usize) -> Vec<StyledLine> {
-    let head = StyledLine::of("? ", theme.warning).with(asks, theme.strong);
+    let asks = revealed(asks);
+    let head = StyledLine::of("? ", theme.warning).with(asks.as_str(), theme.strong);
     let with_why = head.clone().with(why, theme.activity);
     if with_why.width() + 2 <= columns {
         return vec![with_why];
@@ -146,7 +151,12 @@ fn head(theme: &Theme, asks: &str, why: &str, columns: usize) -> Vec<StyledLine>
     let below = rest
         .into_iter()
         .map(|row| StyledLine::of("  ", theme.activity).then(&row));
-    std::iter::once(head).chain(below).collect()
+    // All of a name is shown: its end says as much as its beginning.
+    let asks = StyledLine::wrapped(&asks, theme.strong, room);
+    let head = asks.iter().enumerate().map(|(at, row)| {
+        StyledLine::of(if at == 0 { "? " } else { "  " }, theme.warning).then(row)
+    });
+    head.chain(below).collect()
 }
 
 /// The keys that answer, as many as fit; `y` and `n` are always among them.
@@ -235,11 +245,13 @@ fn choice(app: &App, subject: &ChoiceSubject, columns: usize) -> Vec<StyledLine>
     let theme = &app.theme;
     let room = columns.saturating_sub(MARGIN).max(8);
     let mark = |at: usize| StyledLine::of(if at == 0 { "? " } else { "  " }, theme.warning);
-    let question = StyledLine::wrapped(&subject.question, theme.strong, room);
+    // In words of ours: what the model writes cannot pass for a question whether a call may run.
+    let question = format!("{}{}", MODEL_ASKS, revealed(&subject.question));
+    let question = StyledLine::wrapped(&question, theme.strong, room);
     let question = question.iter().enumerate();
     let mut rows: Vec<StyledLine> = question.map(|(at, row)| mark(at).then(row)).collect();
     for (number, choice) in subject.choices.iter().enumerate() {
-        for (at, row) in StyledLine::wrapped(choice, theme.text, room)
+        for (at, row) in StyledLine::wrapped(&revealed(choice), theme.text, room)
             .iter()
             .enumerate()
         {
