@@ -91,6 +91,8 @@ pub enum Action {
     Init,
     /// Trust the project, or not.
     Trust,
+    /// Choose the colors.
+    Theme,
     /// List the iterations.
     Iterations,
     /// Show where the window goes.
@@ -386,6 +388,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     argument(row(Export, "export", "Write the session into a new file of this folder: one HTML page, or what FILE ends with (html, md, jsonl), without any key. `--branch` before FILE: only the current branch; `--force`: replace FILE", Program), "export", "FILE"),
     slash(row(Help, "help", "Show this list of keys", Program), "keys"),
     argument(row(Init, "init", "Have the model write an AGENTS.md for this project, or improve the one that is there; TEXT is what you want besides. While a run is under way it waits until that is done", Program), "init", "TEXT"),
+    argument(row(Theme, "theme", "Choose the colors from a list that shows them at once: Enter keeps them in config.toml, Esc goes back; or, with a name, take that theme", Program), "theme", "NAME"),
     argument(row(Trust, "trust", "Trust this project from now on, in projects.toml: its AGENTS.md, settings and system prompt count, and what counts when is told. With `no`: never, and nothing asks again", Program), "trust", "no"),
     row(Suspend, "suspend", "Stop tiller until the shell continues it (fg)", Program),
     slash(row(Quit, "quit", "Leave on an empty editor (asks while a run is under way); else delete the character under the caret", Program), "quit"),

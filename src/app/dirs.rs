@@ -113,6 +113,11 @@ impl Dirs {
         self.config.join("keymap.toml")
     }
 
+    /// The user's themes.
+    pub fn themes(&self) -> PathBuf {
+        self.config.join("themes")
+    }
+
     pub fn sessions(&self) -> PathBuf {
         self.data.join("sessions")
     }

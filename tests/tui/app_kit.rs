@@ -46,7 +46,6 @@ impl TestTui {
         };
         let size = Size::new(width, height);
         let mut app = App::new(size, START, Keymap::default(), theme, status);
-        app.adaptive_theme = Some(ColorDepth::TrueColor);
         app.start = start;
         Self {
             app,

@@ -9,7 +9,7 @@ use tiller::agent::{AgentEvent, NoticeLevel, Phase, QueueKind, RunOutcome, RunSt
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::input::{
     InputEvent, KeyCode, KeyModifiers, KeyPress, MouseButton, MouseEvent, MouseEventKind,
-    TerminalReport,
+    TerminalColor, TerminalReport,
 };
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::llm::message::content_text;
@@ -126,7 +126,7 @@ fn happening() -> impl Strategy<Value = Event> {
         1 => text.clone().prop_map(Event::Notice),
         1 => any::<bool>().prop_map(Event::End),
         1 => (any::<u8>(), any::<u8>(), any::<u8>())
-            .prop_map(|(r, g, b)| Event::Report(TerminalReport::Background(r, g, b))),
+            .prop_map(|(r, g, b)| Event::Report(TerminalReport::Color(TerminalColor::Ground, (r, g, b)))),
         1 => proptest::option::of("[a-z]{0,8}\n?").prop_map(Event::Edited),
         2 => (0_i64..5000).prop_map(Event::Wait),
         6 => Just(Event::Frame),

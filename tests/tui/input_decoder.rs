@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tiller::app::tui::input::{
     Decoder, Escape, InputEvent, KeyModifiers, KeyPress, MouseButton, MouseEvent, MouseEventKind,
-    TerminalReport,
+    TerminalColor, TerminalReport,
 };
 
 /// A sequence and the keys it gives, separated by spaces; `""` for none.
@@ -252,19 +252,30 @@ fn replies_are_reports_and_never_typed() {
         ("\x1b[?6c", report(TerminalReport::PrimaryAttributes)),
         (
             "\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\",
-            report(TerminalReport::Background(30, 30, 46)),
+            report(TerminalReport::Color(TerminalColor::Ground, (30, 30, 46))),
         ),
         (
             "\x1b]11;rgb:ffff/ffff/ffff\x07",
-            report(TerminalReport::Background(255, 255, 255)),
+            report(TerminalReport::Color(
+                TerminalColor::Ground,
+                (255, 255, 255),
+            )),
         ),
+        (
+            "\x1b]10;rgb:c/d/f\x07",
+            report(TerminalReport::Color(TerminalColor::Ink, (204, 221, 255))),
+        ),
+        (
+            "\x1b]4;1;rgb:1010/0/0\x07",
+            report(TerminalReport::Color(TerminalColor::Palette(1), (16, 0, 0))),
+        ),
+        ("\x1b[?997;1n", report(TerminalReport::Scheme(false))),
+        ("\x1b[?997;2n", report(TerminalReport::Scheme(true))),
         // Answers to what others asked.
         ("\x1b[12;40R", vec![]),
         ("\x1b[1;1R", vec![]),
         ("\x1b[?1;2R", vec![]),
-        ("\x1b]10;rgb:c/d/f\x07", vec![]),
         ("\x1bP>|tmux 3.6\x1b\\", vec![]),
-        ("\x1b[?997;1n", vec![]),
         ("\x1b[?2026;2$y", vec![]),
         ("\x1b_Gi=31;OK\x1b\\", vec![]),
         ("\x1b[I", vec![InputEvent::Focus(true)]),
@@ -272,7 +283,8 @@ fn replies_are_reports_and_never_typed() {
         ("\x1b]11;purple\x07", vec![]),
         ("\x1b]11;#aä€\x07", vec![]),
         ("\x1b]11;rgb:ffff/ffff\x07", vec![]),
-        ("\x1b]4;1;rgb:0/0/0\x07", vec![]),
+        ("\x1b]4;300;rgb:0/0/0\x07", vec![]),
+        ("\x1b]4;1\x07", vec![]),
     ] {
         check_every_split(bytes.as_bytes(), &expected);
     }

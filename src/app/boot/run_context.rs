@@ -262,7 +262,11 @@ impl RunContext {
                 notices,
             },
             notify: settings.notify,
-            theme: Some(settings.theme.clone()).filter(|name| name != "auto"),
+            theme: tui::ThemeSettings {
+                wanted: settings.theme.clone(),
+                for_dark: settings.theme_dark.clone(),
+                for_light: settings.theme_light.clone(),
+            },
             storage: self.session_file.is_some().then(|| tui::StoredFiles {
                 history: dirs.history_file(),
                 drafts: folder_for(&dirs.drafts(), &self.cwd),
@@ -270,7 +274,11 @@ impl RunContext {
                 trash: dirs.trash(),
                 trials: dirs.trials(),
             }),
-            keymap_file: dirs.keymap_file(),
+            user_files: tui::UserFiles {
+                config: dirs.config_file(),
+                keymap: dirs.keymap_file(),
+                themes: dirs.themes(),
+            },
         }
     }
 }

@@ -5,8 +5,10 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use toml_edit::{DocumentMut, Item, Table, Value};
+use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
+use super::layers::{Layers, Origin};
+use super::settings::Settings;
 use crate::llm::replace_file::replace_file;
 
 /// Sets the string `name` of `table` in `file`, which is made if need be.
@@ -16,6 +18,31 @@ use crate::llm::replace_file::replace_file;
 pub fn set_in_file(file: &Path, table: &str, name: &str, value: &str) -> Result<(), String> {
     let named = |message: String| format!("{}: {message}", file.display());
     change_file(file, |text| set(text, table, name, value).map_err(named))
+}
+
+/// Sets the setting `key`, which is dotted, in the user's settings `file`, which is made if need be.
+///
+/// # Errors
+/// The value is not one that this setting takes, or the file cannot be read, understood or written; it
+/// is as it was.
+pub fn set_checked(file: &Path, key: &str, value: &toml::Value) -> Result<(), String> {
+    let named = |message: String| format!("{}: {message}", file.display());
+    let value: Value = value
+        .to_string()
+        .parse()
+        .map_err(|_| named(format!("{value} is no value")))?;
+    change_file(file, |text| {
+        let (tables, name) = key.rsplit_once('.').unwrap_or(("", key));
+        let tables: Vec<&str> = tables
+            .split('.')
+            .filter(|table| !table.is_empty())
+            .collect();
+        let new = set_value(text, &tables, name, value).map_err(named)?;
+        let mut layers = Layers::defaults();
+        layers.add_text(Origin::User(file.to_owned()), new.clone())?;
+        Settings::resolve(&layers)?;
+        Ok(new)
+    })
 }
 
 /// Appends tables to `file`, which is made if need be. `check` looks at the whole text before it is
@@ -61,21 +88,31 @@ fn change_file(
 
 /// `text` with the string `name` of `table` set.
 fn set(text: &str, table: &str, name: &str, value: &str) -> Result<String, String> {
+    set_value(text, &[table], name, value.into())
+}
+
+fn set_value(text: &str, tables: &[&str], name: &str, value: Value) -> Result<String, String> {
     let mut document: DocumentMut = text
         .parse()
         .map_err(|error: toml_edit::TomlError| format!("it is not valid TOML:\n{error}"))?;
     if document.is_empty() && !text.trim().is_empty() {
         // Nothing but comments: what is new comes below them.
-        let new = set("", table, name, value)?;
+        let new = set_value("", tables, name, value)?;
         return Ok(format!("{}\n\n{new}", text.trim_end()));
     }
-    let inner = document
-        .entry(table)
-        .or_insert_with(|| Item::Table(Table::new()));
-    let table = inner
-        .as_table_like_mut()
-        .ok_or_else(|| format!("'{table}' is not a table"))?;
-    let mut new = Value::from(value);
+    let mut table: &mut dyn TableLike = document.as_table_mut();
+    for (at, part) in tables.iter().enumerate() {
+        let inner = table.entry(part).or_insert_with(|| {
+            let mut table = Table::new();
+            // Only the innermost has a heading.
+            table.set_implicit(at + 1 < tables.len());
+            Item::Table(table)
+        });
+        table = inner
+            .as_table_like_mut()
+            .ok_or_else(|| format!("'{part}' is not a table"))?;
+    }
+    let mut new = value;
     match table.get_mut(name) {
         Some(Item::Value(old)) => {
             // The comment behind it, and the blanks around it.

@@ -14,7 +14,7 @@ mod edit;
 mod answered_rules;
 
 pub use answered_rules::{append_rules, read_answer};
-pub use edit::{append_to_file, set_in_file};
+pub use edit::{append_to_file, set_checked, set_in_file};
 pub use layers::Layers;
 pub use project::add_project_file;
 pub use rules::parse_checked_rules;

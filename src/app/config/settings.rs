@@ -60,6 +60,10 @@ pub struct Settings {
     pub undo_max_bytes: u64,
     /// The theme: `auto`, or the name of one.
     pub theme: String,
+    /// What `auto` takes on a dark ground.
+    pub theme_dark: String,
+    /// What it takes on a light one.
+    pub theme_light: String,
     /// How the user is called who looks elsewhere.
     pub notify: Notify,
 }
@@ -136,6 +140,8 @@ impl Settings {
             },
             undo_max_bytes: read.get("undo.max_bytes")?,
             theme: read.get("ui.theme")?,
+            theme_dark: read.get("ui.theme_dark")?,
+            theme_light: read.get("ui.theme_light")?,
             notify: read.parsed("ui.notify", str::parse)?,
         })
     }
@@ -293,6 +299,8 @@ mod tests {
             "budget.tokens=10",
             "undo.max_bytes=11",
             "ui.theme=light",
+            "ui.theme_dark=nord",
+            "ui.theme_light=tokyo-day",
             "ui.notify=desktop",
             "permission.mode=plan",
             "permission.writable=[\"/w\"]",
@@ -397,6 +405,8 @@ mod tests {
             },
             undo_max_bytes: 11,
             theme: "light".to_owned(),
+            theme_dark: "nord".to_owned(),
+            theme_light: "tokyo-day".to_owned(),
             notify: Notify::Desktop,
         };
         assert_eq!(Settings::resolve(&layers).unwrap(), expected);

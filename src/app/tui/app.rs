@@ -17,7 +17,7 @@ use super::layout::{Areas, editor_size};
 use super::overlay::{ModelsState, Overlay};
 use super::rule_draft::RuleDraft;
 use super::run_facts::{Resume, RunStats};
-use super::theme::{ColorDepth, Theme};
+use super::theme::{Theme, ThemeChoice};
 use super::timeline::Timeline;
 use super::transcript::Transcript;
 use crate::agent::permission::PermissionMode;
@@ -52,9 +52,8 @@ pub struct App {
     pub(crate) keymap: Keymap,
     /// The colors.
     pub theme: Theme,
-    /// The colors the terminal can show, when the theme is to follow its background: the user
-    /// named none, and there are enough of them.
-    pub adaptive_theme: Option<ColorDepth>,
+    /// Which theme that is to be.
+    pub themes: ThemeChoice,
     /// What lies over the screen, topmost last.
     pub overlays: Vec<Overlay>,
     pub(crate) run: RunState,
@@ -278,7 +277,7 @@ impl App {
             dismissed: false,
             keymap,
             theme,
-            adaptive_theme: None,
+            themes: ThemeChoice::default(),
             overlays: Vec::new(),
             run: RunState::Idle,
             stats: RunStats::default(),

@@ -87,6 +87,10 @@ pub enum Effect {
     SetThinking(ThinkingLevel),
     /// Make this model (`provider/id`) the default.
     SaveDefault(String),
+    /// Read the user's themes anew.
+    ReadThemes,
+    /// Set the setting with this dotted key in the user's file.
+    SaveSetting(String, toml::Value),
     /// Read, change or open stored sessions.
     Session(SessionEffect),
     /// Trust the project, or not, from now on.
@@ -149,6 +153,8 @@ pub enum TerminalEffect {
     ConfirmKitty,
     /// Call the user, who looks elsewhere, because something is asked.
     Notify(Notify),
+    /// Query the colors of the terminal.
+    QueryColors,
     /// All replies of the terminal have come.
     Answered,
     /// Lay everything out anew: the colors or the transcript are others.

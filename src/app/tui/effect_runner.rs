@@ -14,9 +14,10 @@ use super::effect::{Direction, Effect, TreeEffect, TrialEffect, UndoEffect};
 use super::external_editor;
 use super::file_finder::{FileFinder, names_in_folder};
 use super::msg::{EffectResult, FoundModel};
-use super::options::StoredFiles;
+use super::options::{StoredFiles, UserFiles};
 use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::storage::{Job, Storage};
+use super::theme::Themes;
 use crate::agent::memory::git_head;
 use crate::agent::permission::Rule;
 use crate::agent::session::{Iteration, IterationSummary, SessionSnapshot, SessionView};
@@ -24,6 +25,7 @@ use crate::agent::trial;
 use crate::agent::undo::UndoCommand;
 use crate::agent::{AgentHandle, QueueKind};
 use crate::app::branches::{Outline, compare};
+use crate::app::config::set_checked;
 use crate::app::export::export_on_request;
 use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
@@ -38,6 +40,14 @@ const TIMEOUT: Duration = Duration::from_millis(100);
 /// How long to wait for the servers of this machine while the list of models is open: it is shown
 /// already, and an Ollama with many models answers slowly.
 const LOCAL_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The files the screen works with.
+pub struct Files {
+    /// Where what was typed is kept; none where nothing is stored.
+    pub stored: Option<StoredFiles>,
+    /// The user's own.
+    pub user: UserFiles,
+}
 
 pub struct EffectRunner {
     handle: AgentHandle,
@@ -54,6 +64,7 @@ pub struct EffectRunner {
     sessions: Option<SessionEffectRunner>,
     /// Started when a file is looked for.
     finder: Option<FileFinder>,
+    user: UserFiles,
     results: UnboundedSender<EffectResult>,
 }
 
@@ -64,9 +75,13 @@ impl EffectRunner {
         secrets: KnownSecrets,
         project: Option<Project>,
         cwd: PathBuf,
-        files: Option<StoredFiles>,
+        files: Files,
         results: UnboundedSender<EffectResult>,
     ) -> Self {
+        let Files {
+            stored: files,
+            user,
+        } = files;
         let sessions = files.as_ref().map(|files| SessionEffectRunner {
             root: files.sessions.clone(),
             trash: files.trash.clone(),
@@ -90,6 +105,7 @@ impl EffectRunner {
             sessions,
             finder: None,
             storage: files.and_then(|files| Storage::start(files, results.clone())),
+            user,
             results,
         }
     }
@@ -171,6 +187,17 @@ impl EffectRunner {
             Effect::FindFavorites(direction) => self.find_favorites(direction),
             Effect::SetModel(model) => self.handle.set_model(Model::clone(&model)),
             Effect::SetThinking(level) => self.handle.set_thinking(level),
+            Effect::ReadThemes => {
+                let folder = self.user.themes.clone();
+                self.block(move || EffectResult::Themes(Arc::new(Themes::read(&folder))));
+            }
+            Effect::SaveSetting(key, value) => {
+                let file = self.user.config.clone();
+                self.block(move || {
+                    let saved = set_checked(&file, &key, &value);
+                    EffectResult::SettingSaved(saved.map(|()| (key, file)))
+                });
+            }
             Effect::SaveDefault(full_id) => {
                 let models = Arc::clone(&self.models);
                 self.block(move || EffectResult::Saved(models.save_default(&full_id)));

@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep_until};
 use super::app::App;
 use super::clock::Clock;
 use super::effect::{Effect, TerminalEffect};
-use super::effect_runner::EffectRunner;
+use super::effect_runner::{EffectRunner, Files};
 use super::input::{Input, InputEvent};
 use super::job_control;
 use super::msg::{EffectResult, Msg};
@@ -122,7 +122,10 @@ impl Tui {
                 options.secrets,
                 options.project,
                 options.status.cwd,
-                options.storage,
+                Files {
+                    stored: options.storage,
+                    user: options.user_files,
+                },
                 results_in,
             ),
             events: Some(options.events),
@@ -279,6 +282,7 @@ impl Tui {
                     .terminal
                     .write(&notify.bytes("tiller waits for your answer"));
             }
+            TerminalEffect::QueryColors => return self.terminal.query_colors(),
             TerminalEffect::Answered => self.terminal.answered(),
             TerminalEffect::LayOutAnew => self.start_highlighter(),
             TerminalEffect::Edit(text) => {

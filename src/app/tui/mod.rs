@@ -45,4 +45,4 @@ mod tty_writer;
 pub mod input;
 
 pub use event_loop::run;
-pub use options::{ExitKind, StoredFiles, TuiOptions};
+pub use options::{ExitKind, StoredFiles, ThemeSettings, TuiOptions, UserFiles};

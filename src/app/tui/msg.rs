@@ -10,6 +10,7 @@ use super::effect::Direction;
 use super::input::InputEvent;
 use super::options::ExitKind;
 use super::session_effect::SessionResult;
+use super::theme::Themes;
 use super::transcript::LoadedPage;
 use super::view::ScreenDrawn;
 use crate::agent::session::{Iteration, IterationSummary, SessionBranch};
@@ -114,6 +115,10 @@ pub enum EffectResult {
     Favorites(Vec<FoundModel>, Direction),
     /// The default was written into this file, or why not.
     Saved(Result<PathBuf, String>),
+    /// The user's themes.
+    Themes(Arc<Themes>),
+    /// The setting with this key was written into this file, or why not.
+    SettingSaved(Result<(String, PathBuf), String>),
     /// Trials whose session is gone.
     AbandonedTrials(Vec<Trial>),
     /// How many files the trial has changed, if that can be told.

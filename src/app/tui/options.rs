@@ -28,14 +28,36 @@ pub struct TuiOptions {
     pub status: Status,
     /// What happens by itself at the start.
     pub start: Start,
-    /// The theme's name; none lets the terminal's background decide.
-    pub theme: Option<String>,
+    /// The themes that are wanted.
+    pub theme: ThemeSettings,
     /// How the user is called who looks elsewhere.
     pub notify: Notify,
     /// What is kept for later runs; none keeps nothing.
     pub storage: Option<StoredFiles>,
-    /// The user's key bindings; the file need not exist.
-    pub keymap_file: PathBuf,
+    /// What the user may have written, or has the screen write.
+    pub user_files: UserFiles,
+}
+
+/// Which themes are wanted.
+#[derive(Clone, Debug)]
+pub struct ThemeSettings {
+    /// `auto`, or the name of one.
+    pub wanted: String,
+    /// What `auto` takes on a dark ground.
+    pub for_dark: String,
+    /// What it takes on a light one.
+    pub for_light: String,
+}
+
+/// The user's own files; none of them need exist.
+#[derive(Clone, Debug)]
+pub struct UserFiles {
+    /// The settings.
+    pub config: PathBuf,
+    /// The key bindings.
+    pub keymap: PathBuf,
+    /// The folder of themes.
+    pub themes: PathBuf,
 }
 
 /// Where the screen keeps what was typed.

@@ -1,34 +1,60 @@
 //! From options to an [`App`]: keys and colors. Fast, for the first frame waits for it; whatever is
 //! slow comes after that frame.
 
+use std::sync::Arc;
+
 use ratatui::layout::Size;
 
 use super::app::App;
 use super::keymap::Keymap;
 use super::options::TuiOptions;
-use super::theme::{ColorDepth, Theme};
+use super::theme::{AUTO, ColorDepth, Theme, ThemeChoice, Themes};
 use super::update;
 
 /// An app on which nothing has happened, or why there is none. It takes `options.start`.
 pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App, String> {
-    let keymap = Keymap::load(&options.keymap_file).map_err(|error| error.to_string())?;
-    let depth = color_depth();
-    let rich = matches!(depth, ColorDepth::TrueColor | ColorDepth::Indexed256);
-    let name = match &options.theme {
-        Some(name) => name.as_str(),
-        None if rich => "dark",
-        None => "ansi",
+    let files = &options.user_files;
+    let keymap = Keymap::load(&files.keymap).map_err(|error| error.to_string())?;
+    let choice = ThemeChoice {
+        themes: Arc::new(Themes::read(&files.themes)),
+        depth: color_depth(),
+        wanted: options.theme.wanted.clone(),
+        for_dark: options.theme.for_dark.clone(),
+        for_light: options.theme.for_light.clone(),
+        ..ThemeChoice::default()
     };
-    let theme = Theme::load(name, depth).map_err(|error| error.to_string())?;
+    let (theme, faults) = first_theme(&choice)?;
     let mut app = App::new(size, now, keymap, theme, options.status.clone());
-    app.adaptive_theme = (options.theme.is_none() && rich).then_some(depth);
+    app.themes = choice;
     app.notify = options.notify;
     app.start = std::mem::take(&mut options.start);
+    app.start.notices.extend(faults);
     let (branch, facts) = std::mem::take(&mut app.start.history);
     if !branch.is_empty() {
         update::show(&mut app, &branch, &facts);
     }
     Ok(app)
+}
+
+/// The theme that is wanted, or the usual one, and what is wrong with it.
+fn first_theme(choice: &ThemeChoice) -> Result<(Theme, Vec<String>), String> {
+    let (loaded, mut faults) = match choice.load(&choice.wanted) {
+        Ok(loaded) => (loaded, Vec::new()),
+        Err(error) => {
+            let fault = format!("ui.theme: {error}");
+            let usual = ThemeChoice {
+                for_dark: "dark".to_owned(),
+                for_light: "light".to_owned(),
+                ..choice.clone()
+            };
+            (
+                usual.load(AUTO).map_err(|error| error.to_string())?,
+                vec![fault],
+            )
+        }
+    };
+    faults.extend(loaded.warnings.iter().map(ToString::to_string));
+    Ok((loaded.theme, faults))
 }
 
 /// How many colors the terminal says it has.

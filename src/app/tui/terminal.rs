@@ -4,6 +4,7 @@
 //! `kill -9` escapes it. `ScreenBuffer` makes the bytes of a frame, `TtyWriter` writes them. Reading is
 //! `input`'s business.
 
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::panic;
@@ -18,13 +19,13 @@ use ratatui::layout::Size;
 use super::tty_writer::TtyWriter;
 use crate::app::sanitize::visible;
 
-/// Alternate screen, bracketed paste, focus reports; mouse buttons and drags (not every motion) with
+/// Alternate screen, bracketed paste, focus reports, reports of a desktop that turns dark or light; mouse buttons and drags (not every motion) with
 /// wide coordinates.
-const ENTER: &[u8] = b"\x1b[?1049h\x1b[?2004h\x1b[?1004h\x1b[?1002h\x1b[?1006h";
+const ENTER: &[u8] = b"\x1b[?1049h\x1b[?2004h\x1b[?1004h\x1b[?2031h\x1b[?1002h\x1b[?1006h";
 /// Undoes `ENTER` and whatever a frame cut short has left behind: synchronized update, style, scroll
 /// region, no line wrap, hidden cursor.
 const LEAVE: &[u8] = b"\x1b[?2026l\x1b[0m\x1b[r\x1b[?7h\x1b[?25h\
-    \x1b[?1006l\x1b[?1002l\x1b[?1004l\x1b[?2004l\x1b[?1049l";
+    \x1b[?1006l\x1b[?1002l\x1b[?2031l\x1b[?1004l\x1b[?2004l\x1b[?1049l";
 /// modifyOtherKeys: tmux passes modified keys on only to programs that set it.
 const TMUX_KEYS: &[u8] = b"\x1b[>4;2m";
 const TMUX_KEYS_OFF: &[u8] = b"\x1b[>4m";
@@ -122,6 +123,17 @@ impl Terminal {
     pub fn query(&self) -> io::Result<()> {
         self.modes.unanswered.store(true, Ordering::Relaxed);
         self.modes.out.write(QUERIES)
+    }
+
+    /// Queries the terminal's colors: the sixteen, that of text, that of the ground.
+    pub fn query_colors(&self) -> io::Result<()> {
+        self.modes.unanswered.store(true, Ordering::Relaxed);
+        let mut queries = String::new();
+        for index in 0..16 {
+            let _ = write!(queries, "\x1b]4;{index};?\x1b\\");
+        }
+        queries.push_str("\x1b]10;?\x1b\\\x1b]11;?\x1b\\\x1b[c");
+        self.modes.out.write(queries.as_bytes())
     }
 
     /// The last of the replies has come.

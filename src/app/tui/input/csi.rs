@@ -30,6 +30,9 @@ pub(super) fn meaning(bytes: &[u8], last: u8) -> Option<Meaning> {
         (Some(b'?'), b"", b'u') => {
             InputEvent::Report(TerminalReport::KittyFlags(csi.number(0) as u8))
         }
+        (Some(b'?'), b"", b'n') if csi.number(0) == 997 => {
+            InputEvent::Report(TerminalReport::Scheme(csi.number(1) == 2))
+        }
         (Some(b'?'), b"", b'c') => InputEvent::Report(TerminalReport::PrimaryAttributes),
         _ => return None,
     };

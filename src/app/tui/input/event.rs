@@ -21,6 +21,17 @@ pub enum InputEvent {
     Closed,
 }
 
+/// Which color of the terminal a report is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TerminalColor {
+    /// OSC 11: that of the ground.
+    Ground,
+    /// OSC 10: that of text.
+    Ink,
+    /// OSC 4: one of the sixteen.
+    Palette(u8),
+}
+
 /// An answer of the terminal to a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TerminalReport {
@@ -28,6 +39,8 @@ pub enum TerminalReport {
     KittyFlags(u8),
     /// `CSI ? ... c`: the answer every terminal gives, so the one that ends a round of queries.
     PrimaryAttributes,
-    /// OSC 11: the default background color, 8 bits for each of red, green, blue.
-    Background(u8, u8, u8),
+    /// One of the terminal's colors, 8 bits for each of red, green, blue.
+    Color(TerminalColor, (u8, u8, u8)),
+    /// `CSI ? 997 ; n n`: the desktop is dark (false) or light (true) from now on.
+    Scheme(bool),
 }

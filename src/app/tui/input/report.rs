@@ -1,6 +1,6 @@
 //! Replies of the terminal that are strings: `ESC ]` (OSC), `ESC P` (DCS) and `ESC _` (APC).
 
-use super::event::TerminalReport;
+use super::event::{TerminalColor, TerminalReport};
 
 /// Whether `ESC byte` may begin a reply. Terminals reply with these three strings only.
 pub(super) fn is_introducer(byte: u8) -> bool {
@@ -17,14 +17,23 @@ pub(super) fn may_start_with(introducer: u8, byte: u8) -> bool {
     }
 }
 
-/// The report in a string, if it answers a query of ours: the background color (OSC 11).
+/// The report in a string, if it answers a query of ours: a color (OSC 4, 10, 11).
 pub(super) fn from_string(introducer: u8, bytes: &[u8]) -> Option<TerminalReport> {
-    let value = bytes.strip_prefix(b"11;")?;
     // The parser of colors panics where a digit is not ASCII.
-    if introducer != b']' || !value.is_ascii() {
+    if introducer != b']' || !bytes.is_ascii() {
         return None;
     }
+    let (which, value) = if let Some(value) = bytes.strip_prefix(b"11;") {
+        (TerminalColor::Ground, value)
+    } else if let Some(value) = bytes.strip_prefix(b"10;") {
+        (TerminalColor::Ink, value)
+    } else {
+        let rest = bytes.strip_prefix(b"4;")?;
+        let end = rest.iter().position(|byte| *byte == b';')?;
+        let index = std::str::from_utf8(&rest[..end]).ok()?.parse().ok()?;
+        (TerminalColor::Palette(index), &rest[end + 1..])
+    };
     let color = xterm_color::Color::parse(value).ok()?;
     let [r, g, b] = [color.red, color.green, color.blue].map(|channel| (channel >> 8) as u8);
-    Some(TerminalReport::Background(r, g, b))
+    Some(TerminalReport::Color(which, (r, g, b)))
 }

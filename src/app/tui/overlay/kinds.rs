@@ -5,6 +5,7 @@ use super::models::ModelPicker;
 use super::opening::Opening;
 use super::picker::{Pager, Picker};
 use super::sessions::{SessionMode, SessionPicker};
+use super::themes::ThemePicker;
 use super::tree::{ComparisonView, TreePicker};
 use super::undo::{RewindPicker, UndoQuestion};
 use crate::agent::ContextUsage;
@@ -36,6 +37,8 @@ pub enum Overlay {
     HistorySearch(Picker),
     /// The models.
     Models(ModelPicker),
+    /// The themes.
+    Themes(Box<ThemePicker>),
     /// The tree of the session.
     Tree(TreePicker),
     /// The stored sessions.
@@ -67,7 +70,9 @@ impl Overlay {
             | Self::Undo(_)
             | Self::Opening(_) => Scope::Question,
             Self::Tree(_) => Scope::Tree,
-            Self::HistorySearch(_) | Self::Models(_) | Self::Rewind(_) => Scope::List,
+            Self::HistorySearch(_) | Self::Models(_) | Self::Themes(_) | Self::Rewind(_) => {
+                Scope::List
+            }
             Self::Sessions(list) => match list.mode {
                 SessionMode::Choosing => Scope::Sessions,
                 SessionMode::Naming(_) => Scope::List,
@@ -82,6 +87,7 @@ impl Overlay {
             Self::HistorySearch(picker) => Some(picker),
             Self::Opening(opening) => Some(&mut opening.picker).filter(|_| !opening.waits),
             Self::Models(models) => Some(&mut models.picker),
+            Self::Themes(themes) => Some(&mut themes.picker),
             Self::Tree(tree) => Some(tree.label.as_mut().unwrap_or(&mut tree.picker)),
             Self::Sessions(list) => match &mut list.mode {
                 SessionMode::Choosing => Some(&mut list.picker),
@@ -141,6 +147,7 @@ impl Overlay {
             | Self::EndTrial(..)
             | Self::Opening(_)
             | Self::HistorySearch(_)
+            | Self::Themes(_)
             | Self::Rewind(_)
             | Self::Sessions(_)
             | Self::Tree(_) => None,

@@ -1,235 +1,268 @@
-//! From TOML to a [`Theme`]: inheritance, palette, slots, syntax map. Unknown names are refused,
-//! because a misspelt slot would otherwise just look wrong.
+//! From the files of a theme and of those it inherits from to a [`Theme`]. Whatever does not work is
+//! told, and the entry it would have replaced counts instead; only a theme that does not exist is
+//! refused.
 
-use std::collections::BTreeMap;
-
-use ratatui::style::{Modifier, Style};
-use serde::Deserialize;
+use ratatui::style::{Color, Modifier, Style};
 use thiserror::Error;
 
 use super::color::{self, ColorDepth};
+use super::library::Themes;
 use super::slots::{SyntaxRule, Theme};
-use crate::llm::nearest::nearest;
+use super::source::{Kind, Placed, RawStyle, Source, ThemeWarning};
+use super::system::{TerminalColors, system_source};
 
-/// The themes that are built in, and their sources.
-const BUILT_IN: [(&str, &str); 3] = [
-    ("dark", include_str!("../../../../themes/dark.toml")),
-    ("light", include_str!("../../../../themes/light.toml")),
-    ("ansi", include_str!("../../../../themes/ansi.toml")),
-];
-
-/// Why a theme could not be loaded.
+/// There is no theme of this name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
-pub struct ThemeError(String);
+pub struct ThemeError(pub(super) String);
 
-/// A theme file as written.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct RawTheme {
-    inherits: Option<String>,
-    palette: BTreeMap<String, String>,
-    ui: BTreeMap<String, RawStyle>,
-    syntax: BTreeMap<String, RawStyle>,
-}
-
-/// A style as written: a color, or a table.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "a color, or a table of fg, bg, bold, dim, italic, underline, strike, reverse"
-)]
-enum RawStyle {
-    Color(String),
-    Full(FullStyle),
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct FullStyle {
-    fg: Option<String>,
-    bg: Option<String>,
-    bold: bool,
-    dim: bool,
-    italic: bool,
-    underline: bool,
-    strike: bool,
-    reverse: bool,
+/// A theme, and what was wrong with its files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadedTheme {
+    /// What there is of it.
+    pub theme: Theme,
+    /// What is left out of it, and why.
+    pub warnings: Vec<ThemeWarning>,
 }
 
 impl Theme {
-    /// The names of the built-in themes.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        BUILT_IN.iter().map(|(name, _)| *name)
-    }
-
     /// The built-in theme `name`, in the colors of `depth`.
+    ///
+    /// # Errors
+    /// There is none of this name; the text says which there are.
     pub fn load(name: &str, depth: ColorDepth) -> Result<Self, ThemeError> {
-        let raw = built_in(name)?;
-        let mut merged = match &raw.inherits {
-            // Built-in themes inherit from a built-in root only, so this ends after one step.
-            Some(parent) => merge(built_in(parent)?, raw),
-            None => raw,
-        };
-        if depth == ColorDepth::None {
-            // Without colors a background alone says nothing: the ansi theme says the same things
-            // with reverse, bold and underline.
-            merged = merge(merged, built_in("ansi")?);
+        let loaded = Themes::default().load(name, depth, &TerminalColors::default());
+        loaded.map(|loaded| loaded.theme)
+    }
+}
+
+impl Themes {
+    /// The theme `name`, in the colors of `depth`. `system` is made of the colors of the terminal.
+    ///
+    /// # Errors
+    /// There is none of this name; the text says which there are.
+    pub fn load(
+        &self,
+        name: &str,
+        depth: ColorDepth,
+        terminal: &TerminalColors,
+    ) -> Result<LoadedTheme, ThemeError> {
+        let mut warnings = Vec::new();
+        let mut chain = Chain::default();
+        if name == "system" {
+            chain.push(system_source(terminal));
+        } else {
+            let (file, text) = self.text(name).ok_or_else(|| self.unknown(name))?;
+            chain.push(read(file, text, &mut warnings));
         }
-        resolve(name, &merged, depth)
-    }
-}
-
-fn built_in(name: &str) -> Result<RawTheme, ThemeError> {
-    if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
-        return read(name, text);
-    }
-    let names: Vec<_> = Theme::names().collect();
-    let near = nearest(name, names.iter().copied());
-    let near = near.map_or_else(
-        || "there".to_owned(),
-        |near| format!("did you mean '{near}'? There"),
-    );
-    let all = names.join(", ");
-    Err(ThemeError(format!(
-        "unknown theme '{name}': {near} are {all}"
-    )))
-}
-
-fn read(name: &str, text: &str) -> Result<RawTheme, ThemeError> {
-    toml::from_str(text).map_err(|error| {
-        let error = error.to_string();
-        ThemeError(format!("theme '{name}': {}", error.trim_end()))
-    })
-}
-
-fn merge(mut parent: RawTheme, child: RawTheme) -> RawTheme {
-    parent.palette.extend(child.palette);
-    parent.ui.extend(child.ui);
-    parent.syntax.extend(child.syntax);
-    parent
-}
-
-fn resolve(name: &str, raw: &RawTheme, depth: ColorDepth) -> Result<Theme, ThemeError> {
-    let mut theme = Theme::plain(name);
-    for (slot, style) in &raw.ui {
-        let style = resolve_style(name, raw, style)?;
-        let Some(target) = theme.slot_mut(slot) else {
-            let error = format!("theme '{name}': unknown slot '{slot}' in [ui]");
-            return Err(ThemeError(error));
+        self.add_parents(name, &mut chain, &mut warnings);
+        // Sixteen colors are the user's own, and without any a ground alone says nothing: the
+        // theme made for them says the same things with bold, underline and reverse.
+        let poor = match depth {
+            ColorDepth::None => vec!["ansi", "plain"],
+            ColorDepth::Ansi16 if chain.has_rich_colors() => vec!["ansi"],
+            _ => Vec::new(),
         };
-        *target = depth.style(style);
-    }
-    for (scopes, style) in &raw.syntax {
-        theme.syntax.push(SyntaxRule {
-            scopes: scopes.clone(),
-            style: depth.style(resolve_style(name, raw, style)?),
-        });
-    }
-    Ok(theme)
-}
-
-fn resolve_style(name: &str, raw: &RawTheme, style: &RawStyle) -> Result<Style, ThemeError> {
-    let full = match style {
-        RawStyle::Color(fg) => FullStyle {
-            fg: Some(fg.clone()),
-            ..FullStyle::default()
-        },
-        RawStyle::Full(full) => full.clone(),
-    };
-    let color = |text: &Option<String>| -> Result<_, ThemeError> {
-        let Some(text) = text else { return Ok(None) };
-        let value = raw.palette.get(text).unwrap_or(text);
-        color::parse(value).map(Some).ok_or_else(|| {
-            let error = format!("theme '{name}': '{value}' is neither a color nor in [palette]");
-            ThemeError(error)
-        })
-    };
-    let mut result = Style::new();
-    result.fg = color(&full.fg)?;
-    result.bg = color(&full.bg)?;
-    for (on, modifier) in [
-        (full.bold, Modifier::BOLD),
-        (full.dim, Modifier::DIM),
-        (full.italic, Modifier::ITALIC),
-        (full.underline, Modifier::UNDERLINED),
-        (full.strike, Modifier::CROSSED_OUT),
-        (full.reverse, Modifier::REVERSED),
-    ] {
-        if on {
-            result = result.add_modifier(modifier);
-        }
-    }
-    Ok(result)
-}
-
-#[cfg(test)]
-mod tests {
-    use ratatui::style::Color;
-
-    use super::super::slots::SLOTS;
-    use super::*;
-
-    const DEPTHS: [ColorDepth; 4] = [
-        ColorDepth::None,
-        ColorDepth::Ansi16,
-        ColorDepth::Indexed256,
-        ColorDepth::TrueColor,
-    ];
-
-    /// The colors of every slot.
-    fn colors(theme: &mut Theme) -> Vec<Color> {
-        let styles = SLOTS.iter().map(|slot| *theme.slot_mut(slot).unwrap());
-        let colors = styles.flat_map(|style| [style.fg, style.bg]);
-        colors.flatten().collect()
-    }
-
-    #[test]
-    fn built_in_themes_load_at_every_depth_in_its_colors() {
-        for (name, depth) in Theme::names().flat_map(|name| DEPTHS.map(|depth| (name, depth))) {
-            let mut theme = Theme::load(name, depth).unwrap();
-            assert!(!theme.syntax.is_empty());
-            assert_eq!(theme.name, name);
-            let rgb = |color: &Color| matches!(color, Color::Rgb(..));
-            let found = colors(&mut theme);
-            assert_eq!(depth == ColorDepth::None, found.is_empty(), "{name}");
-            if name == "ansi" {
-                let of_syntax = theme.syntax.iter().filter_map(|rule| rule.style.fg);
-                assert!(!found.into_iter().chain(of_syntax).any(|color| rgb(&color)));
+        for name in poor {
+            if let Some((file, text)) = Self::built_in(name) {
+                chain.sources.insert(0, read(file, text, &mut warnings));
             }
         }
+        let theme = chain.resolve(name, depth, &mut warnings);
+        Ok(LoadedTheme { theme, warnings })
     }
 
-    #[test]
-    fn the_root_of_the_themes_styles_every_slot() {
-        let dark = built_in("dark").unwrap();
-        for slot in SLOTS {
-            assert!(dark.ui.contains_key(*slot), "dark.toml lacks {slot}");
+    /// Adds what the last of the chain inherits from, and what that does, down to the root.
+    fn add_parents(&self, name: &str, chain: &mut Chain, warnings: &mut Vec<ThemeWarning>) {
+        let mut seen = vec![name.to_owned()];
+        loop {
+            let last = chain.sources.last();
+            let parent = match last.and_then(|source| source.inherits.as_ref()) {
+                Some(parent) => parent.clone(),
+                None if seen.iter().any(|name| name == ROOT) => return,
+                None => Placed {
+                    value: ROOT.to_owned(),
+                    file: "".into(),
+                    line: 0,
+                },
+            };
+            let found = match self.text(&parent.value) {
+                Some(_) if seen.contains(&parent.value) => {
+                    Err(format!("'{}' inherits from itself", parent.value))
+                }
+                Some(found) => Ok((parent.value.clone(), found)),
+                None => Err(self.unknown(&parent.value).0),
+            };
+            let (name, (file, text)) = match found {
+                Ok(found) => found,
+                Err(why) => {
+                    warnings.push(ThemeWarning {
+                        file: parent.file,
+                        line: parent.line,
+                        message: format!("{why}; '{ROOT}' stands for it"),
+                    });
+                    match self.text(ROOT) {
+                        Some(root) if !seen.iter().any(|name| name == ROOT) => {
+                            (ROOT.to_owned(), root)
+                        }
+                        _ => return,
+                    }
+                }
+            };
+            chain.push(read(file, text, warnings));
+            seen.push(name);
         }
     }
+}
 
-    #[test]
-    fn children_override_the_palette_and_faults_are_named() {
-        let accent = |name| Theme::load(name, ColorDepth::TrueColor).unwrap().accent;
-        assert_ne!(
-            accent("light"),
-            accent("dark"),
-            "light only has another palette"
-        );
-        let cases = [
-            ("[ui]\ntool_nmae = \"red\"\n", "unknown slot 'tool_nmae'"),
-            ("[ui]\ntext = \"acent\"\n", "'acent' is neither"),
-            ("[ui]\ntext = { fg = \"red\", blink = true }\n", "bold"),
-            ("[colors]\n", "unknown field"),
-        ];
-        for (text, expected) in cases {
-            let loaded = read("mine", text).and_then(|raw| resolve("mine", &raw, ColorDepth::None));
-            let error = loaded.unwrap_err().to_string();
-            assert!(error.contains(expected), "{error}");
+/// What every theme comes from in the end: it has every slot.
+pub(super) const ROOT: &str = "dark";
+
+fn read(file: &str, text: &str, warnings: &mut Vec<ThemeWarning>) -> Source {
+    let (source, found) = Source::read(file, text);
+    warnings.extend(found);
+    source
+}
+
+/// A theme and its ancestors; the first counts most.
+#[derive(Default)]
+struct Chain {
+    sources: Vec<Source>,
+}
+
+impl Chain {
+    fn push(&mut self, source: Source) {
+        self.sources.push(source);
+    }
+
+    /// Whether the theme asks for more than the colors that the terminal's owner chose.
+    fn has_rich_colors(&self) -> bool {
+        let names = self.sources.iter().flat_map(|source| source.palette.keys());
+        names.into_iter().any(|name| {
+            let color = self.palette_color(name, &mut Vec::new());
+            matches!(color, Some(Color::Rgb(..) | Color::Indexed(16..)))
+        })
+    }
+
+    fn resolve(&self, name: &str, depth: ColorDepth, warnings: &mut Vec<ThemeWarning>) -> Theme {
+        let mut theme = Theme::plain(name);
+        theme.kind = self
+            .sources
+            .iter()
+            .find_map(|source| source.kind)
+            .unwrap_or(Kind::Dark);
+        for slot in Theme::SLOTS {
+            let styles = self
+                .sources
+                .iter()
+                .filter_map(|source| source.ui.get(*slot));
+            if let Some(style) = self.first_good(styles, warnings)
+                && let Some(target) = theme.slot_mut(slot)
+            {
+                *target = depth.style(style);
+            }
         }
-        let error = Theme::load("drak", ColorDepth::None)
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("did you mean 'dark'"), "{error}");
+        let mut scopes: Vec<&String> = Vec::new();
+        for source in &self.sources {
+            scopes.extend(source.syntax.keys());
+        }
+        scopes.sort();
+        scopes.dedup();
+        for scopes in scopes {
+            let styles = self
+                .sources
+                .iter()
+                .filter_map(|source| source.syntax.get(scopes));
+            if let Some(style) = self.first_good(styles, warnings) {
+                theme.syntax.push(SyntaxRule {
+                    scopes: scopes.clone(),
+                    style: depth.style(style),
+                });
+            }
+        }
+        theme
+    }
+
+    /// The first of the styles whose colors exist.
+    fn first_good<'a>(
+        &self,
+        styles: impl Iterator<Item = &'a Placed<RawStyle>>,
+        warnings: &mut Vec<ThemeWarning>,
+    ) -> Option<Style> {
+        for placed in styles {
+            match self.style(&placed.value, warnings) {
+                Ok(style) => return Some(style),
+                Err(name) => warn_once(
+                    warnings,
+                    placed,
+                    format!("'{name}' is neither a color nor in [palette]; the style is left out"),
+                ),
+            }
+        }
+        None
+    }
+
+    /// The style, or the color that does not exist.
+    fn style(&self, raw: &RawStyle, warnings: &mut Vec<ThemeWarning>) -> Result<Style, String> {
+        let mut style = Style::new();
+        for (name, target) in [(&raw.fg, &mut style.fg), (&raw.bg, &mut style.bg)] {
+            if let Some(name) = name {
+                let color = self.palette_color(name, warnings);
+                let color = color
+                    .or_else(|| color::parse(name))
+                    .ok_or_else(|| name.clone())?;
+                *target = Some(color);
+            }
+        }
+        for modifier in &raw.modifiers {
+            style = style.add_modifier(match *modifier {
+                "bold" => Modifier::BOLD,
+                "dim" => Modifier::DIM,
+                "italic" => Modifier::ITALIC,
+                "underline" => Modifier::UNDERLINED,
+                "strike" => Modifier::CROSSED_OUT,
+                _ => Modifier::REVERSED,
+            });
+        }
+        Ok(style)
+    }
+
+    /// The color called `name` in the palette, which may name another one there.
+    fn palette_color(&self, name: &str, warnings: &mut Vec<ThemeWarning>) -> Option<Color> {
+        let mut name = name.to_owned();
+        let mut seen = Vec::new();
+        'names: loop {
+            let entries = self.sources.iter();
+            let entries = entries.filter_map(|source| source.palette.get(&name));
+            for entry in entries {
+                let value = &entry.value;
+                let is_other =
+                    *value != name && self.sources.iter().any(|it| it.palette.contains_key(value));
+                if is_other && !seen.contains(value) {
+                    seen.push(std::mem::replace(&mut name, value.clone()));
+                    continue 'names;
+                }
+                match color::parse(value) {
+                    Some(color) => return Some(color),
+                    None => warn_once(
+                        warnings,
+                        entry,
+                        format!("'{value}' is no color; what is inherited counts"),
+                    ),
+                }
+            }
+            return None;
+        }
+    }
+}
+
+fn warn_once<T>(warnings: &mut Vec<ThemeWarning>, placed: &Placed<T>, message: String) {
+    let warning = ThemeWarning {
+        file: placed.file.clone(),
+        line: placed.line,
+        message,
+    };
+    if !warnings.contains(&warning) {
+        warnings.push(warning);
     }
 }

@@ -1,11 +1,22 @@
 //! Colors. A [`Theme`] is one `Style` per slot of the screen, read from TOML and brought down to
 //! what the terminal can show. The only place that names a color by its red, green and blue.
 
-mod color;
-mod load;
 mod slots;
+mod library;
+mod load;
+mod source;
+mod system;
+mod color;
+mod contrast;
+mod choice;
+#[cfg(test)]
+mod tests;
 
+pub use choice::{AUTO, ThemeChoice};
 pub use color::ColorDepth;
-pub use load::ThemeError;
+pub use library::Themes;
+pub use load::{LoadedTheme, ThemeError};
 pub(crate) use slots::SyntaxRule;
 pub use slots::Theme;
+pub use source::{Kind, ThemeWarning};
+pub use system::TerminalColors;

@@ -1,8 +1,10 @@
 //! The slots: every place on the screen that has a style of its own, as one field each, so that a
 //! slot the code needs and the theme lacks cannot compile, and a slot a theme names and the code
-//! lacks is refused.
+//! lacks is told.
 
-use ratatui::style::Style;
+use ratatui::style::{Color, Style};
+
+use super::source::Kind;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct SyntaxRule {
@@ -19,23 +21,31 @@ macro_rules! theme {
         pub struct Theme {
             /// The name it was loaded by.
             pub name: String,
+            /// Which terminals it is made for.
+            pub kind: Kind,
             /// Styles of highlighted code, by scope.
             pub(crate) syntax: Vec<SyntaxRule>,
             $(pub(crate) $slot: Style,)+
         }
 
-        /// The names of all slots, in the order they are documented.
-        #[cfg(test)]
-        pub(super) const SLOTS: &[&str] = &[$(stringify!($slot)),+];
-
         impl Theme {
+            /// The names of all slots, in the order they are documented.
+            pub(super) const SLOTS: &[&str] = &[$(stringify!($slot)),+];
+
             /// A theme without any color or modifier.
             pub(super) fn plain(name: &str) -> Self {
                 Self {
                     name: name.to_owned(),
+                    kind: Kind::default(),
                     syntax: Vec::new(),
                     $($slot: Style::new(),)+
                 }
+            }
+
+            /// Whether the whole screen has colors of its own.
+            pub(crate) fn paints(&self) -> bool {
+                let of_terminal = [None, Some(Color::Reset)];
+                !of_terminal.contains(&self.screen.bg) || !of_terminal.contains(&self.screen.fg)
             }
 
             /// The slot called `name`.
@@ -50,6 +60,8 @@ macro_rules! theme {
 }
 
 theme! {
+    // The whole screen, under everything else; a ground here paints it.
+    screen,
     text,
     dim,
     faint,

@@ -3,7 +3,7 @@
 use super::command::{self, Command};
 use super::{
     budget, completion, iterations, list, models, overlay, permission, questions, queue, rule,
-    scroll, sessions, stop, tree, trials, undo,
+    scroll, sessions, stop, themes, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
@@ -107,6 +107,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::AllowOnce | Action::RefuseCall => return questions::act(app, action),
         Action::Budget => return budget::act(app, argument),
         Action::ShowCall => app.overlays.push(Overlay::Call(Pager::default())),
+        Action::Theme => return themes::act(app, argument),
         Action::Trust => return trust(app, argument),
         Action::HistorySearch => list::open_history(app),
         Action::Models

@@ -60,6 +60,7 @@ fn search(app: &mut App) {
             picker.set_matches(found, 0);
         }
         Some(Overlay::Models(models)) => models.search(&app.models),
+        Some(Overlay::Themes(themes)) => themes.search(),
         Some(Overlay::Iterations(list)) => list.search(&app.timeline),
         Some(Overlay::Tree(tree)) => tree.search(),
         Some(Overlay::Rewind(list)) if list.chosen.is_none() => list.search(),

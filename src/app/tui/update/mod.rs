@@ -16,6 +16,8 @@ mod list;
 mod refusal;
 mod iterations;
 mod models;
+mod themes;
+mod settings;
 mod sessions;
 mod trials;
 mod undo;

@@ -1,6 +1,6 @@
 //! Keys, pastes and choices while something lies over the screen.
 
-use super::{iterations, list, models, permission, sessions, stop, tree, trials, undo};
+use super::{iterations, list, models, permission, sessions, stop, themes, tree, trials, undo};
 use crate::agent::{ContextUsage, Leaving};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -47,6 +47,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
             sessions::look(app);
             effects
         }
+        Some(Overlay::Themes(_)) => themes::press(app, press, action),
         Some(Overlay::Models(_)) => {
             models::press(app, action).unwrap_or_else(|| list::press(app, press, action, choose))
         }
@@ -111,6 +112,7 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
             Vec::new()
         }
         Some(Overlay::Models(_)) => models::choose_entry(app),
+        Some(Overlay::Themes(_)) => themes::choose(app),
         Some(Overlay::Iterations(_)) => iterations::look_into(app),
         Some(Overlay::Rewind(_)) => undo::choose(app),
         Some(Overlay::Tree(_)) => tree::choose(app, Leaving::Silently),

@@ -6,7 +6,7 @@ use crate::agent::permission::PermissionMode;
 use crate::agent::{NoticeLevel, Phase, QueueKind, RunState};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::{Effect, TrialEffect};
+use crate::app::tui::effect::{Effect, TerminalEffect, TrialEffect};
 use crate::app::tui::run_facts::Resume;
 use crate::app::tui::transcript::ScrollBy;
 use crate::llm::Content;
@@ -29,6 +29,9 @@ pub fn start(app: &mut App) -> Vec<Effect> {
         Effect::ReadBranch,
         Effect::Trial(TrialEffect::FindAbandoned),
     ]);
+    if app.themes.wanted == "system" {
+        effects.push(Effect::Terminal(TerminalEffect::QueryColors));
+    }
     if let Some((_, due)) = &mut app.start.demo {
         *due = app.now + DEMO_WAIT_MS;
     }

@@ -2,7 +2,7 @@
 
 use super::{
     agent, completion, editor, iterations, keys, list, models, overlay, queue, scroll, sessions,
-    stop, terminal, tree, trials, undo,
+    settings, stop, terminal, themes, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
@@ -104,6 +104,8 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
             return models::cycle(app, favorites, direction);
         }
         EffectResult::Saved(saved) => models::saved(app, saved),
+        EffectResult::Themes(read) => return themes::read(app, read),
+        EffectResult::SettingSaved(saved) => settings::saved(app, saved),
         EffectResult::Forked(prompt) => tree::take_prompt(app, &prompt),
         EffectResult::Compared(lines) => tree::compared(app, lines),
         EffectResult::Tree(outline) => tree::read(app, *outline),

@@ -2,11 +2,11 @@
 
 use ratatui::layout::Size;
 
+use super::themes;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::TerminalReport;
 use crate::app::tui::layout::editor_size;
-use crate::app::tui::theme::Theme;
 
 pub fn resize(app: &mut App, size: Size) -> Vec<Effect> {
     app.size = size;
@@ -18,8 +18,8 @@ pub fn resize(app: &mut App, size: Size) -> Vec<Effect> {
 pub fn focus(app: &mut App, focused: bool) -> Vec<Effect> {
     app.focused = focused;
     if focused {
-        // Another program may have switched branches meanwhile.
-        return vec![Effect::ReadBranch];
+        // Another program may have switched branches meanwhile, or changed a theme.
+        return vec![Effect::ReadBranch, Effect::ReadThemes];
     }
     app.mouse_down = None;
     Vec::new()
@@ -32,24 +32,13 @@ pub fn report(app: &mut App, report: TerminalReport) -> Vec<Effect> {
         // Some terminals answer and then send keys as ever: only flags in force are a promise.
         TerminalReport::KittyFlags(flags) if flags & 1 == 0 => &[EnableKitty],
         TerminalReport::KittyFlags(_) => &[EnableKitty, ConfirmKitty],
-        TerminalReport::PrimaryAttributes => &[Answered],
-        TerminalReport::Background(red, green, blue) => {
-            let light = 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue);
-            return follow_background(app, light > 127_500);
+        TerminalReport::PrimaryAttributes => {
+            let mut effects = themes::answered(app);
+            effects.push(Effect::Terminal(Answered));
+            return effects;
         }
+        TerminalReport::Color(which, color) => return themes::color(app, which, color),
+        TerminalReport::Scheme(is_light) => return themes::scheme(app, is_light),
     };
     effects.iter().cloned().map(Effect::Terminal).collect()
-}
-
-/// Dark or light after the background.
-fn follow_background(app: &mut App, light: bool) -> Vec<Effect> {
-    let name = if light { "light" } else { "dark" };
-    if let Some(depth) = app.adaptive_theme
-        && app.theme.name != name
-        && let Ok(theme) = Theme::load(name, depth)
-    {
-        app.theme = theme;
-        return vec![Effect::Terminal(TerminalEffect::LayOutAnew)];
-    }
-    Vec::new()
 }

@@ -20,6 +20,7 @@ mod tree;
 mod undo;
 mod comparison;
 mod models;
+mod themes;
 mod model_details;
 mod sessions;
 mod session_facts;

@@ -9,7 +9,8 @@ use super::popup::{
     PopupDrawn, box_columns, draw_matches, draw_pager, draw_query, draw_text, open,
 };
 use super::{
-    comparison, context, iterations, models, opening, question, session_facts, sessions, tree, undo,
+    comparison, context, iterations, models, opening, question, session_facts, sessions, themes,
+    tree, undo,
 };
 use crate::app::action::Action;
 use crate::app::humanize::plural;
@@ -49,6 +50,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
         Overlay::Rewind(list) => undo::draw_rewind(app, list, area, buffer),
         Overlay::HistorySearch(picker) => draw_history(app, picker, area, buffer),
         Overlay::Models(models) => models::draw(app, models, area, buffer),
+        Overlay::Themes(list) => themes::draw(app, list, area, buffer),
         Overlay::Comparison(view) => comparison::draw(app, view, area, buffer),
         Overlay::Tree(picker) => tree::draw(app, picker, area, buffer),
         Overlay::Sessions(list) => sessions::draw(app, list, area, buffer),

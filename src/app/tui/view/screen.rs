@@ -30,6 +30,9 @@ pub struct ScreenDrawn {
 
 /// Paints the whole screen into `buffer`, which must be blank.
 pub fn view(app: &App, cache: &mut ViewCache, buffer: &mut Buffer) -> ScreenDrawn {
+    if app.theme.paints() {
+        buffer.set_style(buffer.area, app.theme.screen);
+    }
     let layout = app.composer.layout();
     let mut wanted = Wanted {
         editor_rows: layout.rows.len() as u16,

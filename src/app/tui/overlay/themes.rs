@@ -1,0 +1,99 @@
+//! The list of themes as plain data. The chosen one is on the screen while the list is open.
+
+use super::picker::Picker;
+use crate::app::fuzzy::Query;
+use crate::app::tui::theme::{AUTO, Kind, Theme, ThemeChoice};
+
+/// The list while it is open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThemePicker {
+    /// What is typed, and which rows fit.
+    pub picker: Picker,
+    /// All that can be chosen.
+    pub rows: Vec<ThemeRow>,
+    /// What was on the screen before.
+    pub before: Theme,
+}
+
+/// A theme that can be chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThemeRow {
+    /// What the setting says then.
+    pub wanted: String,
+    /// What it is, in a few words.
+    pub about: String,
+    /// How it looks.
+    pub theme: Theme,
+    /// What is wrong with it.
+    pub warnings: Vec<String>,
+}
+
+impl ThemePicker {
+    /// The list with the theme chosen that is in use.
+    pub fn new(choice: &ThemeChoice, now: &Theme) -> Self {
+        let mut list = Self {
+            picker: Picker::default(),
+            rows: rows(choice),
+            before: now.clone(),
+        };
+        list.search();
+        let at = list.rows.iter().position(|row| row.wanted == choice.wanted);
+        list.picker.select(at.unwrap_or(0));
+        list
+    }
+
+    /// The themes are others now, or the terminal told its colors.
+    pub fn refresh(&mut self, choice: &ThemeChoice) {
+        let chosen = self.chosen().map(|row| row.wanted.clone());
+        self.rows = rows(choice);
+        self.search();
+        let mut matches = self.picker.matches().iter();
+        let at = matches.position(|row| Some(&self.rows[*row].wanted) == chosen.as_ref());
+        self.picker.select(at.unwrap_or(0));
+    }
+
+    /// Finds the rows that fit what is typed.
+    pub fn search(&mut self) {
+        let mut query = Query::new(self.picker.query());
+        let fit =
+            |(at, row): (usize, &ThemeRow)| query.fit(at, &format!("{} {}", row.wanted, row.about));
+        let mut found: Vec<_> = self.rows.iter().enumerate().filter_map(fit).collect();
+        found.sort_by_key(|it| it.scattered);
+        let found = found.into_iter().map(|it| it.row).collect();
+        self.picker.set_matches(found, 0);
+    }
+
+    /// The row that is chosen.
+    pub fn chosen(&self) -> Option<&ThemeRow> {
+        self.rows.get(self.picker.chosen()?)
+    }
+}
+
+fn rows(choice: &ThemeChoice) -> Vec<ThemeRow> {
+    let names = std::iter::once(AUTO).chain(choice.themes.names());
+    names
+        .filter_map(|name| {
+            let loaded = choice.load(name).ok()?;
+            let kind = match loaded.theme.kind {
+                Kind::Dark => "dark",
+                Kind::Light => "light",
+            };
+            let about = match name {
+                AUTO => format!(
+                    "{} or {}, as the terminal",
+                    choice.for_dark, choice.for_light
+                ),
+                "system" => "the terminal's own colors".to_owned(),
+                "ansi" => "sixteen colors".to_owned(),
+                name if choice.themes.is_own(name) => format!("{kind}, yours"),
+                _ => kind.to_owned(),
+            };
+            Some(ThemeRow {
+                wanted: name.to_owned(),
+                about,
+                theme: loaded.theme,
+                warnings: loaded.warnings.iter().map(ToString::to_string).collect(),
+            })
+        })
+        .collect()
+}

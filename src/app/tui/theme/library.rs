@@ -1,0 +1,171 @@
+//! Which themes there are: those that are built in, and the files of the user's `themes` folder.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use super::load::ThemeError;
+use crate::llm::nearest::nearest;
+
+/// The themes that are built in, and their sources. What is not listed is never chosen by name.
+const BUILT_IN: &[(&str, &str)] = &[
+    ("dark", include_str!("../../../../themes/dark.toml")),
+    ("light", include_str!("../../../../themes/light.toml")),
+    ("ansi", include_str!("../../../../themes/ansi.toml")),
+    (
+        "gruvbox-dark",
+        include_str!("../../../../themes/gruvbox-dark.toml"),
+    ),
+    (
+        "gruvbox-light",
+        include_str!("../../../../themes/gruvbox-light.toml"),
+    ),
+    ("nord", include_str!("../../../../themes/nord.toml")),
+    (
+        "tokyo-night",
+        include_str!("../../../../themes/tokyo-night.toml"),
+    ),
+    (
+        "tokyo-day",
+        include_str!("../../../../themes/tokyo-day.toml"),
+    ),
+    (
+        "catppuccin-mocha",
+        include_str!("../../../../themes/catppuccin-mocha.toml"),
+    ),
+    (
+        "catppuccin-latte",
+        include_str!("../../../../themes/catppuccin-latte.toml"),
+    ),
+    (
+        "solarized-dark",
+        include_str!("../../../../themes/solarized-dark.toml"),
+    ),
+    (
+        "solarized-light",
+        include_str!("../../../../themes/solarized-light.toml"),
+    ),
+    (
+        "rose-pine",
+        include_str!("../../../../themes/rose-pine.toml"),
+    ),
+    (
+        "everforest",
+        include_str!("../../../../themes/everforest.toml"),
+    ),
+    ("dracula", include_str!("../../../../themes/dracula.toml")),
+    ("kanagawa", include_str!("../../../../themes/kanagawa.toml")),
+    (
+        "colorblind-dark",
+        include_str!("../../../../themes/colorblind-dark.toml"),
+    ),
+    (
+        "colorblind-light",
+        include_str!("../../../../themes/colorblind-light.toml"),
+    ),
+    (
+        "contrast-dark",
+        include_str!("../../../../themes/contrast-dark.toml"),
+    ),
+];
+
+/// What `ansi` lacks where there is no color at all.
+const PLAIN: (&str, &str) = ("plain", include_str!("../../../../themes/plain.toml"));
+
+/// The name of the theme that is made of the terminal's colors.
+const SYSTEM: &str = "system";
+
+/// Bytes of a theme file that are read; the longest built-in one has a tenth of it.
+const MAX_BYTES: u64 = 128 * 1024;
+
+/// All themes that can be chosen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Themes {
+    own: Vec<OwnTheme>,
+}
+
+/// A theme of the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct OwnTheme {
+    name: String,
+    /// What warnings call it.
+    file: String,
+    text: String,
+}
+
+impl Themes {
+    /// Reads the user's themes: the `.toml` files of `folder`, which need not exist.
+    pub fn read(folder: &Path) -> Self {
+        let mut own = Vec::new();
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        for path in entries.map(|entry| entry.path()) {
+            let name = path.file_stem().and_then(|name| name.to_str());
+            let is_toml = path.extension().is_some_and(|kind| kind == "toml");
+            if let Some(name) = name.filter(|_| is_toml)
+                && let Ok(text) = read_file(&path)
+            {
+                own.push(OwnTheme {
+                    name: name.to_owned(),
+                    file: path.display().to_string(),
+                    text,
+                });
+            }
+        }
+        own.sort_by(|one, other| one.name.cmp(&other.name));
+        Self { own }
+    }
+
+    /// With another theme of the user, as if it stood in their folder.
+    #[must_use]
+    pub fn with(mut self, name: &str, text: &str) -> Self {
+        self.own.push(OwnTheme {
+            name: name.to_owned(),
+            file: format!("{name}.toml"),
+            text: text.to_owned(),
+        });
+        self
+    }
+
+    /// The names of all of them, the user's own last.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let built_in = BUILT_IN.iter().map(|(name, _)| *name);
+        let own = self.own.iter().map(|theme| theme.name.as_str());
+        let is_new = |name: &&str| BUILT_IN.iter().all(|(known, _)| known != name);
+        built_in.chain([SYSTEM]).chain(own.filter(is_new))
+    }
+
+    /// Whether the user made it.
+    pub fn is_own(&self, name: &str) -> bool {
+        self.own.iter().any(|theme| theme.name == name)
+    }
+
+    /// The file and the text of a theme; the user's own comes before one that is built in.
+    pub(super) fn text(&self, name: &str) -> Option<(&str, &str)> {
+        let own = self.own.iter().find(|theme| theme.name == name);
+        let own = own.map(|theme| (theme.file.as_str(), theme.text.as_str()));
+        own.or_else(|| Self::built_in(name).filter(|_| name != PLAIN.0))
+    }
+
+    pub(super) fn built_in(name: &str) -> Option<(&'static str, &'static str)> {
+        let all = BUILT_IN.iter().chain([&PLAIN]);
+        all.into_iter().find(|(known, _)| *known == name).copied()
+    }
+
+    pub(super) fn unknown(&self, name: &str) -> ThemeError {
+        let all: Vec<&str> = self.names().collect();
+        let near = match nearest(name, all.iter().copied()) {
+            Some(near) => format!("did you mean '{near}'? There"),
+            None => "there".to_owned(),
+        };
+        let all = all.join(", ");
+        ThemeError(format!("unknown theme '{name}': {near} are {all}"))
+    }
+}
+
+fn read_file(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    fs::File::open(path)?
+        .take(MAX_BYTES)
+        .read_to_string(&mut text)?;
+    Ok(text)
+}

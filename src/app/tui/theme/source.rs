@@ -1,0 +1,247 @@
+//! A theme file as written: each entry with the line it stands on. What cannot be read is a warning,
+//! and the rest counts: a color that is misspelt must not cost the screen.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::slots::Theme;
+use crate::llm::nearest::nearest;
+
+/// What is wrong with a theme, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThemeWarning {
+    /// The file as the user knows it.
+    pub file: Arc<str>,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong, and what is done instead.
+    pub message: String,
+}
+
+impl fmt::Display for ThemeWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.message)
+    }
+}
+
+/// A value and the place of its name.
+#[derive(Clone, Debug)]
+pub(super) struct Placed<T> {
+    pub value: T,
+    pub file: Arc<str>,
+    pub line: usize,
+}
+
+/// A style as written. A field that is not given is not set.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RawStyle {
+    pub fg: Option<String>,
+    pub bg: Option<String>,
+    pub modifiers: Vec<&'static str>,
+}
+
+/// Which terminals a theme is made for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Those with a dark ground.
+    #[default]
+    Dark,
+    /// Those with a light one.
+    Light,
+}
+
+/// One theme file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Source {
+    pub inherits: Option<Placed<String>>,
+    pub kind: Option<Kind>,
+    pub palette: BTreeMap<String, Placed<String>>,
+    pub ui: BTreeMap<String, Placed<RawStyle>>,
+    pub syntax: BTreeMap<String, Placed<RawStyle>>,
+}
+
+pub(super) const MODIFIERS: [&str; 6] = ["bold", "dim", "italic", "underline", "strike", "reverse"];
+
+impl Source {
+    /// Reads `text`, which the user knows as `file`.
+    pub fn read(file: &str, text: &str) -> (Self, Vec<ThemeWarning>) {
+        let mut reader = Reader {
+            file: file.into(),
+            text,
+            warnings: Vec::new(),
+        };
+        let mut source = Self::default();
+        match DeTable::parse(text) {
+            Ok(table) => reader.theme(table.get_ref(), &mut source),
+            Err(error) => {
+                let at = error.span().map_or(0, |span| span.start);
+                let message = format!("{}; nothing of this theme is used", error.message());
+                reader.warn(at, message);
+            }
+        }
+        (source, reader.warnings)
+    }
+}
+
+struct Reader<'a> {
+    file: Arc<str>,
+    text: &'a str,
+    warnings: Vec<ThemeWarning>,
+}
+
+impl Reader<'_> {
+    fn line(&self, at: usize) -> usize {
+        self.text[..at.min(self.text.len())].matches('\n').count() + 1
+    }
+
+    fn warn(&mut self, at: usize, message: impl Into<String>) {
+        let (file, line) = (Arc::clone(&self.file), self.line(at));
+        let message = message.into();
+        self.warnings.push(ThemeWarning {
+            file,
+            line,
+            message,
+        });
+    }
+
+    fn placed<T>(&self, at: usize, value: T) -> Placed<T> {
+        Placed {
+            value,
+            file: Arc::clone(&self.file),
+            line: self.line(at),
+        }
+    }
+
+    fn theme(&mut self, table: &DeTable<'_>, source: &mut Source) {
+        for (name, value) in in_order(table) {
+            let at = name.span().start;
+            match (name.get_ref().as_ref(), value.get_ref()) {
+                ("inherits", DeValue::String(parent)) => {
+                    source.inherits = Some(self.placed(at, parent.to_string()));
+                }
+                ("kind", DeValue::String(kind)) if kind == "dark" => {
+                    source.kind = Some(Kind::Dark);
+                }
+                ("kind", DeValue::String(kind)) if kind == "light" => {
+                    source.kind = Some(Kind::Light);
+                }
+                ("kind", _) => self.warn(at, "kind is \"dark\" or \"light\""),
+                ("inherits", _) => self.warn(at, "inherits is the name of a theme"),
+                ("palette", DeValue::Table(colors)) => self.palette(colors, source),
+                ("ui", DeValue::Table(slots)) => self.slots(slots, source),
+                ("syntax", DeValue::Table(rules)) => {
+                    for (scopes, value) in in_order(rules) {
+                        if let Some(style) = self.style(value) {
+                            let style = self.placed(scopes.span().start, style);
+                            source.syntax.insert(scopes.get_ref().to_string(), style);
+                        }
+                    }
+                }
+                ("palette" | "ui" | "syntax", _) => self.warn(at, "expected a table"),
+                (other, _) => {
+                    let known = ["inherits", "kind", "palette", "ui", "syntax"];
+                    self.warn(at, unknown("entry", other, known.into_iter()));
+                }
+            }
+        }
+    }
+
+    fn palette(&mut self, colors: &DeTable<'_>, source: &mut Source) {
+        for (name, value) in in_order(colors) {
+            let at = name.span().start;
+            match color_text(value.get_ref()) {
+                Some(color) => {
+                    let color = self.placed(at, color);
+                    source.palette.insert(name.get_ref().to_string(), color);
+                }
+                None => self.warn(at, NO_COLOR),
+            }
+        }
+    }
+
+    fn slots(&mut self, slots: &DeTable<'_>, source: &mut Source) {
+        for (name, value) in in_order(slots) {
+            let (at, slot) = (name.span().start, name.get_ref().as_ref());
+            if !Theme::SLOTS.contains(&slot) {
+                self.warn(at, unknown("slot", slot, Theme::SLOTS.iter().copied()));
+            } else if let Some(style) = self.style(value) {
+                let style = self.placed(at, style);
+                source.ui.insert(slot.to_owned(), style);
+            }
+        }
+    }
+
+    /// A style: a color, or a table. None where nothing of it can be used.
+    fn style(&mut self, value: &Spanned<DeValue<'_>>) -> Option<RawStyle> {
+        let at = value.span().start;
+        let DeValue::Table(fields) = value.get_ref() else {
+            let fg = color_text(value.get_ref());
+            if fg.is_none() {
+                self.warn(at, NO_STYLE);
+            }
+            return fg.map(|fg| RawStyle {
+                fg: Some(fg),
+                ..RawStyle::default()
+            });
+        };
+        let mut style = RawStyle::default();
+        for (name, value) in in_order(fields) {
+            let (at, name) = (name.span().start, name.get_ref().as_ref());
+            let modifier = MODIFIERS.iter().find(|modifier| **modifier == name);
+            match (name, modifier, value.get_ref()) {
+                ("fg", ..) if color_text(value.get_ref()).is_some() => {
+                    style.fg = color_text(value.get_ref());
+                }
+                ("bg", ..) if color_text(value.get_ref()).is_some() => {
+                    style.bg = color_text(value.get_ref());
+                }
+                ("fg" | "bg", ..) => self.warn(at, NO_COLOR),
+                (_, Some(modifier), DeValue::Boolean(true)) => style.modifiers.push(modifier),
+                (_, Some(_), DeValue::Boolean(false)) => {}
+                (name, Some(_), _) => self.warn(at, format!("{name} is true or false")),
+                (name, None, _) => {
+                    let known = ["fg", "bg"].into_iter().chain(MODIFIERS);
+                    self.warn(at, unknown("part of a style", name, known));
+                }
+            }
+        }
+        Some(style)
+    }
+}
+
+const NO_COLOR: &str = "a color is #rrggbb, an index below 256, a name from [palette] or of the \
+     terminal's sixteen, or \"default\"; this one is left out";
+const NO_STYLE: &str = "a style is a color, or a table of fg, bg, bold, dim, italic, underline, \
+     strike, reverse; this one is left out";
+
+/// The text of a color; an index may be written as a number.
+fn color_text(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(number) => Some(number.as_str().to_owned()),
+        _ => None,
+    }
+}
+
+fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    match nearest(name, known) {
+        Some(near) => format!("unknown {what} '{name}': did you mean '{near}'? It is left out"),
+        None => format!("unknown {what} '{name}'; it is left out"),
+    }
+}
+
+/// Entries in the order of the file, so that faults are told where a reader meets them first.
+fn in_order<'a, 'b>(
+    table: &'a DeTable<'b>,
+) -> Vec<(
+    &'a Spanned<std::borrow::Cow<'b, str>>,
+    &'a Spanned<DeValue<'b>>,
+)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(name, _)| name.span().start);
+    entries
+}

@@ -1,0 +1,308 @@
+//! Tests of themes: their files, what they inherit, how well they read.
+
+use ratatui::style::{Color, Style};
+
+use super::contrast::{Rgb, contrast};
+use super::{ColorDepth, Kind, LoadedTheme, TerminalColors, Theme, Themes};
+
+const DEPTHS: [ColorDepth; 4] = [
+    ColorDepth::None,
+    ColorDepth::Ansi16,
+    ColorDepth::Indexed256,
+    ColorDepth::TrueColor,
+];
+
+fn names() -> Vec<String> {
+    Themes::default().names().map(str::to_owned).collect()
+}
+
+/// The colors of every slot.
+fn colors(theme: &mut Theme) -> Vec<Color> {
+    let styles = Theme::SLOTS
+        .iter()
+        .map(|slot| *theme.slot_mut(slot).unwrap());
+    let colors = styles.flat_map(|style| [style.fg, style.bg]);
+    colors.flatten().collect()
+}
+
+fn own(text: &str) -> LoadedTheme {
+    let themes = Themes::default().with("mine", text);
+    themes
+        .load("mine", ColorDepth::TrueColor, &TerminalColors::default())
+        .unwrap()
+}
+
+#[test]
+fn built_in_themes_load_at_every_depth_in_its_colors() {
+    assert!(names().len() > 12);
+    for (name, depth) in names()
+        .iter()
+        .flat_map(|name| DEPTHS.map(|depth| (name, depth)))
+    {
+        let themes = Themes::default();
+        let loaded = themes
+            .load(name, depth, &TerminalColors::default())
+            .unwrap();
+        assert_eq!(loaded.warnings, [], "{name}");
+        let mut theme = loaded.theme;
+        assert!(!theme.syntax.is_empty());
+        assert_eq!(&theme.name, name);
+        let rgb = |color: &Color| matches!(color, Color::Rgb(..));
+        let found = colors(&mut theme);
+        assert_eq!(depth == ColorDepth::None, found.is_empty(), "{name}");
+        if depth == ColorDepth::Ansi16 || name == "ansi" {
+            let of_syntax = theme.syntax.iter().filter_map(|rule| rule.style.fg);
+            assert!(!found.into_iter().chain(of_syntax).any(|color| rgb(&color)));
+        }
+    }
+}
+
+#[test]
+fn the_root_of_the_themes_styles_every_slot() {
+    let (_, text) = Themes::built_in("dark").unwrap();
+    let (dark, warnings) = super::source::Source::read("dark", text);
+    assert_eq!(warnings, []);
+    for slot in Theme::SLOTS {
+        assert!(dark.ui.contains_key(*slot), "dark.toml lacks {slot}");
+    }
+}
+
+// What stands where the terminal's own colors are used.
+const DARK: (Rgb, Rgb) = ((0xd8, 0xda, 0xe0), (0x16, 0x18, 0x1d));
+const LIGHT: (Rgb, Rgb) = ((0x1f, 0x24, 0x30), (0xff, 0xff, 0xff));
+
+/// Contrasts of all text of a theme that are below what they must be.
+fn unreadable(theme: &mut Theme) -> Vec<String> {
+    let (ink, ground) = match theme.kind {
+        Kind::Dark => DARK,
+        Kind::Light => LIGHT,
+    };
+    let rgb = |color: Option<Color>, usual: Rgb| match color {
+        Some(Color::Rgb(r, g, b)) => (r, g, b),
+        _ => usual,
+    };
+    let screen = theme.screen;
+    let ink = rgb(screen.fg, ink);
+    let ground = rgb(screen.bg, ground);
+    let mut found = Vec::new();
+    let mut check = |what: &str, style: Style, under: Rgb, least: f64| {
+        let got = contrast(rgb(style.fg, ink), rgb(style.bg, under));
+        if got < least {
+            found.push(format!("{}: {what} {got:.2} < {least}", theme.name));
+        }
+    };
+    let popup = rgb(theme.popup.bg, ground);
+    for slot in Theme::SLOTS {
+        let style = {
+            let theme: &Theme = theme;
+            *theme.clone().slot_mut(slot).unwrap()
+        };
+        // Rules, bars and marks without letters need less.
+        let is_line = matches!(
+            *slot,
+            "rule" | "table_border" | "quote_bar" | "context_free" | "popup_border"
+        );
+        let least = if is_line || slot.starts_with("editor_") && style.fg.is_none() {
+            3.0
+        } else {
+            4.5
+        };
+        let words = matches!(*slot, "diff_added_word" | "diff_removed_word");
+        let text = if words {
+            Style {
+                fg: theme.diff_added.fg,
+                ..style
+            }
+        } else {
+            style
+        };
+        check(slot, text, ground, least);
+        // These stand in popups too.
+        if matches!(
+            *slot,
+            "dim" | "faint" | "accent" | "warning" | "error" | "key_hint" | "tool_ok"
+        ) {
+            check(&format!("{slot} in a popup"), style, popup, 4.5);
+        }
+    }
+    for rule in &theme.syntax {
+        for (place, under, least) in [
+            ("", ground, 4.5),
+            (" in a block", rgb(theme.code_block.bg, ground), 4.5),
+            (" added", rgb(theme.diff_added.bg, ground), 4.5),
+            (" removed", rgb(theme.diff_removed.bg, ground), 4.5),
+            (
+                " in an added word",
+                rgb(theme.diff_added_word.bg, ground),
+                3.0,
+            ),
+            (
+                " in a removed word",
+                rgb(theme.diff_removed_word.bg, ground),
+                3.0,
+            ),
+        ] {
+            check(&format!("{}{place}", rule.scopes), rule.style, under, least);
+        }
+    }
+    found
+}
+
+#[test]
+fn all_text_can_be_read() {
+    let mut found = Vec::new();
+    for name in names() {
+        // Those two are the terminal's own colors.
+        if name != "ansi" && name != "system" {
+            found.extend(unreadable(
+                &mut Theme::load(&name, ColorDepth::TrueColor).unwrap(),
+            ));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn what_is_added_and_what_is_removed_differ_for_every_eye() {
+    for name in ["colorblind-dark", "colorblind-light"] {
+        let theme = Theme::load(name, ColorDepth::TrueColor).unwrap();
+        // Blue is what all eyes tell from orange: in it both differ, whichever of red and green is
+        // not seen.
+        for (added, removed) in [
+            (theme.diff_added.bg, theme.diff_removed.bg),
+            (theme.diff_added_word.bg, theme.diff_removed_word.bg),
+            (theme.diff_added_number.fg, theme.diff_removed_number.fg),
+        ] {
+            let (Some(Color::Rgb(_, _, added)), Some(Color::Rgb(_, _, removed))) = (added, removed)
+            else {
+                panic!("{name} has no colors of its own");
+            };
+            assert!(added.abs_diff(removed) > 16, "{name}: {added} {removed}");
+        }
+    }
+}
+
+/// The terminals of Solarized, of xterm and one that is all gray.
+#[test]
+fn the_system_theme_can_be_read_whatever_the_terminal_has() {
+    let xterm = |index: usize| {
+        let on = if index < 8 { 205 } else { 255 };
+        let bit = |bit: usize| if index & bit > 0 { on } else { 0 };
+        Some((bit(1), bit(2), bit(4)))
+    };
+    for (ink, ground, sixteen) in [
+        ((0x83, 0x94, 0x96), (0x00, 0x2b, 0x36), [None; 16]),
+        ((0x65, 0x7b, 0x83), (0xfd, 0xf6, 0xe3), [None; 16]),
+        ((255, 255, 255), (0, 0, 0), std::array::from_fn(xterm)),
+        ((0, 0, 0), (255, 255, 255), std::array::from_fn(xterm)),
+        (
+            (127, 127, 127),
+            (127, 127, 127),
+            [Some((127, 127, 127)); 16],
+        ),
+    ] {
+        let terminal = TerminalColors {
+            ink: Some(ink),
+            ground: Some(ground),
+            sixteen,
+        };
+        let loaded = Themes::default()
+            .load("system", ColorDepth::TrueColor, &terminal)
+            .unwrap();
+        assert_eq!(loaded.warnings, []);
+        for color in [loaded.theme.accent, loaded.theme.error, loaded.theme.dim] {
+            let Some(Color::Rgb(r, g, b)) = color.fg else {
+                panic!("{ground:?}: no color of its own");
+            };
+            let got = contrast((r, g, b), ground);
+            // Nothing reads well on the middle gray.
+            assert!(got >= 4.5 || ground == (127, 127, 127), "{ground:?}: {got}");
+        }
+    }
+}
+
+#[test]
+fn faults_are_told_with_their_line_and_the_rest_counts() {
+    for (text, line, expected) in [
+        ("[ui]\ntool_nmae = \"red\"\n", 2, "did you mean 'tool_name'"),
+        ("\n[ui]\ntext = \"acent\"\n", 3, "'acent' is neither"),
+        (
+            "[ui]\ntext = { fg = \"red\", blink = true }\n",
+            2,
+            "'blink'",
+        ),
+        (
+            "[ui]\ntext = { fg = \"red\", bold = 1 }\n",
+            2,
+            "bold is true or false",
+        ),
+        ("[ui]\ntext = [1]\n", 2, "a style is"),
+        ("[colors]\n", 1, "unknown entry 'colors'"),
+        ("palette = 3\n", 1, "expected a table"),
+        ("[palette]\naccent = \"#12\"\n", 2, "'#12' is no color"),
+        ("[palette]\naccent = true\n", 2, "a color is"),
+        ("inherits = \"drak\"\n", 1, "did you mean 'dark'"),
+        ("inherits = \"mine\"\n", 1, "inherits from itself"),
+        ("kind = \"grey\"\n", 1, "kind is"),
+        ("[ui\n", 1, "nothing of this theme is used"),
+    ] {
+        let text = format!("{text}\n");
+        let loaded = own(&text);
+        let [warning] = &loaded.warnings[..] else {
+            panic!("{text}: {:?}", loaded.warnings);
+        };
+        assert!(warning.message.contains(expected), "{text}: {warning}");
+        assert_eq!(
+            (&*warning.file, warning.line),
+            ("mine.toml", line),
+            "{text}: {warning}"
+        );
+        let dark = Theme::load("dark", ColorDepth::TrueColor).unwrap();
+        assert_eq!(loaded.theme.error, dark.error, "{text}");
+        assert_eq!(loaded.theme.accent, dark.accent, "{text}");
+    }
+    let loaded = own("[ui]\ntext = \"nothing\"\naccent = \"#010203\"\n");
+    assert_eq!(loaded.theme.accent.fg, Some(Color::Rgb(1, 2, 3)));
+}
+
+#[test]
+fn themes_inherit_in_circles_only_once() {
+    let themes = Themes::default()
+        .with("one", "inherits = \"two\"\n[palette]\nred = \"#010101\"\n")
+        .with(
+            "two",
+            "inherits = \"one\"\n[palette]\ngreen = \"#020202\"\n",
+        );
+    let loaded = themes
+        .load("one", ColorDepth::TrueColor, &TerminalColors::default())
+        .unwrap();
+    assert_eq!(loaded.warnings.len(), 1, "{:?}", loaded.warnings);
+    assert_eq!(loaded.theme.error.fg, Some(Color::Rgb(1, 1, 1)));
+    assert_eq!(loaded.theme.tool_ok.fg, Some(Color::Rgb(2, 2, 2)));
+    let circle = "[palette]\naccent = \"blue\"\nblue = \"accent\"\n";
+    let theme = own(circle).theme;
+    assert!(theme.accent.fg.is_some(), "what is inherited counts");
+}
+
+#[test]
+fn own_themes_come_before_those_of_the_same_name() {
+    let themes = Themes::default().with("light", "[palette]\naccent = \"#070707\"\n");
+    let loaded = themes.load("light", ColorDepth::TrueColor, &TerminalColors::default());
+    assert_eq!(loaded.unwrap().theme.accent.fg, Some(Color::Rgb(7, 7, 7)));
+    assert_eq!(themes.names().filter(|name| *name == "light").count(), 1);
+    let error = Theme::load("drak", ColorDepth::None)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("did you mean 'dark'"), "{error}");
+}
+
+#[test]
+fn a_folder_of_themes_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(Themes::read(&folder.path().join("none")), Themes::default());
+    std::fs::write(folder.path().join("sea.toml"), "inherits = \"nord\"\n").unwrap();
+    std::fs::write(folder.path().join("note.txt"), "no theme").unwrap();
+    let themes = Themes::read(folder.path());
+    assert!(themes.is_own("sea") && !themes.is_own("nord"));
+    assert_eq!(themes.names().count(), names().len() + 1);
+}

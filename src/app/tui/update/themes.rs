@@ -1,0 +1,183 @@
+//! Themes: choosing one with the screen as its preview, and following what the terminal says of
+//! itself.
+
+use std::sync::Arc;
+
+use super::list;
+use crate::agent::NoticeLevel;
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+use crate::app::tui::effect::{Effect, TerminalEffect};
+use crate::app::tui::input::{KeyPress, TerminalColor};
+use crate::app::tui::overlay::{Overlay, ThemePicker};
+use crate::app::tui::theme::{Kind, TerminalColors, Theme, Themes};
+
+/// The setting that a choice is kept in.
+const SETTING: &str = "ui.theme";
+
+/// Opens the list, or takes the theme that was named.
+pub fn act(app: &mut App, name: &str) -> Vec<Effect> {
+    if name.is_empty() {
+        let list = ThemePicker::new(&app.themes, &app.theme);
+        app.overlays.push(Overlay::Themes(Box::new(list)));
+        return vec![
+            Effect::ReadThemes,
+            Effect::Terminal(TerminalEffect::QueryColors),
+        ];
+    }
+    match app.themes.load(name) {
+        Ok(loaded) => {
+            for warning in loaded.warnings {
+                app.transcript
+                    .push_notice(NoticeLevel::Warning, warning.to_string());
+            }
+            take(app, name.to_owned())
+        }
+        Err(error) => {
+            app.transcript
+                .push_notice(NoticeLevel::Error, error.to_string());
+            Vec::new()
+        }
+    }
+}
+
+/// A key while the list is open: the screen shows what is chosen.
+pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    if matches!(
+        action,
+        Some(Action::Cancel | Action::Interrupt | Action::Theme)
+    ) {
+        let Some(Overlay::Themes(list)) = app.overlays.pop() else {
+            return Vec::new();
+        };
+        return show(app, list.before);
+    }
+    let mut effects = list::press(app, press, action, choose);
+    effects.extend(preview(app));
+    effects
+}
+
+/// Shows the chosen theme of the list.
+pub fn preview(app: &mut App) -> Vec<Effect> {
+    let Some(Overlay::Themes(list)) = app.overlays.last() else {
+        return Vec::new();
+    };
+    match list.chosen() {
+        Some(row) => show(app, row.theme.clone()),
+        None => Vec::new(),
+    }
+}
+
+/// Takes the chosen theme for good.
+pub fn choose(app: &mut App) -> Vec<Effect> {
+    let Some(Overlay::Themes(list)) = app.overlays.last() else {
+        return Vec::new();
+    };
+    let Some(row) = list.chosen() else {
+        return Vec::new();
+    };
+    let wanted = row.wanted.clone();
+    app.overlays.pop();
+    take(app, wanted)
+}
+
+fn take(app: &mut App, wanted: String) -> Vec<Effect> {
+    app.themes.wanted.clone_from(&wanted);
+    let mut effects = follow(app);
+    effects.push(Effect::SaveSetting(SETTING.to_owned(), wanted.into()));
+    effects
+}
+
+/// The user's files were read.
+pub fn read(app: &mut App, themes: Arc<Themes>) -> Vec<Effect> {
+    if app.themes.themes == themes {
+        return Vec::new();
+    }
+    app.themes.themes = themes;
+    let open = refresh(app);
+    if !open && let Ok(loaded) = app.themes.load(&app.themes.wanted) {
+        for warning in &loaded.warnings {
+            app.transcript
+                .push_notice(NoticeLevel::Warning, warning.to_string());
+        }
+    }
+    follow(app)
+}
+
+/// The terminal told one of its colors.
+pub fn color(app: &mut App, which: TerminalColor, color: (u8, u8, u8)) -> Vec<Effect> {
+    let terminal = &mut app.themes.terminal;
+    match which {
+        TerminalColor::Ground => terminal.ground = Some(color),
+        TerminalColor::Ink => terminal.ink = Some(color),
+        TerminalColor::Palette(index) => {
+            if let Some(slot) = terminal.sixteen.get_mut(usize::from(index)) {
+                *slot = Some(color);
+            }
+        }
+    }
+    match which {
+        // The others follow at once, and everything is laid out anew when the last is there.
+        TerminalColor::Ground if app.themes.wanted != "system" => follow(app),
+        _ => Vec::new(),
+    }
+}
+
+/// The desktop is dark or light from now on; what colors the terminal has then, it tells when asked.
+pub fn scheme(app: &mut App, is_light: bool) -> Vec<Effect> {
+    app.themes.scheme = Some(if is_light { Kind::Light } else { Kind::Dark });
+    app.themes.terminal = TerminalColors::default();
+    let mut effects = match app.themes.wanted.as_str() {
+        "system" => Vec::new(),
+        _ => follow(app),
+    };
+    effects.push(Effect::Terminal(TerminalEffect::QueryColors));
+    effects
+}
+
+/// All replies of the terminal have come.
+pub fn answered(app: &mut App) -> Vec<Effect> {
+    refresh(app);
+    match app.themes.wanted.as_str() {
+        "system" => follow(app),
+        _ => preview(app),
+    }
+}
+
+/// Makes the rows of the list anew, if it is open.
+fn refresh(app: &mut App) -> bool {
+    let App {
+        overlays, themes, ..
+    } = app;
+    match overlays.last_mut() {
+        Some(Overlay::Themes(list)) => list.refresh(themes),
+        _ => return false,
+    }
+    true
+}
+
+/// Shows the theme that is wanted, unless the list shows another.
+pub fn follow(app: &mut App) -> Vec<Effect> {
+    let Ok(loaded) = app.themes.load(&app.themes.wanted) else {
+        return Vec::new();
+    };
+    let open = app.overlays.iter_mut().find_map(|overlay| match overlay {
+        Overlay::Themes(list) => Some(list),
+        _ => None,
+    });
+    match open {
+        Some(list) => {
+            list.before = loaded.theme;
+            preview(app)
+        }
+        None => show(app, loaded.theme),
+    }
+}
+
+fn show(app: &mut App, theme: Theme) -> Vec<Effect> {
+    if app.theme == theme {
+        return Vec::new();
+    }
+    app.theme = theme;
+    vec![Effect::Terminal(TerminalEffect::LayOutAnew)]
+}

@@ -1,0 +1,172 @@
+//! The list of themes: each name in its own colors, and a sample of the chosen one below. The
+//! conversation behind it shows the chosen one too.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::line::StyledLine;
+use super::popup::{PopupDrawn, draw_matches, draw_query, open};
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+use crate::app::tui::overlay::{ThemePicker, ThemeRow};
+use crate::app::tui::text::width::width;
+use crate::app::tui::theme::Theme;
+
+/// Columns of the box.
+const COLUMNS: u16 = 72;
+/// Rows of the sample.
+const SAMPLE_ROWS: u16 = 7;
+/// Columns of a name.
+const NAME: usize = 17;
+
+pub fn draw(app: &App, list: &ThemePicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+    let theme = &app.theme;
+    let rows = room
+        .height
+        .saturating_sub(2)
+        .min(list.rows.len() as u16 + SAMPLE_ROWS + 2);
+    let size = (COLUMNS.min(room.width), usize::from(rows));
+    let keys = [Action::Submit, Action::Cancel].map(|action| app.key(action));
+    let notes = [
+        format!(" ↑↓ show · {} keeps · {} goes back ", keys[0], keys[1]),
+        format!(" {} · {} ", keys[0], keys[1]),
+    ];
+    let Some(area) = open(app, "Themes", size, &notes, room, buffer) else {
+        return PopupDrawn::default();
+    };
+    let caret = draw_query(app, &list.picker, area, buffer);
+    let sample = if area.height >= SAMPLE_ROWS + 6 {
+        SAMPLE_ROWS
+    } else {
+        0
+    };
+    let below = Rect {
+        y: area.y + 1,
+        height: area.height - 1 - sample,
+        ..area
+    };
+    let drawn = draw_matches(
+        app,
+        &list.picker,
+        "No theme fits",
+        below,
+        buffer,
+        |at, style| {
+            let row = list.rows.get(at);
+            row.map_or_else(StyledLine::new, |row| line(app, row, style))
+        },
+    );
+    if let Some(row) = list.chosen().filter(|_| sample > 0) {
+        let mut lines: Vec<StyledLine> = row.warnings.first().map_or_else(Vec::new, |warning| {
+            StyledLine::wrapped(
+                warning,
+                theme.popup.patch(theme.warning),
+                usize::from(area.width),
+            )
+        });
+        lines.extend(sample_lines(theme, usize::from(area.width)));
+        let top = area.bottom() - sample;
+        for (y, line) in (top..area.bottom()).zip(&lines) {
+            line.draw(buffer, area.x, y, area.width);
+        }
+    }
+    PopupDrawn {
+        caret: Some((caret, area.y)),
+        ..drawn
+    }
+}
+
+fn line(app: &App, row: &ThemeRow, base: Style) -> StyledLine {
+    let mark = if row.wanted == app.themes.wanted {
+        "● "
+    } else {
+        "  "
+    };
+    let mut line = StyledLine::of(mark, base);
+    let pad = NAME.saturating_sub(width(&row.wanted));
+    line.push(format!("{}{}", row.wanted, " ".repeat(pad)), base);
+    let its = &row.theme;
+    let ground = its.screen;
+    line.push(" Aa ", ground.patch(its.text));
+    for style in [
+        its.accent,
+        its.tool_ok,
+        its.warning,
+        its.error,
+        its.queue_steer,
+        its.code,
+    ] {
+        line.push("● ", ground.patch(style));
+    }
+    line.push("+", its.diff_added_number);
+    line.push("−", its.diff_removed_number);
+    let quiet = if base == app.theme.popup_selected {
+        base
+    } else {
+        base.patch(app.theme.dim)
+    };
+    line.with("  ", base).with(&*row.about, quiet)
+}
+
+/// A few rows of everything.
+fn sample_lines(theme: &Theme, columns: usize) -> Vec<StyledLine> {
+    let ground = theme.screen;
+    let full = |line: StyledLine, fill: Style| {
+        let rest = columns.saturating_sub(line.width());
+        line.with(" ".repeat(rest), fill)
+    };
+    let number = |text, style| StyledLine::of(text, style);
+    vec![
+        full(
+            StyledLine::of("❯ ", theme.user_mark).with("Make the tests green", theme.user),
+            theme.user,
+        ),
+        full(
+            StyledLine::of(
+                "∴ 4 s  Looking at the token check",
+                ground.patch(theme.thinking),
+            ),
+            ground,
+        ),
+        full(
+            StyledLine::of("The check compares ", ground.patch(theme.text))
+                .with("strings", ground.patch(theme.code))
+                .with(", see ", ground.patch(theme.text))
+                .with("auth.rs", ground.patch(theme.link)),
+            ground,
+        ),
+        full(
+            StyledLine::of("✓ ", ground.patch(theme.tool_ok))
+                .with("edit ", ground.patch(theme.tool_name))
+                .with("src/auth.rs ", ground.patch(theme.tool_subject))
+                .with("+1 −1", ground.patch(theme.tool_summary)),
+            ground,
+        ),
+        full(
+            number(" 14 − ", theme.diff_removed_number)
+                .with("token == ", theme.diff_removed)
+                .with(
+                    "self.token",
+                    theme.diff_removed.patch(theme.diff_removed_word),
+                ),
+            theme.diff_removed,
+        ),
+        full(
+            number(" 14 + ", theme.diff_added_number)
+                .with("token == ", theme.diff_added)
+                .with(
+                    "secret(token)",
+                    theme.diff_added.patch(theme.diff_added_word),
+                ),
+            theme.diff_added,
+        ),
+        full(
+            StyledLine::of("✗ ", ground.patch(theme.tool_error))
+                .with("bash ", ground.patch(theme.tool_name))
+                .with("cargo test  ", ground.patch(theme.tool_subject))
+                .with("exit 101", ground.patch(theme.error)),
+            ground,
+        ),
+    ]
+}

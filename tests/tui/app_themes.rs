@@ -1,0 +1,165 @@
+//! Themes on the screen: the list that shows them, what the terminal says, the user's own files.
+
+use std::sync::Arc;
+
+use ratatui::layout::Size;
+use tiller::app::tui::effect::{Effect, TerminalEffect};
+use tiller::app::tui::input::{InputEvent, TerminalColor, TerminalReport};
+use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::overlay::Overlay;
+use tiller::app::tui::theme::{ColorDepth, Themes};
+
+use super::app_kit::TestTui;
+
+fn command(tui: &mut TestTui, text: &str) -> Vec<Effect> {
+    tui.write(text);
+    tui.key("enter")
+}
+
+fn report(tui: &mut TestTui, report: TerminalReport) -> Vec<Effect> {
+    tui.send(Msg::Input(InputEvent::Report(report)))
+}
+
+fn kept(name: &str) -> Effect {
+    Effect::SaveSetting("ui.theme".into(), name.into())
+}
+
+const ANEW: Effect = Effect::Terminal(TerminalEffect::LayOutAnew);
+const QUERY: Effect = Effect::Terminal(TerminalEffect::QueryColors);
+
+#[test]
+fn the_screen_shows_the_chosen_theme_until_it_is_kept_or_not() {
+    let mut tui = TestTui::new(80, 40);
+    assert_eq!(command(&mut tui, "/theme"), [Effect::ReadThemes, QUERY]);
+    assert!(tui.frame().contains("Themes"), "{}", tui.frame());
+    tui.write("nord");
+    assert_eq!(tui.app.theme.name, "nord");
+    assert_eq!(tui.key("esc"), [ANEW]);
+    assert_eq!(tui.app.theme.name, "dark");
+    assert!(tui.app.overlays.is_empty());
+
+    command(&mut tui, "/theme");
+    assert_eq!(tui.key("down"), [], "the same as auto is now");
+    assert_eq!(tui.key("down"), [ANEW]);
+    assert_eq!(tui.app.theme.name, "light");
+    assert_eq!(tui.key("enter"), [kept("light")]);
+    assert_eq!(tui.app.theme.name, "light");
+    let saved = EffectResult::SettingSaved(Ok(("ui.theme".into(), "/c/config.toml".into())));
+    tui.send(Msg::Done(saved));
+    assert!(
+        tui.frame().contains("ui.theme is kept in /c/config.toml"),
+        "{}",
+        tui.frame()
+    );
+}
+
+#[test]
+fn a_theme_is_taken_by_name() {
+    let mut tui = TestTui::new(80, 24);
+    assert_eq!(
+        command(&mut tui, "/theme gruvbox-light"),
+        [ANEW, kept("gruvbox-light")]
+    );
+    assert_eq!(command(&mut tui, "/theme gruvbox-lihgt"), []);
+    assert_eq!(tui.app.theme.name, "gruvbox-light");
+    assert!(
+        tui.frame().contains("did you mean 'gruvbox-light'"),
+        "{}",
+        tui.frame()
+    );
+}
+
+#[test]
+fn light_and_dark_follow_the_terminal() {
+    let ground = |color| TerminalReport::Color(TerminalColor::Ground, color);
+    let mut tui = TestTui::new(80, 24);
+    tui.app.themes.for_light = "tokyo-day".into();
+    assert_eq!(report(&mut tui, ground((20, 20, 20))), []);
+    assert_eq!(report(&mut tui, ground((240, 240, 250))), [ANEW]);
+    assert_eq!(tui.app.theme.name, "tokyo-day");
+    // The desktop turns dark; the terminal says so before it is asked.
+    assert_eq!(
+        report(&mut tui, TerminalReport::Scheme(false)),
+        [ANEW, QUERY]
+    );
+    assert_eq!(tui.app.theme.name, "dark");
+    // The terminal stayed light all the same.
+    assert_eq!(report(&mut tui, ground((240, 240, 250))), [ANEW]);
+    assert_eq!(tui.app.theme.name, "tokyo-day");
+    // A named theme follows nobody.
+    command(&mut tui, "/theme nord");
+    assert_eq!(report(&mut tui, TerminalReport::Scheme(true)), [QUERY]);
+    assert_eq!(report(&mut tui, ground((0, 0, 0))), []);
+    assert_eq!(tui.app.theme.name, "nord");
+    // Sixteen colors are as they are.
+    let mut tui = TestTui::new(80, 24);
+    tui.app.themes.depth = ColorDepth::Ansi16;
+    report(&mut tui, ground((240, 240, 250)));
+    assert_eq!(tui.app.theme.name, "ansi");
+}
+
+#[test]
+fn the_system_theme_is_made_when_all_colors_are_told() {
+    let mut tui = TestTui::new(80, 24);
+    command(&mut tui, "/theme system");
+    let before = tui.app.theme.clone();
+    for (which, color) in [
+        (TerminalColor::Palette(9), (250, 100, 100)),
+        (TerminalColor::Ink, (200, 200, 200)),
+        (TerminalColor::Ground, (10, 20, 40)),
+    ] {
+        assert_eq!(report(&mut tui, TerminalReport::Color(which, color)), []);
+    }
+    let effects = report(&mut tui, TerminalReport::PrimaryAttributes);
+    assert_eq!(effects, [ANEW, Effect::Terminal(TerminalEffect::Answered)]);
+    assert_ne!(tui.app.theme, before);
+}
+
+#[test]
+fn a_changed_file_shows_at_once_and_its_faults_are_told() {
+    let mut tui = TestTui::new(80, 24);
+    let mine = |text: &str| {
+        let themes = Themes::default().with("mine", text);
+        Msg::Done(EffectResult::Themes(Arc::new(themes)))
+    };
+    tui.send(mine("inherits = \"nord\"\n"));
+    assert_eq!(command(&mut tui, "/theme mine"), [ANEW, kept("mine")]);
+    let focus = tui.send(Msg::Input(InputEvent::Focus(true)));
+    assert!(focus.contains(&Effect::ReadThemes), "{focus:?}");
+    assert_eq!(
+        tui.send(mine("inherits = \"nord\"\n")),
+        [],
+        "nothing changed"
+    );
+    let changed = mine("inherits = \"nord\"\n[palette]\nacent = \"#fff\"\n[ui]\ntexxt = \"red\"\n");
+    tui.send(changed);
+    assert!(
+        tui.frame().contains("mine.toml:5: unknown slot 'texxt'"),
+        "{}",
+        tui.frame()
+    );
+    let changed = mine("[palette]\naccent = \"#010203\"\n");
+    assert_eq!(tui.send(changed), [ANEW]);
+    // Even while the list is open.
+    command(&mut tui, "/theme");
+    tui.write("mine");
+    tui.send(mine("[palette]\naccent = \"#030201\"\n"));
+    assert_eq!(tui.app.theme.name, "mine");
+    tui.key("esc");
+    assert_eq!(tui.app.theme.name, "mine");
+}
+
+/// The list at the sizes of everyday, and where hardly anything fits.
+#[test]
+fn the_list_of_themes() {
+    for (width, height) in [(120, 40), (80, 24), (40, 10)] {
+        let mut tui = TestTui::new(width, height);
+        command(&mut tui, "/theme");
+        tui.key("down");
+        let frame = tui.frame();
+        insta::assert_snapshot!(format!("themes_{width}x{height}"), frame);
+        assert!(matches!(tui.app.overlays.last(), Some(Overlay::Themes(_))));
+        tui.send(Msg::Resize(Size::new(1, 1)));
+        tui.frame();
+    }
+}
