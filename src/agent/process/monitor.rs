@@ -108,6 +108,7 @@ impl Monitor {
                     if let Some(mut network) = making.take() {
                         *network = reports.network().map(Arc::new);
                     }
+                    let is_over = matches!(report, Report::Done);
                     self.status.send_modify(|status| match report {
                         Report::Shell(exit) => status.shell = Some(exit),
                         Report::Left(process) => status.left.push(process),
@@ -119,6 +120,9 @@ impl Monitor {
                             deadline = deadline.map(|_| Instant::now() + time);
                         }
                     });
+                    if is_over {
+                        self.registry.over(self.id);
+                    }
                 }
                 () = sleep_until(next_check) => {
                     let is_stopped = is_stopped(self.pid);
