@@ -332,6 +332,45 @@ fn what_the_user_makes_between_commands_stays() {
     assert!(said[0].contains("core.pager"), "{said:?}");
 }
 
+/// In a large project one look serves the next command too; what a command makes is found all the same.
+#[test]
+fn what_a_command_makes_in_a_large_project_is_found_each_time() {
+    let (dir, shop, _) = after("mkdir -p a/{1..300} b/{1..300}");
+    let workspace = workspace(&shop, dir.path());
+    let mut repositories = Repositories::default();
+    workspace.look_ahead(&mut repositories);
+    for round in 1..4 {
+        workspace.for_commands(&mut repositories);
+        let script = "mkdir -p ../evil a/5 b/0/$R && git init -q --bare ../evil/g$R
+             echo 'gitdir: ../../evil/g' > a/5/.git
+             git init -q b/0/$R/x && git -C b/0/$R/x config core.pager evil";
+        run(&shop, &format!("R={round}; {script}"));
+        let said = workspace.after_command(&mut repositories, true);
+        assert_eq!(said.len(), 2, "{round}: {said:?}");
+        workspace.look_ahead(&mut repositories);
+        workspace.for_commands(&mut repositories);
+        let said = workspace.after_command(&mut repositories, true);
+        assert_eq!(said, Vec::<String>::new(), "{round}");
+    }
+}
+
+#[test]
+fn a_project_that_changes_all_over_is_looked_at_whole() {
+    let (dir, shop, _) = after("mkdir -p {a,b,c}/{1..200}/in");
+    let workspace = workspace(&shop, dir.path());
+    let mut repositories = Repositories::default();
+    workspace.for_commands(&mut repositories);
+    run(
+        &shop,
+        "mv a/1 aa; rm -r b; mv c b; mkdir -p 0 b/17/in/deep a/3/more
+         for it in aa/in b/17/in/deep a/3/more 0; do
+             git init -q $it; git -C $it config core.pager evil
+         done",
+    );
+    let said = workspace.after_command(&mut repositories, true);
+    assert_eq!(said.len(), 4, "{said:?}");
+}
+
 #[test]
 fn what_a_command_made_may_be_changed_and_removed_by_the_next_ones() {
     let (dir, shop, _) = after("true");

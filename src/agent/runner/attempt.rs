@@ -15,6 +15,7 @@ use super::call_ids::CallIds;
 use super::env::RunEnv;
 use super::execution::panic_text;
 use super::link::{RunLink, Turn};
+use super::look_ahead::look_ahead;
 use crate::agent::event::{AgentEvent, NoticeLevel, Phase, now_ms};
 use crate::llm::{
     AssistantMessage, ErrorClass, LlmError, Message, Model, Request, StopReason, StreamEvent,
@@ -70,6 +71,7 @@ impl Attempt {
                 break;
             };
             ids.settle(&mut event);
+            look_ahead(link, env, turn, &event);
             if !attempt.begun && says_nothing(&event) {
                 prelude.push(event);
                 continue;

@@ -9,8 +9,9 @@ use tokio::time::timeout;
 use super::allowed::Allowed;
 use super::env::RunEnv;
 use super::execution::execute;
-use super::link::{RunLink, Turn};
+use super::link::{LateNotices, RunLink, Turn};
 use super::outcome::CallOutcome;
+use super::permissions::Permissions;
 use crate::agent::event::{NoticeLevel, ToolStatus};
 use crate::agent::permission::{Confinement, PermissionMode, suggest_wider};
 use crate::agent::process::ExitStatus;
@@ -98,29 +99,50 @@ async fn watched(
     call: &ToolCall,
     allowed: Allowed,
 ) -> CallOutcome {
-    let writes = allowed.sandbox.is_some() && allowed.mode != PermissionMode::Plan;
+    let (is_confined, only_reads) = (allowed.sandbox.is_some(), allowed.effects.only_reads());
+    let writes = is_confined && allowed.mode != PermissionMode::Plan;
     let mut ended = execute(link, env, turn, call, allowed).await;
+    if !is_confined && !only_reads {
+        env.permissions.look_again().await;
+    }
     if !writes {
         return ended;
     }
     // As a rule all has ended by now, and is only being tidied away. An abort waits for nothing.
     let tidying = timeout(TIDYING, link.processes.empty());
     let tidied = turn.interrupt.run_until_cancelled(tidying).await;
-    if let Some(tidied) = &tidied {
-        for text in env.permissions.after_command(tidied.is_ok()).await {
+    let is_over = matches!(tidied, Some(Ok(())));
+    // In a large project nobody waits for a look: the model reads on meanwhile.
+    let looks = tidied.is_some() && !env.permissions.looks_take_time();
+    if looks {
+        for text in env.permissions.after_command(is_over).await {
             link.notice(NoticeLevel::Warning, text.clone()).await;
             note(&mut ended, &text);
         }
     }
-    if !matches!(tidied, Some(Ok(()))) {
-        // A server in the background, or a command that is still being ended.
+    if !(looks && is_over) {
         let (processes, permissions) = (link.processes.clone(), env.permissions.clone());
+        let notices = link.late_notices();
         tokio::spawn(async move {
+            if !looks && !is_over {
+                look_late(&permissions, &notices, false).await;
+            }
+            // A server in the background, or a command that is still being ended.
             processes.empty().await;
-            permissions.after_command_later().await;
+            look_late(&permissions, &notices, true).await;
         });
     }
     ended
+}
+
+/// Looks at what a command has made whose call has ended. Where the run has ended too, the next call
+/// says what was found.
+async fn look_late(permissions: &Permissions, notices: &LateNotices, is_over: bool) {
+    let mut unsaid = Vec::new();
+    for text in permissions.after_command(is_over).await {
+        unsaid.extend(notices.warn(text).await.err());
+    }
+    permissions.say_later(unsaid);
 }
 
 /// What the command of a call that failed seems to have been kept from.

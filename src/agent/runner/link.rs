@@ -33,6 +33,28 @@ pub(in crate::agent) struct RunLink {
     pub asker: Asker,
 }
 
+/// Says notices while the run goes on, without keeping it from ending.
+pub(in crate::agent) struct LateNotices(mpsc::WeakSender<RunMessage>);
+
+impl LateNotices {
+    /// Says a warning.
+    ///
+    /// # Errors
+    /// The text, if the run has ended.
+    pub async fn warn(&self, text: String) -> Result<(), String> {
+        let Some(messages) = self.0.upgrade() else {
+            return Err(text);
+        };
+        let level = NoticeLevel::Warning;
+        let event = AgentEvent::Notice {
+            level,
+            text: text.clone(),
+        };
+        let sent = messages.send(RunMessage::Event(event)).await;
+        sent.map_err(|_| text)
+    }
+}
+
 /// What the run says to the actor. The actor reads these in order, so an answer to a question
 /// means that everything reported before it has been stored and handed out.
 pub(in crate::agent) enum RunMessage {
@@ -311,6 +333,11 @@ impl RunLink {
     pub async fn notice(&self, level: NoticeLevel, text: impl Into<String>) {
         let text = text.into();
         self.emit(AgentEvent::Notice { level, text }).await;
+    }
+
+    /// For notices of what goes on beside the run.
+    pub fn late_notices(&self) -> LateNotices {
+        LateNotices(self.messages.downgrade())
     }
 
     /// Has `model` take the place of the same one with an estimated window.

@@ -19,6 +19,7 @@ mod permissions;
 mod outcome;
 mod execution;
 mod confined;
+mod look_ahead;
 mod redaction;
 mod loop_guard;
 mod trial;

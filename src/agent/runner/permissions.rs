@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tempfile::TempDir;
 use tokio::sync::{OnceCell, watch};
@@ -202,6 +202,9 @@ impl Permissions {
             let scratch = scratch.map(|folder| folder.path().to_owned());
             let mut repositories = repositories.lock().unwrap_or_else(PoisonError::into_inner);
             let places = workspace.for_commands(&mut repositories);
+            if mode == PermissionMode::Plan {
+                repositories.leaves_nothing();
+            }
             let hides = workspace.roots()[0].starts_with("/tmp");
             Ok(Some(Arc::new(sandbox(
                 places, hides, &caches, mode, network, scratch,
@@ -212,10 +215,7 @@ impl Permissions {
 
     /// A command runs a second time with the places that were asked for the first.
     pub(super) fn runs_again(&self) {
-        let repositories = self.repositories.lock();
-        repositories
-            .unwrap_or_else(PoisonError::into_inner)
-            .another_command();
+        self.repositories().another_command();
     }
 
     /// Takes out of force what a command in the sandbox has made that would run programs outside of it
@@ -232,13 +232,55 @@ impl Permissions {
         said.await.unwrap_or_default()
     }
 
-    /// The same, of a command that has ended after its call; what it finds is said at the next one.
-    pub(super) async fn after_command_later(&self) {
-        let said = self.after_command(true).await;
-        let repositories = self.repositories.lock();
-        repositories
+    /// Has the next call of a command say these.
+    pub(super) fn say_later(&self, said: Vec<String>) {
+        if !said.is_empty() {
+            self.repositories().say_later(said);
+        }
+    }
+
+    /// A call that was not confined may have made anything.
+    pub(super) async fn look_again(&self) {
+        let repositories = Arc::clone(&self.repositories);
+        let _ = blocking(move || {
+            let repositories = repositories.lock();
+            repositories
+                .unwrap_or_else(PoisonError::into_inner)
+                .look_again();
+            Ok(())
+        })
+        .await;
+    }
+
+    /// Whether what a command has made takes longer to find than a command shall.
+    pub(super) fn looks_take_time(&self) -> bool {
+        // One that goes on now does.
+        let repositories = self.repositories.try_lock();
+        repositories.map_or(true, |repositories| repositories.take_time())
+    }
+
+    /// Does what can be done for a command before it is known: it is about to come.
+    pub(super) async fn look_ahead(&self, processes: &Processes) {
+        let Ok(workspace) = self.workspace().await else {
+            return;
+        };
+        let (repositories, processes) = (Arc::clone(&self.repositories), processes.clone());
+        let policy = Arc::clone(&self.policy.borrow());
+        let _ = blocking(move || {
+            if policy.mode != PermissionMode::Full {
+                processes.sandbox_support();
+                let repositories = repositories.lock();
+                workspace.look_ahead(&mut repositories.unwrap_or_else(PoisonError::into_inner));
+            }
+            Ok(())
+        })
+        .await;
+    }
+
+    fn repositories(&self) -> MutexGuard<'_, Repositories> {
+        self.repositories
+            .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .say_later(said);
     }
 
     async fn workspace(&self) -> Result<Arc<Workspace>, String> {

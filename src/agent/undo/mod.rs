@@ -3,6 +3,7 @@
 //! byte by their name there, all others by a copy in a folder outside the repository. The user's git
 //! is only read.
 
+mod go;
 mod handle;
 mod command;
 mod open_turn;

@@ -13,6 +13,7 @@ use super::record::{Before, Begun, Journal, Record, Said, Status, named_by_other
 use super::repository::is_ignored;
 use super::state::{Lost, State};
 use super::store::Store;
+use super::tree::Tree;
 
 /// A turn that may still change something.
 #[derive(Debug)]
@@ -172,21 +173,15 @@ impl OpenTurn {
         if self.said.trees.iter().any(|tree| tree.root == root) {
             return Ok(Vec::new());
         }
-        if std::env::home_dir().is_some_and(|home| home.starts_with(root)) {
-            return Ok(vec![(root.to_owned(), Lost::Home)]);
-        }
-        let Some(mut tree) = looks.first(root) else {
-            return Ok(vec![(root.to_owned(), Lost::TooSlow)]);
+        let tree = match covered(root, store, looks, &self.known, limits)? {
+            Ok(tree) => tree,
+            Err(lost) => return Ok(vec![(root.to_owned(), lost)]),
         };
-        let base = looks.last(root);
-        cover(&mut tree, base.as_deref(), store, &self.known, limits)?;
         self.journal.tree(&tree)?;
         let mut uncovered = uncovered(&tree);
         if !tree.is_whole {
             uncovered.push((root.to_owned(), Lost::TooSlow));
         }
-        let tree = Arc::new(tree);
-        looks.keep(&tree);
         self.said.trees.push(tree);
         Ok(uncovered)
     }
@@ -212,4 +207,25 @@ impl OpenTurn {
         self.journal.close(store, &record)?;
         Ok((!record.changed.is_empty()).then_some(record))
     }
+}
+
+/// Looks at the tree below `root` and covers all of it but `known`.
+pub(super) fn covered(
+    root: &Path,
+    store: &Store,
+    looks: &mut Looks,
+    known: &HashSet<PathBuf>,
+    limits: Limits,
+) -> Result<Result<Arc<Tree>, Lost>, UndoError> {
+    if std::env::home_dir().is_some_and(|home| home.starts_with(root)) {
+        return Ok(Err(Lost::Home));
+    }
+    let Some(mut tree) = looks.first(root) else {
+        return Ok(Err(Lost::TooSlow));
+    };
+    let base = looks.last(root);
+    cover(&mut tree, base.as_deref(), store, known, limits)?;
+    let tree = Arc::new(tree);
+    looks.keep(&tree);
+    Ok(Ok(tree))
 }

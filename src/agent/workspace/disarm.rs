@@ -29,10 +29,14 @@ impl Workspace {
     /// that it started. Asks the file system, which may block.
     pub fn after_command(&self, repositories: &mut Repositories, over: bool) -> Vec<String> {
         let found = repositories.look(self.projects());
-        let mut said = std::mem::take(&mut repositories.unsaid);
-        said.extend(self.disarm(repositories, &found));
+        let disarmed = self.disarm(repositories, &found);
         repositories.remember_made(&found);
         repositories.running = repositories.running.saturating_sub(usize::from(over));
+        if disarmed.is_empty() && repositories.running == 0 {
+            repositories.no_command_since(found);
+        }
+        let mut said = std::mem::take(&mut repositories.unsaid);
+        said.extend(disarmed);
         said
     }
 

@@ -34,13 +34,18 @@ pub struct CommandPlaces {
 }
 
 impl Workspace {
+    /// Looks at what is there before a command that is about to come: it will not wait for that then.
+    pub fn look_ahead(&self, repositories: &mut Repositories) {
+        repositories.look_ahead(self.projects());
+    }
+
     /// The places that matter to a command that starts now. Asks the file system, which may block.
     ///
     /// What stands there now is the user's and kept from commands, unless one may have been running
     /// since the last look: then what is new is its work, and taken out of force. What commands have
     /// made stays theirs, to be changed and removed, as long as the user leaves it as it is.
     pub fn for_commands(&self, repositories: &mut Repositories) -> CommandPlaces {
-        let found = repositories.look(self.projects());
+        let found = repositories.look_before(self.projects());
         if repositories.running > 0 {
             let said = self.disarm(repositories, &found);
             repositories.unsaid.extend(said);

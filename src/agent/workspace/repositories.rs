@@ -1,13 +1,13 @@
 //! The repositories in a workspace, found by looking at all of its folders. A folder that has not
 //! changed since the last look is not read again.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::git_folders::RUNS_CODE;
 
@@ -16,11 +16,16 @@ const MAX_FOLDERS: usize = 20_000;
 /// A change that is not older may be followed by another that does not show: clocks of file systems
 /// are coarse.
 const SETTLED: i64 = 2;
+/// A look before a command may be so old, if no command has been running since.
+const RECENT: Duration = Duration::from_secs(2);
+/// With more folders, a look takes longer than a command shall.
+const MANY_FOLDERS: usize = 500;
 
 /// What is known of the repositories in a workspace, from one command to the next.
 #[derive(Debug, Default)]
 pub struct Repositories {
-    folders: HashMap<PathBuf, Folder>,
+    /// The folders below each root at the last look, in the order of that look.
+    folders: Vec<Vec<Option<Folder>>>,
     /// What was there when no command had been running: the user's.
     pub(super) own: HashSet<PathBuf>,
     /// What commands made, as they left it: theirs until somebody else changes it.
@@ -29,6 +34,8 @@ pub struct Repositories {
     pub(super) running: usize,
     /// What was found at a look that could not say it.
     pub(super) unsaid: Vec<String>,
+    /// What was found by the last look, and when, if no command has been running since.
+    last: Option<(Instant, Found)>,
 }
 
 /// What a look found.
@@ -40,13 +47,22 @@ pub(super) struct Found {
     pub links: Vec<PathBuf>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Folder {
     id: Id,
     settled: bool,
+    /// The folders in it that are looked at.
     below: Vec<OsString>,
+    /// Where these stand among all; they stand side by side.
+    first_below: usize,
     is_git: bool,
     has_link: bool,
+}
+
+/// A folder that is looked at, and where it stood at the last look.
+struct Place {
+    path: PathBuf,
+    known: Option<usize>,
 }
 
 /// A file or folder itself, and when it last changed: of a folder, when something in it last appeared
@@ -66,6 +82,51 @@ impl Repositories {
     /// A command starts.
     pub(in crate::agent) fn another_command(&mut self) {
         self.running += 1;
+        self.last = None;
+    }
+
+    /// The command that has just started can write nothing.
+    pub(in crate::agent) fn leaves_nothing(&mut self) {
+        self.running = self.running.saturating_sub(1);
+    }
+
+    /// Looks, unless that was done just now or has to be done anyway. Only to read folders for the first
+    /// time, or many, takes so long that this helps.
+    pub(super) fn look_ahead(&mut self, roots: &[PathBuf]) {
+        if self.running == 0 && !self.is_recent() {
+            let found = self.look(roots);
+            self.no_command_since(found);
+        }
+    }
+
+    /// What is there before a command.
+    pub(super) fn look_before(&mut self, roots: &[PathBuf]) -> Found {
+        let recent = self.is_recent();
+        match self.last.take().filter(|_| recent) {
+            Some((_, found)) => found,
+            None => self.look(roots),
+        }
+    }
+
+    /// No command has been running since this was found. It serves the next command where a look takes
+    /// its time; what the user makes meanwhile counts as that command's work then.
+    pub(super) fn no_command_since(&mut self, found: Found) {
+        self.last = self.take_time().then(|| (Instant::now(), found));
+    }
+
+    /// Something else than a command in the sandbox may have made repositories.
+    pub(in crate::agent) fn look_again(&mut self) {
+        self.last = None;
+    }
+
+    fn is_recent(&self) -> bool {
+        let last = self.last.as_ref();
+        last.is_some_and(|(at, _)| at.elapsed() < RECENT)
+    }
+
+    /// Whether a look takes its time.
+    pub(in crate::agent) fn take_time(&self) -> bool {
+        self.folders.iter().map(Vec::len).sum::<usize>() > MANY_FOLDERS
     }
 
     /// A command has ended, and `found` is what stands there now.
@@ -88,36 +149,12 @@ impl Repositories {
     /// Looks at the folders below `roots`, on the same file system.
     pub(super) fn look(&mut self, roots: &[PathBuf]) -> Found {
         let mut found = Found::default();
-        let mut seen = HashMap::new();
-        for root in roots {
-            let device = fs::metadata(root).map(|data| data.dev());
-            let mut waiting = VecDeque::from([root.clone()]);
-            while let Some(path) = waiting.pop_front() {
-                if seen.len() >= MAX_FOLDERS {
-                    break;
-                }
-                let known = self.folders.remove(&path);
-                let Ok(folder) = Folder::look(&path, known) else {
-                    continue;
-                };
-                if device.as_ref().is_ok_and(|device| folder.id.0 != *device) {
-                    continue;
-                }
-                let below = folder
-                    .below
-                    .iter()
-                    .filter(|name| folder.leads_on(&path, name));
-                waiting.extend(below.map(|name| path.join(name)));
-                if folder.has_link {
-                    found.links.push(path.join(".git"));
-                }
-                if folder.is_git || path.file_name() == Some(OsStr::new(".git")) {
-                    found.git.push(path.clone());
-                }
-                seen.insert(path, folder);
-            }
+        self.folders.resize_with(roots.len(), Vec::new);
+        let mut left = MAX_FOLDERS;
+        for (root, folders) in roots.iter().zip(&mut self.folders) {
+            *folders = look_below(root, folders, left, &mut found);
+            left = left.saturating_sub(folders.len());
         }
-        self.folders = seen;
         found
     }
 }
@@ -154,19 +191,86 @@ fn code(path: &Path) -> Code {
     data.map(|data| data.ok().as_ref().map(Id::of)).collect()
 }
 
+/// Looks at `root` and up to `most` folders below it. `known` are those of the last look.
+fn look_below(
+    root: &Path,
+    known: &mut [Option<Folder>],
+    most: usize,
+    found: &mut Found,
+) -> Vec<Option<Folder>> {
+    let device = fs::metadata(root).map(|data| data.dev());
+    let mut seen: Vec<Option<Folder>> = Vec::with_capacity(known.len());
+    let mut places = vec![Place {
+        path: root.to_owned(),
+        known: (!known.is_empty()).then_some(0),
+    }];
+    while seen.len() < places.len().min(most) {
+        let place = &mut places[seen.len()];
+        let path = std::mem::take(&mut place.path);
+        let before = place.known.and_then(|at| known.get_mut(at)?.take());
+        let is_here = |folder: &Folder| !device.as_ref().is_ok_and(|device| folder.id.0 != *device);
+        let looked = Folder::look(&path, before).ok();
+        let Some((mut folder, before)) = looked.filter(|looked| is_here(&looked.0)) else {
+            seen.push(None);
+            continue;
+        };
+        places.extend(folder.below.iter().enumerate().map(|(at, name)| Place {
+            path: path.join(name),
+            known: before.place_of(at, name),
+        }));
+        folder.first_below = places.len() - folder.below.len();
+        if folder.has_link {
+            found.links.push(path.join(".git"));
+        }
+        if folder.is_git || path.file_name() == Some(OsStr::new(".git")) {
+            found.git.push(path);
+        }
+        seen.push(Some(folder));
+    }
+    seen
+}
+
+/// Where the folders in a folder stood at the last look: those that are there now, or others.
+enum Before {
+    Unknown,
+    Same(usize),
+    Other(HashMap<OsString, usize>),
+}
+
+impl Before {
+    /// Where the folder `name` stood, which stands `at` that place among them now.
+    fn place_of(&self, at: usize, name: &OsStr) -> Option<usize> {
+        match self {
+            Self::Unknown => None,
+            Self::Same(first) => Some(first + at),
+            Self::Other(below) => below.get(name).copied(),
+        }
+    }
+}
+
 impl Folder {
-    fn look(path: &Path, known: Option<Self>) -> io::Result<Self> {
+    /// What it is now, and where what is in it stood before.
+    fn look(path: &Path, known: Option<Self>) -> io::Result<(Self, Before)> {
         let data = fs::symlink_metadata(path)?;
         let id = Id::of(&data);
-        if let Some(known) = known.filter(|known| known.settled && known.id == id) {
-            return Ok(known);
-        }
+        let known = match known {
+            Some(known) if known.settled && known.id == id => {
+                let before = Before::Same(known.first_below);
+                return Ok((known, before));
+            }
+            known => known.map_or(Before::Unknown, |known| {
+                let below = known.below.into_iter().enumerate();
+                let at = |(at, name)| (name, known.first_below + at);
+                Before::Other(below.map(at).collect())
+            }),
+        };
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let now = now.map_or(0, |now| now.as_secs() as i64);
         let mut folder = Self {
             id,
             settled: data.ctime() + SETTLED < now,
             below: Vec::new(),
+            first_below: 0,
             is_git: false,
             has_link: false,
         };
@@ -187,7 +291,10 @@ impl Folder {
             }
         }
         folder.is_git = head && (commondir || objects && refs);
-        Ok(folder)
+        let mut below = std::mem::take(&mut folder.below);
+        below.retain(|name| folder.leads_on(path, name));
+        folder.below = below;
+        Ok((folder, known))
     }
 
     /// Whether there may be more in the folder `name` of it: what belongs to git is not searched but

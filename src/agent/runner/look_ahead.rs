@@ -1,0 +1,33 @@
+//! While the model still writes a command, what has to be looked at before it may run: in a large project
+//! that takes longer than the command. Nothing is asked, begun or recorded.
+
+use futures_util::future::join;
+use serde_json::json;
+use tokio::task::spawn_blocking;
+
+use super::env::RunEnv;
+use super::gate;
+use super::link::{RunLink, Turn};
+use crate::agent::toolbox::Lookup;
+use crate::llm::StreamEvent;
+
+/// Looks ahead if `event` begins a call that will run a command.
+pub(super) fn look_ahead(link: &RunLink, env: &RunEnv, turn: &Turn, event: &StreamEvent) {
+    let StreamEvent::ToolCallStart { name, .. } = event else {
+        return;
+    };
+    let Lookup::Tool(tool) = turn.toolbox.find(name) else {
+        return;
+    };
+    let runs_command = gate::effects(&**tool, &json!({ "command": "" })).command;
+    if runs_command.is_none() {
+        return;
+    }
+    let (permissions, processes) = (env.permissions.clone(), link.processes.clone());
+    let (undo, cwd) = (env.undo.clone(), env.cwd.clone());
+    tokio::spawn(async move {
+        let folders = permissions.look_ahead(&processes);
+        let files = spawn_blocking(move || undo.as_ref().map(|undo| undo.look_ahead(&cwd)));
+        join(folders, files).await
+    });
+}

@@ -1,0 +1,140 @@
+//! Undoing and redoing what is recorded of turns, and what that would change.
+
+use super::apply::{Kept, Step, apply, keep_present, plan};
+use super::command::RewindPoint;
+use super::error::UndoError;
+use super::handle::Undo;
+use super::history::{Direction, load, next};
+use super::preview::{Preview, preview, preview_back};
+use super::record::{Record, Status};
+use super::store::Store;
+
+impl Undo {
+    /// What undoing or redoing the next turn would change, of the turns `path`, the oldest first. None
+    /// where there is none.
+    ///
+    /// # Errors
+    /// What is kept cannot be read.
+    pub fn preview(
+        &self,
+        path: &[String],
+        direction: Direction,
+    ) -> Result<Option<Preview>, UndoError> {
+        self.close()?;
+        let store = self.opened()?;
+        let records = load(&store, path)?;
+        let Some(record) = next(&records, direction).map(|at| &records[at]) else {
+            return Ok(None);
+        };
+        let (todo, kept) = plan(steps_of(record, direction), &store);
+        Ok(Some(preview(direction, record, &todo, kept, &store)))
+    }
+
+    /// Undoes or redoes `turn`, which must be the next one of the turns `path`. Gives what stayed as it
+    /// is, and why.
+    ///
+    /// # Errors
+    /// Another turn is the next one, or what is kept cannot be read or written.
+    pub fn go(
+        &self,
+        path: &[String],
+        direction: Direction,
+        turn: &str,
+    ) -> Result<Vec<Kept>, UndoError> {
+        self.close()?;
+        let store = self.opened()?;
+        let _lock = store.lock()?;
+        let records = load(&store, path)?;
+        let record = next(&records, direction).map(|at| records[at].clone());
+        let record = record.filter(|record| record.begun.id == turn);
+        let Some(mut record) = record else {
+            let text = "another turn is the next one by now: look again";
+            return Err(UndoError::Refused(text.to_owned()));
+        };
+        self.carry_out(&mut record, direction, &store)
+    }
+
+    /// What undoing all of `turns`, the oldest first, would change.
+    ///
+    /// # Errors
+    /// What is kept cannot be read.
+    pub fn preview_all(&self, turns: &[String]) -> Result<Preview, UndoError> {
+        self.close()?;
+        let store = self.opened()?;
+        let records = load(&store, turns)?;
+        Ok(preview_back(&records, &store))
+    }
+
+    /// Undoes all of `turns`, the oldest first, that are done, from the newest to the oldest. Gives
+    /// what stayed as it is.
+    ///
+    /// # Errors
+    /// What is kept cannot be read or written.
+    pub fn go_back(&self, path: &[String], turns: &[String]) -> Result<Vec<Kept>, UndoError> {
+        let mut kept = Vec::new();
+        loop {
+            let store = self.opened()?;
+            let records = load(&store, path)?;
+            let next = next(&records, Direction::Undo).map(|at| records[at].begun.id.clone());
+            let Some(id) = next.filter(|id| turns.contains(id)) else {
+                return Ok(kept);
+            };
+            kept.extend(self.go(path, Direction::Undo, &id)?);
+        }
+    }
+
+    /// Fills in how many files each of these prompts has changed.
+    ///
+    /// # Errors
+    /// What is kept cannot be read.
+    pub fn count_files(&self, points: &mut [RewindPoint]) -> Result<(), UndoError> {
+        let store = self.opened()?;
+        let mut after = 0;
+        for point in points.iter_mut().rev() {
+            let own = point.turns.len() - after;
+            let records = load(&store, &point.turns[..own])?;
+            let done = records
+                .iter()
+                .filter(|it| !matches!(it.status, Status::Undone(_)));
+            point.files = done.map(|record| record.changed.len()).sum();
+            after = point.turns.len();
+        }
+        Ok(())
+    }
+
+    /// Undoes or redoes what is recorded.
+    pub(super) fn carry_out(
+        &self,
+        record: &mut Record,
+        direction: Direction,
+        store: &Store,
+    ) -> Result<Vec<Kept>, UndoError> {
+        let steps = record.clone();
+        let (todo, mut kept) = plan(steps_of(&steps, direction), store);
+        keep_present(&todo, store, self.limits().file)?;
+        record.status = match direction {
+            Direction::Undo => Status::Undoing,
+            Direction::Redo => Status::Redoing,
+        };
+        record.save(store)?;
+        kept.extend(apply(&todo, store));
+        record.status = match direction {
+            Direction::Undo => Status::Undone(jiff::Timestamp::now().as_millisecond()),
+            Direction::Redo => Status::Done,
+        };
+        record.save(store)?;
+        Ok(kept)
+    }
+}
+
+/// What has to be done for it.
+fn steps_of(record: &Record, direction: Direction) -> Vec<Step<'_>> {
+    let steps = record.changed.iter().map(|change| {
+        let (from, to) = match direction {
+            Direction::Undo => (&change.after, &change.before),
+            Direction::Redo => (&change.before, &change.after),
+        };
+        Step::new(&change.path, from, to)
+    });
+    steps.collect()
+}
