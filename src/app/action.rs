@@ -93,6 +93,16 @@ pub enum Action {
     Trust,
     /// Choose the colors.
     Theme,
+    /// Show all keys.
+    Keys,
+    /// Show what the session has cost and where its time went.
+    Stats,
+    /// The same, by the name others look for.
+    Cost,
+    /// Store a key.
+    Login,
+    /// Leave the mouse to the terminal, or take it back.
+    ToggleMouse,
     /// List the iterations.
     Iterations,
     /// Show where the window goes.
@@ -327,6 +337,8 @@ pub const ACTIONS: &[ActionSpec] = &[
     row(PreviousPrompt, "previous_prompt", "Scroll to the prompt before", Looking),
     row(NextPrompt, "next_prompt", "Scroll to the next prompt", Looking),
     slash(row(ContextUsage, "context", "Show where the window of the model goes: prompt, tools, files, messages, results, and what a compaction would free", Looking), "context"),
+    slash(row(Stats, "stats", "Show what the session has cost, what was read and written, and where the time went", Looking), "stats"),
+    slash(row(Cost, "cost", "The same as /stats", Looking), "cost"),
     slash(row(Iterations, "iterations", "List what happened, one model call after the other: time, tokens, cost, tool calls; Enter looks into one", Looking), "iterations"),
     slash(row(Tree, "tree", "Show the tree of the session with all its branches: type to filter, Enter goes on from the chosen entry, Alt+Enter with a summary of what is left; a prompt comes back into the editor. Esc twice on the empty editor opens it too", Looking), "tree"),
     slash(row(Fork, "fork", "Begin another session from an earlier prompt, which is chosen from the tree and comes into the editor; this session stays as it is", Looking), "fork"),
@@ -386,8 +398,11 @@ pub const ACTIONS: &[ActionSpec] = &[
     argument(row(ImportSession, "import_session", "Go on with a copy of a session file, of tiller or pi", Program), "import", "FILE"),
     argument(row(NameSession, "name_session", "Name the session; alone, take its name away", Program), "name", "NAME"),
     argument(row(Export, "export", "Write the session into a new file of this folder: one HTML page, or what FILE ends with (html, md, jsonl), without any key. `--branch` before FILE: only the current branch; `--force`: replace FILE", Program), "export", "FILE"),
-    slash(row(Help, "help", "Show this list of keys", Program), "keys"),
+    slash(row(Help, "help", "Show the keys that matter; again: all of them", Program), "help"),
+    slash(row(Keys, "keys", "Show all keys and commands", Program), "keys"),
     argument(row(Init, "init", "Have the model write an AGENTS.md for this project, or improve the one that is there; TEXT is what you want besides. While a run is under way it waits until that is done", Program), "init", "TEXT"),
+    argument(row(Login, "login", "Store the key of a provider, which counts at once: it is asked for and not shown", Program), "login", "PROVIDER"),
+    slash(row(ToggleMouse, "toggle_mouse", "Leave the mouse to the terminal, to select with it, or take it back", Program), "mouse"),
     argument(row(Theme, "theme", "Choose the colors from a list that shows them at once: Enter keeps them in config.toml, Esc goes back; or, with a name, take that theme", Program), "theme", "NAME"),
     argument(row(Trust, "trust", "Trust this project from now on, in projects.toml: its AGENTS.md, settings and system prompt count, and what counts when is told. With `no`: never, and nothing asks again", Program), "trust", "no"),
     row(Suspend, "suspend", "Stop tiller until the shell continues it (fg)", Program),

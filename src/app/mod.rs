@@ -21,6 +21,7 @@ pub mod branches;
 pub(crate) mod keys;
 pub mod rule_store;
 pub mod notify;
+pub mod manners;
 pub(crate) mod trust;
 pub(crate) mod project;
 pub(crate) mod plan;

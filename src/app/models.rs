@@ -13,10 +13,14 @@ use std::time::Duration;
 
 use super::config;
 use super::fuzzy::{Match, Query};
+use super::keys::check_key;
+use crate::llm::auth::KeyLocation;
 use crate::llm::catalog::pattern::Name;
 use crate::llm::catalog::{Named, Snapshot};
+use crate::llm::http::Http;
 use crate::llm::local::{self, DiscoveredServer, ServerAddrs};
-use crate::llm::{Catalog, Keys, Model};
+use crate::llm::probe::Verdict;
+use crate::llm::{Catalog, Keys, Model, Secret};
 
 /// Everything that can be chosen.
 pub struct Models {
@@ -48,6 +52,15 @@ pub struct ModelEntry {
     pub key: KeyState,
     /// Where its entry comes from, for the user.
     pub origin: String,
+}
+
+/// A provider that wants a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderKey {
+    /// Its id.
+    pub name: String,
+    /// Where its key is, if there is one.
+    pub place: Option<String>,
 }
 
 /// Whether a model's key is there.
@@ -205,6 +218,53 @@ impl Models {
             Ok(_) => KeyState::Ready,
             Err(error) => KeyState::Missing(error.hint.unwrap_or(error.message)),
         }
+    }
+
+    /// The providers that want a key, those that have one first.
+    pub fn provider_keys(&self) -> Vec<ProviderKey> {
+        self.keys.reload();
+        let catalog = self.catalog.current();
+        let state = |name: &str| match catalog.provider_auth(name).key_location(&self.keys) {
+            Ok(KeyLocation::None) => None,
+            Ok(location) => Some(Some(location.to_string())),
+            Err(_) => Some(None),
+        };
+        let providers = catalog.providers().filter_map(|name| {
+            Some(ProviderKey {
+                name: name.to_owned(),
+                place: state(name)?,
+            })
+        });
+        let mut providers: Vec<_> = providers.collect();
+        providers.sort_by_key(|provider| provider.place.is_none());
+        providers
+    }
+
+    /// Stores a key for `provider`, which counts from now on; says where it is.
+    ///
+    /// # Errors
+    /// It cannot be stored.
+    pub fn store_key(&self, provider: &str, key: Secret) -> Result<String, String> {
+        let mut store = self.keys.store();
+        store.put(provider, Some(key))?;
+        let place = store.path().display().to_string();
+        self.keys.reload();
+        let catalog = self.catalog.current();
+        Ok(
+            match catalog.provider_auth(provider).key_location(&self.keys) {
+                Ok(KeyLocation::Stored(_)) | Err(_) => {
+                    format!("The key for {provider} is stored in {place} and counts from now on")
+                }
+                Ok(other) => format!(
+                    "The key for {provider} is stored in {place}, but another one comes first: {other}"
+                ),
+            },
+        )
+    }
+
+    /// What `provider` says to its key.
+    pub async fn check_key(&self, provider: &str) -> Verdict {
+        check_key(&self.catalog, &self.keys, &Http::default(), provider).await
     }
 
     /// Makes `full_id` the model that is started with, in the user's settings file; says which file

@@ -46,6 +46,7 @@ impl TestTui {
         };
         let size = Size::new(width, height);
         let mut app = App::new(size, START, Keymap::default(), theme, status);
+        app.tells_keys = true;
         app.start = start;
         Self {
             app,

@@ -501,7 +501,10 @@ fn a_user_who_looks_elsewhere_is_called_once_for_each_question() {
         tui.app.notify = notify;
         let call = match notify {
             Notify::Off => vec![],
-            notify => vec![Effect::Terminal(TerminalEffect::Notify(notify))],
+            notify => vec![Effect::Terminal(TerminalEffect::Notify(
+                notify,
+                "tiller waits for your answer",
+            ))],
         };
         let open = |ids: &[u64]| AgentEvent::Questions {
             open: ids.iter().map(|id| command(*id, "make")).collect(),

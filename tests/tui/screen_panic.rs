@@ -15,7 +15,7 @@ async fn screen_that_panics() {
     let Ok(place) = std::env::var(WHERE) else {
         return;
     };
-    let terminal = Terminal::enter().unwrap();
+    let terminal = Terminal::enter(tiller::app::manners::Manners::default()).unwrap();
     terminal.enable_kitty().unwrap();
     terminal.write(b"\x1b[?2026h\x1b[3;9rhalf a frame").unwrap();
     if place == "elsewhere" {

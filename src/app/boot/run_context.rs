@@ -262,6 +262,7 @@ impl RunContext {
                 notices,
             },
             notify: settings.notify,
+            manners: settings.manners,
             theme: tui::ThemeSettings {
                 wanted: settings.theme.clone(),
                 for_dark: settings.theme_dark.clone(),

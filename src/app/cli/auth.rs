@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use super::out;
 use super::password_prompt;
 use crate::app::args::AuthCommand;
+use crate::app::keys::check_key;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::llm::auth::{KeyLocation, Secret};
-use crate::llm::classify::ErrorContext;
 use crate::llm::http::Http;
 use crate::llm::nearest::nearest;
-use crate::llm::probe::{Verdict, probe};
+use crate::llm::probe::Verdict;
 use crate::llm::{Catalog, Keys};
 
 /// Longer keys do not exist.
@@ -166,7 +166,7 @@ impl AuthContext {
         let http = Http::default();
         let mut outcome = Outcome::Done;
         for provider in providers {
-            let verdict = self.ask(&http, &provider).await;
+            let verdict = check_key(&self.catalog, &self.keys, &http, &provider).await;
             let (message, result) = match verdict {
                 Verdict::Accepted => ("ok".to_owned(), Outcome::Done),
                 Verdict::Refused(why) => (format!("refused: {why}"), Outcome::Failed),
@@ -184,30 +184,6 @@ impl AuthContext {
             };
         }
         Ok(outcome)
-    }
-
-    async fn ask(&self, http: &Http, provider: &str) -> Verdict {
-        let fetched = match self.key_location(provider) {
-            Ok(location) => self.keys.fetch(provider, &location).await,
-            Err(error) => Err(error),
-        };
-        let key = match fetched {
-            Ok(key) => key,
-            Err(error) => return Verdict::Refused(error.to_string().replace('\n', ". ")),
-        };
-        let Some(model) = self
-            .catalog
-            .current()
-            .provider_template(provider, &self.keys)
-        else {
-            return Verdict::Unclear("no address is known".to_owned());
-        };
-        let context = ErrorContext {
-            model: provider.to_owned(),
-            redactor: self.keys.redactor().clone(),
-            ..ErrorContext::default()
-        };
-        probe(http, &model, key.as_ref(), &context).await
     }
 
     fn key_location(&self, provider: &str) -> Result<KeyLocation, crate::llm::LlmError> {

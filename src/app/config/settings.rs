@@ -14,6 +14,7 @@ use crate::agent::{
     Budget, CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules, Threshold,
     ToolSettings,
 };
+use crate::app::manners::Manners;
 use crate::app::notify::Notify;
 use crate::llm::local::{Address, LocalServer, ServerAddrs};
 use crate::llm::{PromptCaching, ThinkingLevel};
@@ -66,6 +67,8 @@ pub struct Settings {
     pub theme_light: String,
     /// How the user is called who looks elsewhere.
     pub notify: Notify,
+    /// How the screen behaves.
+    pub manners: Manners,
 }
 
 impl Settings {
@@ -143,6 +146,12 @@ impl Settings {
             theme_dark: read.get("ui.theme_dark")?,
             theme_light: read.get("ui.theme_light")?,
             notify: read.parsed("ui.notify", str::parse)?,
+            manners: Manners {
+                mouse: read.get("ui.mouse")?,
+                title: read.get("ui.title")?,
+                progress: read.get("ui.progress")?,
+                motion: read.parsed("ui.motion", str::parse)?,
+            },
         })
     }
 }
@@ -231,6 +240,7 @@ mod tests {
     use super::super::layers;
     use super::*;
     use crate::agent::permission::{Action, Origin, Rule};
+    use crate::app::manners::Motion;
     use crate::llm::window_check;
 
     #[test]
@@ -238,6 +248,7 @@ mod tests {
         let settings = Settings::resolve(&Layers::defaults()).unwrap();
         assert_eq!(settings.rules, LoopRules::default());
         assert_eq!(settings.tools, ToolSettings::default());
+        assert_eq!(settings.manners, Manners::default());
         assert_eq!(settings.thinking, ThinkingLevel::Medium);
         assert_eq!(settings.min_context_window, window_check::MIN_CONTEXT);
     }
@@ -302,6 +313,10 @@ mod tests {
             "ui.theme_dark=nord",
             "ui.theme_light=tokyo-day",
             "ui.notify=desktop",
+            "ui.mouse=false",
+            "ui.title=false",
+            "ui.progress=false",
+            "ui.motion=reduced",
             "permission.mode=plan",
             "permission.writable=[\"/w\"]",
             "permission.protected=[\"/p\"]",
@@ -408,6 +423,12 @@ mod tests {
             theme_dark: "nord".to_owned(),
             theme_light: "tokyo-day".to_owned(),
             notify: Notify::Desktop,
+            manners: Manners {
+                mouse: false,
+                title: false,
+                progress: false,
+                motion: Motion::Reduced,
+            },
         };
         assert_eq!(Settings::resolve(&layers).unwrap(), expected);
     }

@@ -8,7 +8,9 @@ mod env_file;
 mod commands;
 mod scrub;
 mod known;
+mod check;
 
+pub use check::check_key;
 pub use commands::run_in_shell;
 pub use known::KnownSecrets;
 pub(crate) use load::load;

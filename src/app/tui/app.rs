@@ -11,8 +11,8 @@ use ratatui::layout::Size;
 use super::answer_delay::AnswerDelay;
 use super::completion::Completion;
 use super::composer::{Composer, SavedDraft};
-use super::input::MouseEvent;
-use super::keymap::Keymap;
+use super::input::{KeyPress, MouseEvent};
+use super::keymap::{Keymap, label};
 use super::layout::{Areas, editor_size};
 use super::overlay::{ModelsState, Overlay};
 use super::rule_draft::RuleDraft;
@@ -73,6 +73,10 @@ pub struct App {
     pub(crate) focused: bool,
     /// How they are called when they do not, and something is asked.
     pub notify: Notify,
+    /// Whether the mouse is ours.
+    pub mouse: bool,
+    /// Whether the terminal tells Shift+Enter from Enter, as far as is known.
+    pub tells_keys: bool,
     /// Whether everything was allowed before, on purpose.
     pub(crate) full_chosen: bool,
     /// The status line's facts.
@@ -288,6 +292,8 @@ impl App {
             rule: None,
             focused: true,
             notify: Notify::default(),
+            mouse: true,
+            tells_keys: false,
             full_chosen: status.permission == PermissionMode::Full,
             answer_delay: AnswerDelay::starting(now),
             models: ModelsState::new(Arc::clone(&status.model)),
@@ -428,9 +434,10 @@ impl App {
 
     /// The key of an action as users write it, for hints.
     pub fn key(&self, action: Action) -> String {
-        self.keymap
-            .label(action)
-            .unwrap_or_else(|| action.spec().name.to_owned())
+        let is_sent = |key: &KeyPress| self.tells_keys || !key.needs_modern_terminal();
+        let sent = self.keymap.keys(action).find(is_sent);
+        let key = sent.or_else(|| self.keymap.keys(action).next());
+        key.map_or_else(|| action.spec().name.to_owned(), label)
     }
 
     /// When something changes by itself next (Unix ms), if anything does. Nothing does when idle.

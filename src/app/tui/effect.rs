@@ -14,7 +14,7 @@ use crate::agent::undo;
 use crate::agent::{Answer, Budget, Leaving, QueueKind};
 use crate::app::notify::Notify;
 use crate::app::rule_store::RuleScope;
-use crate::llm::{Content, Model, ThinkingLevel};
+use crate::llm::{Content, Model, Secret, ThinkingLevel};
 
 /// A direction through a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +87,10 @@ pub enum Effect {
     SetThinking(ThinkingLevel),
     /// Make this model (`provider/id`) the default.
     SaveDefault(String),
+    /// Read which providers want a key.
+    ListProviders,
+    /// Store a key for a provider, and ask whether it takes it.
+    StoreKey(String, Secret),
     /// Read the user's themes anew.
     ReadThemes,
     /// Set the setting with this dotted key in the user's file.
@@ -151,8 +155,10 @@ pub enum TerminalEffect {
     EnableKitty,
     /// The protocol is in force: a lone ESC byte is never the Esc key.
     ConfirmKitty,
-    /// Call the user, who looks elsewhere, because something is asked.
-    Notify(Notify),
+    /// Call the user, who looks elsewhere, and say why.
+    Notify(Notify, &'static str),
+    /// Take the mouse, or leave it to the terminal.
+    Mouse(bool),
     /// Query the colors of the terminal.
     QueryColors,
     /// All replies of the terminal have come.

@@ -31,8 +31,9 @@ use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::project::Project;
 use crate::app::rule_store::RuleScope;
-use crate::llm::Model;
 use crate::llm::local::DiscoveredServer;
+use crate::llm::probe::Verdict;
+use crate::llm::{Model, Secret};
 
 /// How long leaving waits for draft and prompt history to be on disk.
 const TIMEOUT: Duration = Duration::from_millis(100);
@@ -187,6 +188,11 @@ impl EffectRunner {
             Effect::FindFavorites(direction) => self.find_favorites(direction),
             Effect::SetModel(model) => self.handle.set_model(Model::clone(&model)),
             Effect::SetThinking(level) => self.handle.set_thinking(level),
+            Effect::ListProviders => {
+                let models = Arc::clone(&self.models);
+                self.block(move || EffectResult::Providers(models.provider_keys()));
+            }
+            Effect::StoreKey(provider, key) => self.store_key(provider, key),
             Effect::ReadThemes => {
                 let folder = self.user.themes.clone();
                 self.block(move || EffectResult::Themes(Arc::new(Themes::read(&folder))));
@@ -386,6 +392,24 @@ impl EffectRunner {
                 tokio::join!(list(Arc::clone(&before)), models.discover(LOCAL_TIMEOUT));
             if found != before {
                 let _ = list(found).await;
+            }
+        });
+    }
+
+    /// Stores the key and says so, then asks the provider, which takes its time.
+    fn store_key(&self, provider: String, key: Secret) {
+        let (models, results) = (Arc::clone(&self.models), self.results.clone());
+        tokio::task::spawn_blocking(move || {
+            let stored = models.store_key(&provider, key);
+            let is_stored = stored.is_ok();
+            let _ = results.send(EffectResult::KeyStored(stored));
+            if is_stored {
+                tokio::spawn(async move {
+                    if let Verdict::Refused(why) = models.check_key(&provider).await {
+                        let text = format!("{provider} refuses the key: {why}");
+                        let _ = results.send(EffectResult::Failed(text));
+                    }
+                });
             }
         });
     }

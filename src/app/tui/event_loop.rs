@@ -30,9 +30,11 @@ use super::text::HighlightWorker;
 use super::update::update;
 use super::view::transcript::TranscriptCache;
 use super::view::{ScreenDrawn, ViewCache, view};
+use super::window::Window;
 use crate::agent::session::StoredSession;
 use crate::agent::{AgentHandle, Event, Snapshot};
 use crate::app::humanize::dollars;
+use crate::app::manners::Motion;
 use crate::app::sessions::short_id;
 use crate::app::signals::Signals;
 
@@ -42,6 +44,8 @@ const FRAME: Duration = Duration::from_millis(16);
 const HEAVY_FRAME: Duration = Duration::from_millis(36);
 /// Events of the agent applied in one turn of the loop.
 const EVENTS_A_TURN: usize = 256;
+/// The same for a user who wants little to move.
+const CALM_FRAME: Duration = Duration::from_millis(125);
 /// Time given to measuring unseen cells in one turn of an idle loop.
 const REFINE: Duration = Duration::from_millis(2);
 /// Stop and continue signals this soon after our own suspension were caused by it.
@@ -85,6 +89,9 @@ struct Tui {
     keys: mpsc::UnboundedReceiver<InputEvent>,
     signals: Signals<SignalEvent>,
     input: Input,
+    /// Time between frames that are not for a key.
+    frame: Duration,
+    window: Window,
     /// Dropped last, so that nothing is left that could write over the restored screen.
     terminal: Terminal,
 }
@@ -93,7 +100,8 @@ impl Tui {
     /// Takes the terminal and draws the first frame; whatever is slow comes after it.
     fn open(options: TuiOptions, app: App, clock: Clock) -> io::Result<Self> {
         let signals = signals::catch()?;
-        let terminal = Terminal::enter()?;
+        let manners = options.manners;
+        let terminal = Terminal::enter(manners)?;
         let (results_in, results) = mpsc::unbounded_channel();
         let mut buffer = ScreenBuffer::new(app.size);
         let mut cache = ViewCache::default();
@@ -134,6 +142,11 @@ impl Tui {
             keys,
             signals,
             input,
+            frame: match manners.motion {
+                Motion::Full => FRAME,
+                Motion::Reduced => CALM_FRAME,
+            },
+            window: Window::new(manners),
             terminal,
         };
         tui.settle(drawn);
@@ -277,11 +290,10 @@ impl Tui {
             TerminalEffect::Suspend => return self.suspend(),
             TerminalEffect::EnableKitty => return self.terminal.enable_kitty(),
             TerminalEffect::ConfirmKitty => self.input.confirm_kitty(),
-            TerminalEffect::Notify(notify) => {
-                return self
-                    .terminal
-                    .write(&notify.bytes("tiller waits for your answer"));
+            TerminalEffect::Notify(notify, text) => {
+                return self.terminal.write(&notify.bytes(text));
             }
+            TerminalEffect::Mouse(on) => return self.terminal.set_mouse(on),
             TerminalEffect::QueryColors => return self.terminal.query_colors(),
             TerminalEffect::Answered => self.terminal.answered(),
             TerminalEffect::LayOutAnew => self.start_highlighter(),
@@ -306,7 +318,13 @@ impl Tui {
         self.settle(drawn);
         self.dirty = false;
         self.unmeasured = true;
-        self.next_frame = Instant::now() + if cost.heavy { HEAVY_FRAME } else { FRAME };
+        self.next_frame = Instant::now()
+            + if cost.heavy {
+                HEAVY_FRAME.max(self.frame)
+            } else {
+                self.frame
+            };
+        self.out.extend(self.window.update(&self.app).into_bytes());
         if self.out.is_empty() {
             return Ok(());
         }
@@ -360,6 +378,7 @@ impl Tui {
     fn take_terminal_back(&mut self) -> io::Result<()> {
         self.terminal.resume()?;
         self.input.resume();
+        self.window.forget();
         self.repaint();
         Ok(())
     }

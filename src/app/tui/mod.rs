@@ -42,6 +42,7 @@ pub mod text;
 pub mod screen_buffer;
 pub mod terminal;
 mod tty_writer;
+mod window;
 pub mod input;
 
 pub use event_loop::run;

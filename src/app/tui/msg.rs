@@ -18,7 +18,7 @@ use crate::agent::trial::Trial;
 use crate::agent::undo;
 use crate::agent::{ContextUsage, Event, Snapshot};
 use crate::app::branches::{ComparisonLine, Outline};
-use crate::app::models::{KeyState, ModelList};
+use crate::app::models::{KeyState, ModelList, ProviderKey};
 use crate::llm::{Model, ThinkingLevel};
 
 /// One thing that happened.
@@ -115,6 +115,10 @@ pub enum EffectResult {
     Favorites(Vec<FoundModel>, Direction),
     /// The default was written into this file, or why not.
     Saved(Result<PathBuf, String>),
+    /// The providers that want a key.
+    Providers(Vec<ProviderKey>),
+    /// A key was stored, and where, or why not.
+    KeyStored(Result<String, String>),
     /// The user's themes.
     Themes(Arc<Themes>),
     /// The setting with this key was written into this file, or why not.

@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use super::app::{Start, Status};
 use crate::agent::{AgentHandle, Event};
 use crate::app::keys::KnownSecrets;
+use crate::app::manners::Manners;
 use crate::app::models::Models;
 use crate::app::notify::Notify;
 use crate::app::project::Project;
@@ -32,6 +33,8 @@ pub struct TuiOptions {
     pub theme: ThemeSettings,
     /// How the user is called who looks elsewhere.
     pub notify: Notify,
+    /// How the screen behaves.
+    pub manners: Manners,
     /// What is kept for later runs; none keeps nothing.
     pub storage: Option<StoredFiles>,
     /// What the user may have written, or has the screen write.

@@ -27,6 +27,9 @@ pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App,
     let mut app = App::new(size, now, keymap, theme, options.status.clone());
     app.themes = choice;
     app.notify = options.notify;
+    app.mouse = options.manners.mouse;
+    // It passes such keys on to programs that ask for them, as we do.
+    app.tells_keys = std::env::var_os("TMUX").is_some();
     app.start = std::mem::take(&mut options.start);
     app.start.notices.extend(faults);
     let (branch, facts) = std::mem::take(&mut app.start.history);

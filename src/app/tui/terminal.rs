@@ -17,11 +17,18 @@ use nix::sys::termios::{FlushArg, SetArg, Termios, cfmakeraw, tcflush, tcgetattr
 use ratatui::layout::Size;
 
 use super::tty_writer::TtyWriter;
+use super::window::{NO_PROGRESS, shows_progress};
+use crate::app::manners::Manners;
 use crate::app::sanitize::visible;
 
-/// Alternate screen, bracketed paste, focus reports, reports of a desktop that turns dark or light; mouse buttons and drags (not every motion) with
-/// wide coordinates.
-const ENTER: &[u8] = b"\x1b[?1049h\x1b[?2004h\x1b[?1004h\x1b[?2031h\x1b[?1002h\x1b[?1006h";
+/// Alternate screen, bracketed paste, focus reports, reports of a desktop that turns dark or light.
+const ENTER: &[u8] = b"\x1b[?1049h\x1b[?2004h\x1b[?1004h\x1b[?2031h";
+/// Mouse buttons and drags (not every motion) with wide coordinates.
+const MOUSE: &[u8] = b"\x1b[?1002h\x1b[?1006h";
+const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l";
+/// Keeps the title of the window, and brings it back.
+const TITLE: &[u8] = b"\x1b[22;0t";
+const TITLE_OFF: &[u8] = b"\x1b[23;0t";
 /// Undoes `ENTER` and whatever a frame cut short has left behind: synchronized update, style, scroll
 /// region, no line wrap, hidden cursor.
 const LEAVE: &[u8] = b"\x1b[?2026l\x1b[0m\x1b[r\x1b[?7h\x1b[?25h\
@@ -50,7 +57,7 @@ impl Terminal {
     /// Sets raw mode, alternate screen and mouse. From here on a panic on this thread restores the
     /// terminal before it is reported; panics elsewhere go to the log, for a report would be painted
     /// over the screen.
-    pub fn enter() -> io::Result<Self> {
+    pub fn enter(manners: Manners) -> io::Result<Self> {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Err(io::Error::other(
                 "the full screen needs a terminal on stdin and stdout; use -p to print instead",
@@ -69,6 +76,8 @@ impl Terminal {
             kitty: AtomicBool::new(false),
             unanswered: AtomicBool::new(false),
             tmux: std::env::var_os("TMUX").is_some(),
+            mouse: AtomicBool::new(manners.mouse),
+            manners,
         });
         catch_panics(Arc::clone(&modes));
         modes.enter()?;
@@ -116,6 +125,12 @@ impl Terminal {
     /// Waits until the terminal has read everything.
     pub async fn caught_up(&self) -> io::Result<()> {
         self.modes.out.caught_up().await
+    }
+
+    /// Takes the mouse, or leaves it to the terminal.
+    pub fn set_mouse(&self, on: bool) -> io::Result<()> {
+        self.modes.mouse.store(on, Ordering::Relaxed);
+        self.modes.out.write(if on { MOUSE } else { MOUSE_OFF })
     }
 
     /// Queries what the terminal can do; the replies come as input. To be called after the first
@@ -184,6 +199,8 @@ struct Modes {
     kitty: AtomicBool,
     unanswered: AtomicBool,
     tmux: bool,
+    mouse: AtomicBool,
+    manners: Manners,
 }
 
 impl Modes {
@@ -196,8 +213,15 @@ impl Modes {
         cfmakeraw(&mut raw);
         tcsetattr(io::stdin(), SetArg::TCSANOW, &raw)?;
         self.active.store(true, Ordering::Relaxed);
-        let tmux = if self.tmux { TMUX_KEYS } else { b"" };
-        self.out.write(&[ENTER, tmux, self.kitty(KITTY)].concat())
+        let when = |on: bool, bytes: &'static [u8]| if on { bytes } else { b"" };
+        let bytes = [
+            when(self.manners.title, TITLE),
+            ENTER,
+            when(self.mouse.load(Ordering::Relaxed), MOUSE),
+            when(self.tmux, TMUX_KEYS),
+            self.kitty(KITTY),
+        ];
+        self.out.write(&bytes.concat())
     }
 
     /// `bytes` if the kitty keyboard protocol is on.
@@ -215,7 +239,14 @@ impl Modes {
             return;
         }
         let tmux = if self.tmux { TMUX_KEYS_OFF } else { b"" };
-        let bytes = [self.kitty(KITTY_OFF), tmux, LEAVE].concat();
+        let title: &[u8] = if self.manners.title { TITLE_OFF } else { b"" };
+        let shows = shows_progress(|name| std::env::var(name).ok());
+        let progress: &[u8] = if self.manners.progress && shows {
+            NO_PROGRESS.as_bytes()
+        } else {
+            b""
+        };
+        let bytes = [self.kitty(KITTY_OFF), tmux, progress, LEAVE, title].concat();
         self.out.finish(&bytes, TIMEOUT);
         if self.unanswered.load(Ordering::Relaxed) {
             // Replies still under way would be typed into the shell.

@@ -53,6 +53,15 @@ impl KeyPress {
         }
     }
 
+    /// Whether old terminals send another key for it: Enter with modifiers is Enter to them.
+    pub fn needs_modern_terminal(&self) -> bool {
+        let is_plain = matches!(self.code, KeyCode::Enter | KeyCode::Backspace);
+        is_plain
+            && self
+                .mods
+                .intersects(KeyModifiers::SHIFT | KeyModifiers::CONTROL)
+    }
+
     /// A press without modifiers.
     pub fn plain(code: KeyCode) -> Self {
         Self::new(code, KeyModifiers::NONE)

@@ -1,6 +1,6 @@
 //! The help: a reading of the table of actions with the keys now in force.
 
-use crate::app::action::{ACTIONS, Group};
+use crate::app::action::{ACTIONS, Action, Group};
 use crate::app::tui::keymap::{Keymap, label};
 
 /// One line of the help, before it is wrapped.
@@ -18,6 +18,39 @@ pub enum HelpLine {
     /// A line to breathe.
     Blank,
 }
+
+/// Which page of the help is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HelpPage {
+    /// The keys that matter, a line each.
+    First,
+    /// Everything.
+    All,
+}
+
+/// The keys of the first page, and what they do in a few words.
+pub const FIRST_KEYS: [(Action, &str); 14] = [
+    (Action::Submit, "send; while a run is under way: steer it"),
+    (Action::FollowUp, "queue it for when the run is done"),
+    (Action::Newline, "new line"),
+    (Action::Cancel, "stop the run"),
+    (
+        Action::Interrupt,
+        "stop, else clear the editor, twice: leave",
+    ),
+    (
+        Action::NextPermissionMode,
+        "what is done without asking: plan, ask, auto",
+    ),
+    (Action::Models, "choose the model"),
+    (Action::ThinkingUp, "let the model think harder"),
+    (Action::ToggleOutput, "fold or open what tools said"),
+    (Action::PageUp, "scroll up; the wheel too"),
+    (Action::HistorySearch, "search earlier prompts"),
+    (Action::TakeBack, "take waiting messages back"),
+    (Action::ExternalEditor, "write in your own editor"),
+    (Action::Help, "all keys and commands"),
+];
 
 /// All of the help.
 pub fn help_lines(keymap: &Keymap) -> Vec<HelpLine> {

@@ -1,6 +1,8 @@
 //! The overlays as plain data. Their keys are `update::overlay`'s, their looks `view::overlay`'s.
 
+use super::help::HelpPage;
 use super::iterations::IterationPicker;
+use super::login::Login;
 use super::models::ModelPicker;
 use super::opening::Opening;
 use super::picker::{Pager, Picker};
@@ -15,8 +17,12 @@ use crate::app::sessions::SessionFacts;
 /// Something over the screen that takes the keys.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Overlay {
-    /// All keys.
-    Help(Pager),
+    /// The keys that matter, or all.
+    Help(Pager, HelpPage),
+    /// What the session has cost.
+    Stats(Pager),
+    /// Storing a key.
+    Login(Box<Login>),
     /// What happened, iteration by iteration.
     Iterations(Box<IterationPicker>),
     /// Where the window goes; none while it is asked.
@@ -55,7 +61,8 @@ impl Overlay {
     /// Which bindings count while it has the keys.
     pub fn scope(&self) -> Scope {
         match self {
-            Self::Help(_)
+            Self::Help(..)
+            | Self::Stats(_)
             | Self::Call(_)
             | Self::Context(..)
             | Self::SessionFacts(..)
@@ -70,9 +77,11 @@ impl Overlay {
             | Self::Undo(_)
             | Self::Opening(_) => Scope::Question,
             Self::Tree(_) => Scope::Tree,
-            Self::HistorySearch(_) | Self::Models(_) | Self::Themes(_) | Self::Rewind(_) => {
-                Scope::List
-            }
+            Self::HistorySearch(_)
+            | Self::Models(_)
+            | Self::Themes(_)
+            | Self::Login(_)
+            | Self::Rewind(_) => Scope::List,
             Self::Sessions(list) => match list.mode {
                 SessionMode::Choosing => Scope::Sessions,
                 SessionMode::Naming(_) => Scope::List,
@@ -88,6 +97,7 @@ impl Overlay {
             Self::Opening(opening) => Some(&mut opening.picker).filter(|_| !opening.waits),
             Self::Models(models) => Some(&mut models.picker),
             Self::Themes(themes) => Some(&mut themes.picker),
+            Self::Login(login) => Some(&mut login.picker).filter(|_| login.typing.is_none()),
             Self::Tree(tree) => Some(tree.label.as_mut().unwrap_or(&mut tree.picker)),
             Self::Sessions(list) => match &mut list.mode {
                 SessionMode::Choosing => Some(&mut list.picker),
@@ -99,7 +109,8 @@ impl Overlay {
                 Some(chosen) => &mut chosen.ways,
                 None => &mut list.picker,
             }),
-            Self::Help(_)
+            Self::Help(..)
+            | Self::Stats(_)
             | Self::Call(_)
             | Self::Comparison(_)
             | Self::Iterations(_)
@@ -134,7 +145,8 @@ impl Overlay {
     /// The text to read, if it shows one.
     pub fn pager(&mut self) -> Option<&mut Pager> {
         match self {
-            Self::Help(pager)
+            Self::Help(pager, _)
+            | Self::Stats(pager)
             | Self::Call(pager)
             | Self::Context(pager, _)
             | Self::SessionFacts(_, pager) => Some(pager),
@@ -148,6 +160,7 @@ impl Overlay {
             | Self::Opening(_)
             | Self::HistorySearch(_)
             | Self::Themes(_)
+            | Self::Login(_)
             | Self::Rewind(_)
             | Self::Sessions(_)
             | Self::Tree(_) => None,

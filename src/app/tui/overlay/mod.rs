@@ -6,15 +6,17 @@ mod help;
 mod iterations;
 mod models;
 mod themes;
+mod login;
 mod sessions;
 mod opening;
 mod tree;
 mod tree_rows;
 mod undo;
 
-pub use help::{HelpLine, help_lines};
+pub use help::{FIRST_KEYS, HelpLine, HelpPage, help_lines};
 pub use iterations::{IterationPicker, OpenedIteration};
 pub use kinds::Overlay;
+pub use login::Login;
 pub use models::{ModelPicker, ModelsState, same};
 pub use opening::{Opening, Way};
 pub use picker::{Pager, Picker};

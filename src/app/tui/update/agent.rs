@@ -10,10 +10,11 @@ use crate::agent::{
     AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot,
 };
 use crate::app::action::Action;
+use crate::app::notify::Notify;
 use crate::app::sessions::title_of;
 use crate::app::tui::answer_delay::AnswerDelay;
 use crate::app::tui::app::{Access, App, SessionInfo, Status};
-use crate::app::tui::effect::{Effect, TrialEffect};
+use crate::app::tui::effect::{Effect, TerminalEffect, TrialEffect};
 use crate::app::tui::overlay::Overlay;
 use crate::app::tui::run_facts::{LastRun, Resume};
 use crate::app::tui::timeline::Timeline;
@@ -26,7 +27,15 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
     app.timeline.apply(&event.kind, event.time);
     iterations::refresh(app);
     match &event.kind {
-        AgentEvent::State(run) => app.set_run(run.clone()),
+        AgentEvent::State(run) => {
+            let ran = app.is_running();
+            app.set_run(run.clone());
+            let is_done = ran && *run == RunState::Idle;
+            if is_done && !app.focused && app.notify != Notify::Off {
+                let call = TerminalEffect::Notify(app.notify, "tiller is done");
+                return vec![Effect::Terminal(call)];
+            }
+        }
         AgentEvent::MessageUpdate { event } => count(app, event),
         AgentEvent::MessageEnd { message } => {
             if let (Message::User(user), Some(session)) = (&**message, &mut app.status.session)

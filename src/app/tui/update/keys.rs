@@ -2,8 +2,8 @@
 
 use super::command::{self, Command};
 use super::{
-    budget, completion, iterations, list, models, overlay, permission, questions, queue, rule,
-    scroll, sessions, stop, themes, tree, trials, undo,
+    budget, completion, iterations, list, login, models, overlay, permission, questions, queue,
+    rule, scroll, sessions, stop, themes, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
@@ -11,7 +11,8 @@ use crate::app::init::init_prompt;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{Overlay, Pager};
+use crate::app::tui::keymap::label;
+use crate::app::tui::overlay::{HelpPage, Overlay, Pager};
 use crate::llm::Content;
 
 pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
@@ -47,6 +48,11 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
                 }
                 return completion::insert(app, c);
             }
+            let (key, help) = (label(press), app.key(Action::Help));
+            app.say(
+                format!("{key} does nothing here; {help} shows the keys"),
+                3000,
+            );
             Vec::new()
         }
     }
@@ -89,7 +95,16 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             app.overlays.push(Overlay::Context(Pager::default(), None));
             return vec![Effect::ReadContext];
         }
-        Action::Help => app.overlays.push(Overlay::Help(Pager::default())),
+        Action::Help => {
+            let first = Overlay::Help(Pager::default(), HelpPage::First);
+            app.overlays.push(first);
+        }
+        Action::Keys => app
+            .overlays
+            .push(Overlay::Help(Pager::default(), HelpPage::All)),
+        Action::Stats | Action::Cost => app.overlays.push(Overlay::Stats(Pager::default())),
+        Action::Login => return login::open(app, argument),
+        Action::ToggleMouse => return toggle_mouse(app),
         Action::Iterations => return iterations::open(app),
         Action::Try | Action::KeepTrial | Action::DiscardTrial => {
             return trials::act(app, action, argument);
@@ -146,6 +161,18 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         _ => return completion::edit(app, action),
     }
     Vec::new()
+}
+
+/// Leaves the mouse to the terminal, which can select with it then, or takes it back.
+fn toggle_mouse(app: &mut App) -> Vec<Effect> {
+    app.mouse = !app.mouse;
+    let text = if app.mouse {
+        "The mouse scrolls, folds and chooses again"
+    } else {
+        "The mouse is the terminal's: it selects as in a shell"
+    };
+    app.say(text, 4000);
+    vec![Effect::Terminal(TerminalEffect::Mouse(app.mouse))]
 }
 
 fn trust(app: &mut App, argument: &str) -> Vec<Effect> {

@@ -44,6 +44,12 @@ pub fn history_loaded(app: &mut App, older: Vec<String>) {
 
 /// Pastes into the query of the topmost overlay. Returns whether it has one.
 pub fn paste(app: &mut App, text: &str) -> bool {
+    if let Some(Overlay::Login(login)) = app.overlays.last_mut()
+        && login.typing.is_some()
+    {
+        login.type_key(text);
+        return true;
+    }
     let Some(picker) = app.overlays.last_mut().and_then(Overlay::query) else {
         return false;
     };
@@ -61,6 +67,7 @@ fn search(app: &mut App) {
         }
         Some(Overlay::Models(models)) => models.search(&app.models),
         Some(Overlay::Themes(themes)) => themes.search(),
+        Some(Overlay::Login(login)) => login.search(),
         Some(Overlay::Iterations(list)) => list.search(&app.timeline),
         Some(Overlay::Tree(tree)) => tree.search(),
         Some(Overlay::Rewind(list)) if list.chosen.is_none() => list.search(),

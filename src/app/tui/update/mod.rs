@@ -18,6 +18,7 @@ mod iterations;
 mod models;
 mod themes;
 mod settings;
+mod login;
 mod sessions;
 mod trials;
 mod undo;

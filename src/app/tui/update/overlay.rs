@@ -1,12 +1,14 @@
 //! Keys, pastes and choices while something lies over the screen.
 
-use super::{iterations, list, models, permission, sessions, stop, themes, tree, trials, undo};
+use super::{
+    iterations, list, login, models, permission, sessions, stop, themes, tree, trials, undo,
+};
 use crate::agent::{ContextUsage, Leaving};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{ComparisonView, Overlay};
+use crate::app::tui::overlay::{ComparisonView, HelpPage, Overlay, Pager};
 
 /// Lines a page of a text to read moves.
 const PAGE: usize = 10;
@@ -15,8 +17,15 @@ const PAGE: usize = 10;
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     match app.overlays.last_mut() {
         Some(Overlay::Iterations(_)) => iterations::press(app, press, action),
+        Some(Overlay::Help(pager, page))
+            if *page == HelpPage::First && action == Some(Action::Help) =>
+        {
+            (*pager, *page) = (Pager::default(), HelpPage::All);
+            Vec::new()
+        }
         Some(
-            Overlay::Help(pager)
+            Overlay::Help(pager, _)
+            | Overlay::Stats(pager)
             | Overlay::Call(pager)
             | Overlay::Context(pager, _)
             | Overlay::SessionFacts(_, pager)
@@ -48,6 +57,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
             effects
         }
         Some(Overlay::Themes(_)) => themes::press(app, press, action),
+        Some(Overlay::Login(_)) => login::press(app, press, action),
         Some(Overlay::Models(_)) => {
             models::press(app, action).unwrap_or_else(|| list::press(app, press, action, choose))
         }
@@ -113,6 +123,7 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
         }
         Some(Overlay::Models(_)) => models::choose_entry(app),
         Some(Overlay::Themes(_)) => themes::choose(app),
+        Some(Overlay::Login(_)) => login::choose(app),
         Some(Overlay::Iterations(_)) => iterations::look_into(app),
         Some(Overlay::Rewind(_)) => undo::choose(app),
         Some(Overlay::Tree(_)) => tree::choose(app, Leaving::Silently),

@@ -24,7 +24,10 @@ pub fn set(app: &mut App, open: &[Arc<Question>]) -> Vec<Effect> {
     }
     app.questions = open.to_vec();
     if is_new && !app.focused && app.notify != Notify::Off {
-        return vec![Effect::Terminal(TerminalEffect::Notify(app.notify))];
+        return vec![Effect::Terminal(TerminalEffect::Notify(
+            app.notify,
+            "tiller waits for your answer",
+        ))];
     }
     Vec::new()
 }

@@ -1,8 +1,8 @@
 //! The top match. It only routes: what a message means is decided by its owner.
 
 use super::{
-    agent, completion, editor, iterations, keys, list, models, overlay, queue, scroll, sessions,
-    settings, stop, terminal, themes, tree, trials, undo,
+    agent, completion, editor, iterations, keys, list, login, models, overlay, queue, scroll,
+    sessions, settings, stop, terminal, themes, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
@@ -104,6 +104,8 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
             return models::cycle(app, favorites, direction);
         }
         EffectResult::Saved(saved) => models::saved(app, saved),
+        EffectResult::Providers(providers) => login::read(app, providers),
+        EffectResult::KeyStored(stored) => return login::stored(app, stored),
         EffectResult::Themes(read) => return themes::read(app, read),
         EffectResult::SettingSaved(saved) => settings::saved(app, saved),
         EffectResult::Forked(prompt) => tree::take_prompt(app, &prompt),

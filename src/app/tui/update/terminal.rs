@@ -31,7 +31,10 @@ pub fn report(app: &mut App, report: TerminalReport) -> Vec<Effect> {
     let effects: &[TerminalEffect] = match report {
         // Some terminals answer and then send keys as ever: only flags in force are a promise.
         TerminalReport::KittyFlags(flags) if flags & 1 == 0 => &[EnableKitty],
-        TerminalReport::KittyFlags(_) => &[EnableKitty, ConfirmKitty],
+        TerminalReport::KittyFlags(_) => {
+            app.tells_keys = true;
+            &[EnableKitty, ConfirmKitty]
+        }
         TerminalReport::PrimaryAttributes => {
             let mut effects = themes::answered(app);
             effects.push(Effect::Terminal(Answered));

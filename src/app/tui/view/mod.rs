@@ -21,6 +21,8 @@ mod undo;
 mod comparison;
 mod models;
 mod themes;
+mod login;
+mod stats;
 mod model_details;
 mod sessions;
 mod session_facts;

@@ -9,20 +9,35 @@ use super::popup::{
     PopupDrawn, box_columns, draw_matches, draw_pager, draw_query, draw_text, open,
 };
 use super::{
-    comparison, context, iterations, models, opening, question, session_facts, sessions, themes,
-    tree, undo,
+    comparison, context, iterations, login, models, opening, question, session_facts, sessions,
+    stats, themes, tree, undo,
 };
 use crate::app::action::Action;
 use crate::app::humanize::plural;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{HelpLine, Overlay, Pager, Picker, help_lines};
+use crate::app::tui::overlay::{
+    FIRST_KEYS, HelpLine, HelpPage, Overlay, Pager, Picker, help_lines,
+};
 
 /// Bytes of a prompt that are looked at for its line in the list.
 const MAX_SHOWN: usize = 2_000;
 
 pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> PopupDrawn {
     match overlay {
-        Overlay::Help(pager) => draw_help(app, *pager, area, buffer),
+        Overlay::Help(pager, HelpPage::First) => draw_first_help(app, *pager, area, buffer),
+        Overlay::Help(pager, HelpPage::All) => draw_help(app, *pager, area, buffer),
+        Overlay::Stats(pager) => {
+            let lines = stats::lines(app);
+            draw_pager(
+                app,
+                "Stats",
+                box_columns(area).min(64),
+                &lines,
+                *pager,
+                area,
+                buffer,
+            )
+        }
         Overlay::Iterations(list) => iterations::draw(app, list, area, buffer),
         Overlay::Context(pager, usage) => {
             let columns = box_columns(area).min(72);
@@ -50,6 +65,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
         Overlay::Rewind(list) => undo::draw_rewind(app, list, area, buffer),
         Overlay::HistorySearch(picker) => draw_history(app, picker, area, buffer),
         Overlay::Models(models) => models::draw(app, models, area, buffer),
+        Overlay::Login(login) => login::draw(app, login, area, buffer),
         Overlay::Themes(list) => themes::draw(app, list, area, buffer),
         Overlay::Comparison(view) => comparison::draw(app, view, area, buffer),
         Overlay::Tree(picker) => tree::draw(app, picker, area, buffer),
@@ -61,6 +77,39 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
         }
         Overlay::Opening(opening) => opening::draw(app, opening, area, buffer),
     }
+}
+
+/// The keys that matter, one line each, and what begins with a sign.
+fn draw_first_help(app: &App, pager: Pager, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+    let theme = &app.theme;
+    let key_style = theme.popup.patch(theme.key_hint);
+    let keys = FIRST_KEYS.map(|(action, text)| (app.key(action), text));
+    let signs = [
+        (
+            "/",
+            "commands: /new, /resume, /undo, /theme and more",
+        ),
+        ("\\ Enter", "new line too"),
+        ("Shift+drag", "select as the terminal does"),
+    ];
+    let signs = signs.map(|(key, text)| (key.to_owned(), text));
+    let rows: Vec<_> = keys.into_iter().chain(signs).collect();
+    let left = rows.iter().map(|(key, _)| key.len()).max().unwrap_or(0) + 2;
+    let lines: Vec<_> = rows
+        .iter()
+        .map(|(key, text)| {
+            StyledLine::of(format!("{key:left$}"), key_style).with(*text, theme.popup)
+        })
+        .collect();
+    draw_pager(
+        app,
+        "Keys that matter",
+        box_columns(room).min(64),
+        &lines,
+        pager,
+        room,
+        buffer,
+    )
 }
 
 /// Keys and what they do side by side; on a narrow screen the text stands below its keys.

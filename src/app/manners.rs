@@ -1,0 +1,49 @@
+//! How the screen behaves towards the terminal and the user in front of it.
+
+use std::str::FromStr;
+
+/// What the screen does beside showing the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Manners {
+    /// Whether the mouse is tiller's; else it is left to the terminal.
+    pub mouse: bool,
+    /// Whether the window gets a title.
+    pub title: bool,
+    /// Whether progress is told to terminals that show it.
+    pub progress: bool,
+    /// How often the screen changes while text streams in.
+    pub motion: Motion,
+}
+
+impl Default for Manners {
+    fn default() -> Self {
+        Self {
+            mouse: true,
+            title: true,
+            progress: true,
+            motion: Motion::Full,
+        }
+    }
+}
+
+/// How often the screen changes by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Motion {
+    /// As often as there is something new.
+    #[default]
+    Full,
+    /// A few times a second: for slow connections, and for eyes that want rest.
+    Reduced,
+}
+
+impl FromStr for Motion {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "full" => Ok(Self::Full),
+            "reduced" => Ok(Self::Reduced),
+            _ => Err(format!("'{text}' is none of full, reduced")),
+        }
+    }
+}

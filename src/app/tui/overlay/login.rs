@@ -1,0 +1,85 @@
+//! Storing a key as plain data: which providers want one, and the key as far as it is typed. What is
+//! typed is never shown, nor kept with what is typed elsewhere.
+
+use zeroize::Zeroizing;
+
+use super::picker::Picker;
+use crate::app::fuzzy::Query;
+use crate::app::models::ProviderKey;
+use crate::llm::Secret;
+
+/// Longer keys do not exist.
+const MAX_BYTES: usize = 16 * 1024;
+
+/// The list of providers, or the line for a key.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Login {
+    /// What is typed to find a provider, and which fit.
+    pub picker: Picker,
+    /// The providers that want a key; none until they were read.
+    pub providers: Option<Vec<ProviderKey>>,
+    /// The provider that was named before they were read.
+    pub named: Option<String>,
+    /// The provider whose key is asked for, and what is typed of it.
+    pub typing: Option<(String, Secret)>,
+    /// What is wrong with what was typed.
+    pub fault: Option<String>,
+}
+
+impl Login {
+    /// The providers were read.
+    pub fn read(&mut self, providers: Vec<ProviderKey>) {
+        self.providers = Some(providers);
+        self.search();
+        if let Some(named) = self.named.take() {
+            let known = self.providers.iter().flatten().any(|it| it.name == named);
+            if known {
+                self.typing = Some((named, Secret::new("")));
+            } else {
+                self.fault = Some(format!("No provider '{named}' wants a key; these do"));
+            }
+        }
+    }
+
+    /// Finds the providers that fit what is typed.
+    pub fn search(&mut self) {
+        let mut query = Query::new(self.picker.query());
+        let providers = self.providers.iter().flatten().enumerate();
+        let mut found: Vec<_> = providers
+            .filter_map(|(at, it)| query.fit(at, &it.name))
+            .collect();
+        found.sort_by_key(|it| it.scattered);
+        let found = found.into_iter().map(|it| it.row).collect();
+        self.picker.set_matches(found, 0);
+    }
+
+    /// The chosen provider.
+    pub fn chosen(&self) -> Option<&ProviderKey> {
+        self.providers.as_ref()?.get(self.picker.chosen()?)
+    }
+
+    /// Adds to the key, without white space: a pasted line end is no part of it.
+    pub fn type_key(&mut self, text: &str) {
+        if let Some((_, key)) = &mut self.typing {
+            let mut longer = Zeroizing::new(key.expose().to_owned());
+            longer.extend(
+                text.chars()
+                    .filter(|c| !c.is_whitespace() && !c.is_control()),
+            );
+            let end = longer.floor_char_boundary(MAX_BYTES);
+            longer.truncate(end);
+            *key = Secret::new(&*longer);
+            self.fault = None;
+        }
+    }
+
+    /// Takes the last character of the key away.
+    pub fn delete_backward(&mut self) {
+        if let Some((_, key)) = &mut self.typing {
+            let mut shorter = Zeroizing::new(key.expose().to_owned());
+            shorter.pop();
+            *key = Secret::new(&*shorter);
+            self.fault = None;
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Storing a key without leaving the screen: it counts from the next request on.
+
+use super::list;
+use crate::agent::NoticeLevel;
+use crate::app::action::Action;
+use crate::app::models::ProviderKey;
+use crate::app::tui::app::App;
+use crate::app::tui::effect::Effect;
+use crate::app::tui::input::KeyPress;
+use crate::app::tui::overlay::{Login, Overlay};
+use crate::llm::Secret;
+
+/// Opens the list of providers, or asks for the key of the one that was named.
+pub fn open(app: &mut App, provider: &str) -> Vec<Effect> {
+    let named = Some(provider.to_owned()).filter(|name| !name.is_empty());
+    let login = Login {
+        named,
+        ..Login::default()
+    };
+    app.overlays.push(Overlay::Login(Box::new(login)));
+    vec![Effect::ListProviders]
+}
+
+/// The providers that want a key are known.
+pub fn read(app: &mut App, providers: Vec<ProviderKey>) {
+    if let Some(Overlay::Login(login)) = app.overlays.last_mut() {
+        login.read(providers);
+    }
+}
+
+pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    let Some(Overlay::Login(login)) = app.overlays.last_mut() else {
+        return Vec::new();
+    };
+    if login.typing.is_none() {
+        return list::press(app, press, action, choose);
+    }
+    match action {
+        Some(Action::Cancel | Action::Interrupt) => login.typing = None,
+        Some(Action::Submit) => return store(app),
+        Some(Action::DeleteBackward) => login.delete_backward(),
+        Some(Action::CutToStart | Action::CutWordBackward | Action::CutToSpaceBackward) => {
+            if let Some((_, key)) = &mut login.typing {
+                *key = Secret::new("");
+            }
+        }
+        Some(_) => {}
+        None => {
+            if let Some(c) = press.text() {
+                login.type_key(c.encode_utf8(&mut [0; 4]));
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// Asks for the key of the chosen provider.
+pub fn choose(app: &mut App) -> Vec<Effect> {
+    if let Some(Overlay::Login(login)) = app.overlays.last_mut()
+        && let Some(provider) = login.chosen()
+    {
+        login.typing = Some((provider.name.clone(), Secret::new("")));
+        login.fault = None;
+    }
+    Vec::new()
+}
+
+fn store(app: &mut App) -> Vec<Effect> {
+    let Some(Overlay::Login(login)) = app.overlays.last_mut() else {
+        return Vec::new();
+    };
+    let Some((provider, key)) = &login.typing else {
+        return Vec::new();
+    };
+    let text = key.expose();
+    if text.is_empty() {
+        login.fault = Some("No key yet: type it, or paste it".to_owned());
+        return Vec::new();
+    }
+    if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        login.fault = Some("That is no key: it holds characters that are not ASCII".to_owned());
+        return Vec::new();
+    }
+    let effect = Effect::StoreKey(provider.clone(), key.clone());
+    app.overlays.pop();
+    vec![effect]
+}
+
+/// A key was stored, or not.
+pub fn stored(app: &mut App, stored: Result<String, String>) -> Vec<Effect> {
+    match stored {
+        Ok(text) => {
+            app.transcript.push_notice(NoticeLevel::Info, text);
+            // Whose key is there shows in the list of models.
+            vec![Effect::ListModels]
+        }
+        Err(error) => {
+            app.transcript.push_notice(NoticeLevel::Error, error);
+            Vec::new()
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The list of providers that want a key, and the line one is typed into, which does not show it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::line::StyledLine;
+use super::popup::{PopupDrawn, draw_matches, draw_query, open};
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+use crate::app::tui::overlay::Login;
+use crate::app::tui::text::width::width;
+
+/// Columns of the box, and of a provider's name.
+const COLUMNS: u16 = 64;
+const NAME: usize = 18;
+
+pub fn draw(app: &App, login: &Login, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+    let theme = &app.theme;
+    let quiet = theme.popup.patch(theme.dim);
+    let keys = [Action::Submit, Action::Cancel].map(|action| app.key(action));
+    let columns = COLUMNS.min(room.width);
+    let fault = login
+        .fault
+        .as_deref()
+        .map(|fault| StyledLine::of(fault, theme.popup.patch(theme.warning)));
+    if let Some((provider, key)) = &login.typing {
+        let notes = [format!(" {} stores it · {} goes back ", keys[0], keys[1])];
+        let title = format!("Key for {provider}");
+        let Some(area) = open(app, &title, (columns, 2), &notes, room, buffer) else {
+            return PopupDrawn::default();
+        };
+        let most = usize::from(area.width).saturating_sub(3);
+        let dots = "•".repeat(key.expose().chars().count().min(most));
+        let line = StyledLine::of("› ", theme.popup_title).with(dots, theme.popup);
+        line.draw(buffer, area.x, area.y, area.width);
+        let caret = (area.x + line.width() as u16).min(area.right() - 1);
+        if area.height > 1 {
+            let said = "It is not shown, stays on this machine, and counts at once.";
+            let said = fault.unwrap_or_else(|| StyledLine::of(said, quiet));
+            said.draw(buffer, area.x, area.y + 1, area.width);
+        }
+        return PopupDrawn {
+            caret: Some((caret, area.y)),
+            ..PopupDrawn::default()
+        };
+    }
+    let count = login.providers.as_ref().map_or(1, Vec::len);
+    let rows =
+        usize::from(room.height.saturating_sub(2)).min(count + 1 + usize::from(fault.is_some()));
+    let notes = [format!(" {} stores a key · {} closes ", keys[0], keys[1])];
+    let Some(area) = open(
+        app,
+        "Keys of providers",
+        (columns, rows),
+        &notes,
+        room,
+        buffer,
+    ) else {
+        return PopupDrawn::default();
+    };
+    let caret = draw_query(app, &login.picker, area, buffer);
+    let mut list = Rect {
+        y: area.y + 1,
+        height: area.height - 1,
+        ..area
+    };
+    if let Some(fault) = fault.filter(|_| list.height > 1) {
+        fault.draw(buffer, list.x, list.y, list.width);
+        list.y += 1;
+        list.height -= 1;
+    }
+    let none = match login.providers {
+        None => "Reading …",
+        Some(_) => "No provider fits",
+    };
+    let drawn = draw_matches(app, &login.picker, none, list, buffer, |at, style| {
+        let provider = login.providers.as_ref().and_then(|all| all.get(at));
+        provider.map_or_else(StyledLine::new, |provider| {
+            let is_chosen = style == theme.popup_selected;
+            let tone = |other| if is_chosen { style } else { style.patch(other) };
+            let pad = NAME.saturating_sub(width(&provider.name)) + 2;
+            let line = StyledLine::of(&*provider.name, style).with(" ".repeat(pad), style);
+            match &provider.place {
+                Some(place) => line
+                    .with("✓ ", tone(theme.tool_ok))
+                    .with(&**place, tone(theme.dim)),
+                None => line.with("no key", tone(theme.dim)),
+            }
+        })
+    });
+    PopupDrawn {
+        caret: Some((caret, area.y)),
+        ..drawn
+    }
+}

@@ -1,0 +1,89 @@
+//! What the session has cost and where its time went, since it was opened here.
+
+use std::collections::BTreeMap;
+
+use super::line::StyledLine;
+use crate::agent::ToolStatus;
+use crate::app::humanize::{dollars, duration, grouped, plural};
+use crate::app::tui::app::App;
+
+/// Tools that are listed.
+const MAX_TOOLS: usize = 12;
+
+#[derive(Default)]
+struct ToolFigures {
+    calls: u64,
+    failed: u64,
+    millis: u64,
+}
+
+pub fn lines(app: &App) -> Vec<StyledLine> {
+    let theme = &app.theme;
+    let quiet = theme.popup.patch(theme.dim);
+    let mut lines = Vec::new();
+    let mut row = |name: &str, value: String, note: String| {
+        let line = StyledLine::of(format!("{name:<14}"), quiet);
+        lines.push(line.with(value, theme.popup).with(note, quiet));
+    };
+    let total = &app.status.total;
+    let budget = app.status.budget;
+    let of_budget = match budget.usd {
+        usd if usd > 0.0 => format!("  of {}", dollars(usd)),
+        _ => String::new(),
+    };
+    row("cost", dollars(total.cost.total), of_budget);
+    let read = total.input + total.cache_read + total.cache_write;
+    row("read", grouped(read), " tokens".to_owned());
+    if let Some(share) = (100 * total.cache_read)
+        .checked_div(read)
+        .filter(|_| read > 0)
+    {
+        let note = format!(" tokens, {share} %");
+        row("  from cache", grouped(total.cache_read), note);
+    }
+    row("written", grouped(total.output), " tokens".to_owned());
+
+    let steps = app.timeline.steps();
+    let prompts = steps.iter().filter(|step| !step.prompt.is_empty()).count() as u64;
+    let millis: u64 = steps
+        .iter()
+        .filter_map(|step| Some(step.ended?.abs_diff(step.began)))
+        .sum();
+    let mut tools: BTreeMap<&str, ToolFigures> = BTreeMap::new();
+    for call in steps.iter().flat_map(|step| &step.calls) {
+        let figures = tools.entry(&call.name).or_default();
+        figures.calls += 1;
+        figures.failed += u64::from(call.status == Some(ToolStatus::Error));
+        figures.millis += call.duration_ms.unwrap_or(0);
+    }
+    let in_tools: u64 = tools.values().map(|figures| figures.millis).sum();
+    row("prompts", prompts.to_string(), String::new());
+    row(
+        "model calls",
+        steps.len().to_string(),
+        format!(
+            "  {} at work, {} of it in tools",
+            time(millis),
+            time(in_tools)
+        ),
+    );
+    let mut tools: Vec<_> = tools.into_iter().collect();
+    tools.sort_by_key(|(_, figures)| std::cmp::Reverse(figures.calls));
+    for (name, figures) in tools.into_iter().take(MAX_TOOLS) {
+        let failed = match figures.failed {
+            0 => String::new(),
+            failed => format!(", {failed} failed"),
+        };
+        let calls = plural(figures.calls, "call", "calls");
+        row(
+            &format!("  {name}"),
+            calls,
+            format!("  {}{failed}", time(figures.millis)),
+        );
+    }
+    lines
+}
+
+fn time(millis: u64) -> String {
+    duration((millis / 1000) as i64)
+}

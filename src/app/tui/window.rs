@@ -1,0 +1,129 @@
+//! What the window around the terminal says: its title, and progress where a task bar shows some. Both
+//! are written only when they change.
+
+use std::fmt::Write;
+
+use super::app::App;
+use crate::agent::RunState;
+use crate::app::manners::Manners;
+use crate::app::sanitize::visible_line;
+
+/// Characters of a title at most.
+const MAX_TITLE: usize = 80;
+
+/// What was said last.
+#[derive(Debug)]
+pub struct Window {
+    /// Whether the title is set.
+    title: bool,
+    /// Whether progress is told.
+    progress: bool,
+    shown: Option<(String, State)>,
+}
+
+/// What goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Idle,
+    Working,
+    Asking,
+}
+
+impl Window {
+    /// Of a window of which nothing was said yet.
+    pub fn new(manners: Manners) -> Self {
+        Self {
+            title: manners.title,
+            progress: manners.progress && shows_progress(|name| std::env::var(name).ok()),
+            shown: None,
+        }
+    }
+
+    /// The bytes that bring the window up to date; none where it is.
+    pub fn update(&mut self, app: &App) -> String {
+        let now = (title(app), state(app));
+        let mut out = String::new();
+        if self.shown.as_ref() == Some(&now) {
+            return out;
+        }
+        let before = self.shown.as_ref().map(|(_, state)| *state);
+        if self.title {
+            let _ = write!(out, "\x1b]2;{}\x1b\\", now.0);
+        }
+        if self.progress && before != Some(now.1) && (before.is_some() || now.1 != State::Idle) {
+            // Indeterminate, paused, and none.
+            out.push_str(match now.1 {
+                State::Working => "\x1b]9;4;3\x1b\\",
+                State::Asking => "\x1b]9;4;4;100\x1b\\",
+                State::Idle => NO_PROGRESS,
+            });
+        }
+        self.shown = Some(now);
+        out
+    }
+
+    /// Has the next update write everything: another program had the terminal.
+    pub fn forget(&mut self) {
+        self.shown = None;
+    }
+}
+
+/// Takes the progress away.
+pub const NO_PROGRESS: &str = "\x1b]9;4;0\x1b\\";
+
+/// Whether a terminal with these variables shows progress; others may take it for a notification.
+pub fn shows_progress(var: impl Fn(&str) -> Option<String>) -> bool {
+    let program = var("TERM_PROGRAM").unwrap_or_default();
+    var("TMUX").is_none()
+        && (matches!(program.as_str(), "ghostty" | "WezTerm")
+            || var("WT_SESSION").is_some()
+            || var("ConEmuANSI").is_some_and(|on| on == "ON"))
+}
+
+fn state(app: &App) -> State {
+    match app.run {
+        _ if !app.questions.is_empty() => State::Asking,
+        RunState::Running { .. } => State::Working,
+        RunState::Stopping { .. } | RunState::Idle => State::Idle,
+    }
+}
+
+/// A mark of what goes on, what it is about, and where.
+fn title(app: &App) -> String {
+    let mark = match state(app) {
+        State::Idle => "",
+        State::Working => "● ",
+        State::Asking => "? ",
+    };
+    let session = app
+        .status
+        .session
+        .as_ref()
+        .and_then(|session| session.label());
+    let place = app.status.place();
+    let folder = place.rsplit('/').next().unwrap_or(&place);
+    let title = format!("{mark}{} · {folder}", session.unwrap_or("tiller"));
+    visible_line(&title).chars().take(MAX_TITLE).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_told_only_where_it_is_shown_as_such() {
+        for (variables, expected) in [
+            (&[("TERM_PROGRAM", "ghostty")][..], true),
+            (&[("TERM_PROGRAM", "ghostty"), ("TMUX", "x")], false),
+            (&[("WT_SESSION", "1")], true),
+            (&[("TERM_PROGRAM", "Apple_Terminal")], false),
+            (&[], false),
+        ] {
+            let var = |name: &str| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            assert_eq!(shows_progress(var), expected, "{variables:?}");
+        }
+    }
+}

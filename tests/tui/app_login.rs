@@ -1,0 +1,147 @@
+//! Keys of providers stored from the screen, the pages of the help, and what is said of dead keys.
+
+use tiller::agent::{AgentEvent, Phase, RunState};
+use tiller::app::models::ProviderKey;
+use tiller::app::notify::Notify;
+use tiller::app::tui::effect::{Effect, TerminalEffect};
+use tiller::app::tui::input::InputEvent;
+use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::llm::Secret;
+
+use super::app_kit::TestTui;
+
+fn command(tui: &mut TestTui, text: &str) -> Vec<Effect> {
+    tui.write(text);
+    tui.key("enter")
+}
+
+fn providers() -> Msg {
+    let provider = |name: &str, place: Option<&str>| ProviderKey {
+        name: name.into(),
+        place: place.map(str::to_owned),
+    };
+    Msg::Done(EffectResult::Providers(vec![
+        provider("openai", Some("environment variable OPENAI_API_KEY")),
+        provider("anthropic", None),
+        provider("google", None),
+    ]))
+}
+
+#[test]
+fn a_key_is_stored_and_never_shown() {
+    let mut tui = TestTui::new(80, 24);
+    assert_eq!(command(&mut tui, "/login"), [Effect::ListProviders]);
+    tui.send(providers());
+    insta::assert_snapshot!("login_providers", tui.frame());
+    tui.write("anth");
+    assert_eq!(tui.key("enter"), []);
+    assert_eq!(tui.key("enter"), [], "nothing is typed");
+    assert!(tui.frame().contains("No key yet"), "{}", tui.frame());
+    tui.write("sk-an");
+    tui.send(Msg::Input(InputEvent::Paste("t-secret\u{e9}\n".into())));
+    assert_eq!(tui.key("enter"), []);
+    assert!(tui.frame().contains("not ASCII"), "{}", tui.frame());
+    tui.key("backspace");
+    insta::assert_snapshot!("login_key", tui.frame());
+    assert!(!format!("{:?}", tui.app).contains("secret"));
+    let stored = Effect::StoreKey("anthropic".into(), Secret::new("sk-ant-secret"));
+    assert_eq!(tui.key("enter"), [stored]);
+    assert!(tui.app.overlays.is_empty());
+    assert_eq!(tui.text(), "");
+    let done = EffectResult::KeyStored(Ok("The key for anthropic is stored".into()));
+    assert_eq!(tui.send(Msg::Done(done)), [Effect::ListModels]);
+    assert!(tui.frame().contains("The key for anthropic is stored"));
+}
+
+#[test]
+fn a_provider_is_named_with_the_command() {
+    let mut tui = TestTui::new(80, 24);
+    command(&mut tui, "/login google");
+    tui.send(providers());
+    assert!(tui.frame().contains("Key for google"), "{}", tui.frame());
+    tui.key("esc");
+    assert!(tui.frame().contains("Keys of providers"), "{}", tui.frame());
+    tui.key("esc");
+    command(&mut tui, "/login gogle");
+    tui.send(providers());
+    assert!(
+        tui.frame().contains("No provider 'gogle'"),
+        "{}",
+        tui.frame()
+    );
+}
+
+#[test]
+fn the_help_begins_with_what_matters() {
+    let mut tui = TestTui::new(80, 24);
+    tui.key("f1");
+    insta::assert_snapshot!("help_first", tui.frame());
+    tui.key("f1");
+    assert!(
+        tui.frame().contains("Talking to the model"),
+        "{}",
+        tui.frame()
+    );
+    tui.key("f1");
+    assert!(tui.app.overlays.is_empty());
+    command(&mut tui, "/keys");
+    assert!(
+        tui.frame().contains("Talking to the model"),
+        "{}",
+        tui.frame()
+    );
+}
+
+#[test]
+fn a_key_without_a_meaning_says_so() {
+    let mut tui = TestTui::new(80, 24);
+    tui.key("f9");
+    assert!(
+        tui.frame()
+            .contains("F9 does nothing here; F1 shows the keys"),
+        "{}",
+        tui.frame()
+    );
+}
+
+#[test]
+fn hints_name_keys_that_the_terminal_sends() {
+    let mut tui = TestTui::new(80, 24);
+    assert!(tui.frame().contains("Shift+Enter"), "{}", tui.frame());
+    tui.app.tells_keys = false;
+    assert!(!tui.frame().contains("Shift+Enter"), "{}", tui.frame());
+}
+
+#[test]
+fn who_looks_elsewhere_is_called_when_the_run_is_done() {
+    let idle = |tui: &mut TestTui| tui.agent(AgentEvent::State(RunState::Idle));
+    let mut tui = TestTui::new(80, 24);
+    tui.running(Phase::Requesting);
+    assert_eq!(idle(&mut tui), [], "they look");
+    tui.send(Msg::Input(InputEvent::Focus(false)));
+    tui.running(Phase::Requesting);
+    let call = TerminalEffect::Notify(Notify::Bell, "tiller is done");
+    assert_eq!(idle(&mut tui), [Effect::Terminal(call)]);
+    assert_eq!(idle(&mut tui), [], "once");
+    tui.app.notify = Notify::Off;
+    tui.running(Phase::Requesting);
+    assert_eq!(idle(&mut tui), []);
+}
+
+#[test]
+fn the_mouse_is_left_to_the_terminal_and_taken_back() {
+    let mut tui = TestTui::new(80, 24);
+    let mouse = |on| [Effect::Terminal(TerminalEffect::Mouse(on))];
+    assert_eq!(command(&mut tui, "/mouse"), mouse(false));
+    assert_eq!(command(&mut tui, "/mouse"), mouse(true));
+}
+
+#[test]
+fn what_the_session_cost() {
+    let mut tui = TestTui::new(80, 24);
+    command(&mut tui, "/cost");
+    assert!(tui.frame().contains("model calls"), "{}", tui.frame());
+    tui.key("esc");
+    command(&mut tui, "/stats");
+    insta::assert_snapshot!("stats_empty", tui.frame());
+}
