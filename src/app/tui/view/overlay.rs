@@ -85,10 +85,7 @@ fn draw_first_help(app: &App, pager: Pager, room: Rect, buffer: &mut Buffer) -> 
     let key_style = theme.popup.patch(theme.key_hint);
     let keys = FIRST_KEYS.map(|(action, text)| (app.key(action), text));
     let signs = [
-        (
-            "/",
-            "commands: /new, /resume, /undo, /theme and more",
-        ),
+        ("/", "commands: /new, /resume, /undo, /theme and more"),
         ("\\ Enter", "new line too"),
         ("Shift+drag", "select as the terminal does"),
     ];
