@@ -152,12 +152,18 @@ impl Monitor {
         let Some(slot) = &self.network else {
             return (Share::Alone, None);
         };
-        match timeout(NETWORK, Arc::clone(slot).lock_owned()).await {
-            Ok(making) => match &*making {
+        let (mut orders, lock) = (self.orders.clone(), Arc::clone(slot).lock_owned());
+        let waited = tokio::select! {
+            waited = timeout(NETWORK, lock) => waited.ok(),
+            // One that is to end at once needs no network.
+            _ = orders.wait_for(|order| *order > Order::Run) => None,
+        };
+        match waited {
+            Some(making) => match &*making {
                 Some(made) => (Share::Join(Arc::clone(made)), None),
                 None => (Share::Make, Some(making)),
             },
-            Err(_) => (Share::Alone, None),
+            None => (Share::Alone, None),
         }
     }
 
@@ -216,6 +222,21 @@ mod tests {
     use crate::agent::process::registry::Orphans;
     use crate::agent::process::wire;
 
+    /// Of a supervisor that does nothing.
+    fn monitor(orders: &watch::Sender<Order>, network: Option<Slot>) -> Monitor {
+        let mut command = Command::new("sleep");
+        let child = command.arg("60").kill_on_drop(true).spawn().unwrap();
+        Monitor {
+            pid: Pid::from_raw(child.id().unwrap() as i32),
+            child,
+            orders: orders.subscribe(),
+            status: watch::Sender::default(),
+            registry: Arc::new(Registry::new("true".into(), Orphans::Leave)),
+            id: 1,
+            network,
+        }
+    }
+
     /// How long, on the clock of the test, a supervisor is waited for that was told to stop, says
     /// `reports` and then nothing more.
     async fn patience(reports: &[Report]) -> Duration {
@@ -225,16 +246,7 @@ mod tests {
             wire::send(&mut supervisor, report);
         }
         let orders = watch::Sender::new(Order::Run);
-        let child = Command::new("sleep").arg("60").spawn().unwrap();
-        let monitor = Monitor {
-            pid: Pid::from_raw(child.id().unwrap() as i32),
-            child,
-            orders: orders.subscribe(),
-            status: watch::Sender::default(),
-            registry: Arc::new(Registry::new("true".into(), Orphans::Leave)),
-            id: 1,
-            network: None,
-        };
+        let monitor = monitor(&orders, None);
         orders.send(Order::Stop).unwrap();
         let began = Instant::now();
         monitor.run(control, Vec::new()).await;
@@ -250,6 +262,18 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_supervisor_that_ends_the_processes_has_its_time() {
         assert!(patience(&[Report::Ack]).await > Order::Stop.grace() + GIVE_UP);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_abort_does_not_wait_for_the_network_of_others() {
+        let slot = Slot::default();
+        let _making = slot.lock().await;
+        let orders = watch::Sender::new(Order::Run);
+        let monitor = monitor(&orders, Some(Arc::clone(&slot)));
+        orders.send(Order::Stop).unwrap();
+        let began = Instant::now();
+        assert!(matches!(monitor.share().await, (Share::Alone, None)));
+        assert!(began.elapsed() < NETWORK);
     }
 
     // By its command in a tight loop, or by a tracer.
