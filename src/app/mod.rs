@@ -22,6 +22,7 @@ pub(crate) mod keys;
 pub mod rule_store;
 pub mod notify;
 pub mod manners;
+pub mod clipboard;
 pub(crate) mod trust;
 pub(crate) mod project;
 pub(crate) mod plan;

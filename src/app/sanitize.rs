@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 /// What becomes of a tab.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,6 +24,34 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 /// The same for output to a terminal: tabs are kept. What goes to another program stays as it is.
 pub fn for_terminal(text: &str) -> Cow<'_, str> {
     escape(text, Tab::Kept)
+}
+
+/// What becomes of `text` in [`visible`], part by part: bytes of it, and how many stand for them. Parts
+/// that stay as they are have the same length.
+pub fn visible_parts(text: &str) -> Vec<(Range<usize>, usize)> {
+    let mut parts: Vec<(Range<usize>, usize)> = Vec::new();
+    let (mut at, mut column) = (0, 0);
+    for c in text.chars() {
+        let end = at + c.len_utf8();
+        let clean = match c {
+            '\t' => TAB - column % TAB,
+            c if is_hostile(c) => visible(&text[at..end]).len(),
+            c => c.len_utf8(),
+        };
+        column += match c {
+            '\t' => clean,
+            c if is_hostile(c) && !c.is_ascii() => clean,
+            _ => 1,
+        };
+        match parts.last_mut() {
+            Some((before, known)) if before.len() == *known && clean == end - at => {
+                (before.end, *known) = (end, *known + clean);
+            }
+            _ => parts.push((at..end, clean)),
+        }
+        at = end;
+    }
+    parts
 }
 
 fn escape(text: &str, tab: Tab) -> Cow<'_, str> {
@@ -204,6 +233,11 @@ mod tests {
             let clean = visible(&text);
             prop_assert!(!clean.chars().any(|c| c != '\n' && is_hostile(c)), "{clean:?}");
             prop_assert_eq!(visible(&clean), clean.as_ref());
+            for line in text.split('\n').filter(|line| !line.contains('\r')) {
+                let parts = visible_parts(line);
+                prop_assert_eq!(parts.iter().map(|part| part.1).sum::<usize>(), visible(line).len());
+                prop_assert_eq!(parts.last().map_or(0, |part| part.0.end), line.len());
+            }
         }
     }
 }

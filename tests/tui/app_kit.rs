@@ -29,6 +29,8 @@ pub struct TestTui {
     pub now: i64,
     cache: ViewCache,
     seq: u64,
+    /// What the last frame led to.
+    pub settled: Vec<Effect>,
 }
 
 impl TestTui {
@@ -53,6 +55,7 @@ impl TestTui {
             now: START,
             cache: ViewCache::default(),
             seq: 0,
+            settled: Vec::new(),
         }
     }
 
@@ -158,7 +161,7 @@ impl TestTui {
                 "the cursor is on the screen"
             );
         }
-        self.send(Msg::Drawn(drawn));
+        self.settled = self.send(Msg::Drawn(drawn));
         buffer
     }
 }

@@ -47,6 +47,9 @@ fn the_default_keys_are_those_of_the_design() {
         ("ctrl+t", Action::ToggleThinking),
         ("ctrl+g", Action::ExternalEditor),
         ("ctrl+r", Action::HistorySearch),
+        ("ctrl+f", Action::Search),
+        ("ctrl+x", Action::CopyReply),
+        ("alt+x", Action::CopyList),
         ("ctrl+z", Action::Suspend),
         ("ctrl+l", Action::Models),
         ("ctrl+p", Action::NextModel),
@@ -60,7 +63,7 @@ fn the_default_keys_are_those_of_the_design() {
     ] {
         assert_eq!(resolve(&map, key, Scope::Everywhere), Some(action), "{key}");
     }
-    for later in ["ctrl+b", "ctrl+f", "ctrl+v"] {
+    for later in ["ctrl+b", "ctrl+v"] {
         assert_eq!(
             resolve(&map, later, Scope::Everywhere),
             None,

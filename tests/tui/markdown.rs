@@ -296,7 +296,7 @@ fn a_megabyte_is_written_once() {
     }
 }
 
-fn block() -> impl Strategy<Value = String> {
+pub fn block() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z *_`~\\[\\]()!<>|#-]{0,40}\n",
         "#{1,4} [a-z ]{1,12}\n",

@@ -27,6 +27,8 @@ mod input_decoder;
 mod input_reader;
 mod markdown;
 mod text;
+mod selection;
+mod search;
 mod transcript;
 mod transcript_pages;
 mod transcript_support;

@@ -142,7 +142,7 @@ proptest! {
     #[test]
     fn nothing_is_too_wide_and_nothing_is_lost(
         text in "([a-z ]{0,30}|[äöü日本語👩\u{200d}👧\u{301} a]{0,20}){0,4}",
-        columns in 2_usize..40,
+        columns in 4_usize..40,
     ) {
         for mode in [Break::Words, Break::Anywhere] {
             let rows = rows(&text, columns, mode);

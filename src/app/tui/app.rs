@@ -11,10 +11,11 @@ use ratatui::layout::Size;
 use super::answer_delay::AnswerDelay;
 use super::completion::Completion;
 use super::composer::{Composer, SavedDraft};
-use super::input::{KeyPress, MouseEvent};
+use super::input::KeyPress;
 use super::keymap::{Keymap, label};
 use super::layout::{Areas, editor_size};
 use super::overlay::{ModelsState, Overlay};
+use super::pointer::Pointer;
 use super::rule_draft::RuleDraft;
 use super::run_facts::{Resume, RunStats};
 use super::theme::{Theme, ThemeChoice};
@@ -101,8 +102,8 @@ pub struct App {
     pub start: Start,
     /// Where things stood in the last frame.
     pub areas: Areas,
-    /// The last mouse press, until its button comes up.
-    pub(crate) mouse_down: Option<MouseEvent>,
+    /// What the mouse is doing.
+    pub(crate) pointer: Pointer,
 }
 
 /// What happens by itself at the start.
@@ -307,7 +308,7 @@ impl App {
             resume: None,
             start: Start::default(),
             areas: Areas::default(),
-            mouse_down: None,
+            pointer: Pointer::default(),
         }
     }
 
@@ -460,7 +461,9 @@ impl App {
         };
         let overlay = self.overlays.last();
         let overlay = overlay.and_then(|top| top.next_wake(self.now));
+        let edge = self.pointer.edge.map(|edge| edge.at);
         [
+            edge,
             overlay,
             hint,
             demo.filter(|at| *at > 0),

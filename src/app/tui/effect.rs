@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::composer::SavedDraft;
 use super::options::ExitKind;
 use super::session_effect::SessionEffect;
-use super::transcript::PageRequest;
+use super::transcript::{PageRequest, PageSearch};
 use crate::agent::permission::{PermissionMode, Rule};
 use crate::agent::trial::Trial;
 use crate::agent::undo;
@@ -113,6 +113,10 @@ pub enum Effect {
     ReadIterations(PathBuf),
     /// Read one of them, counted from 1.
     ReadIteration(PathBuf, usize),
+    /// Search pages of the stored conversation.
+    SearchPages(Box<PageSearch>),
+    /// Copy this text, of which this much is said.
+    Copy(Arc<str>, String),
     /// Read the git branch of the folder.
     ReadBranch,
     /// Read the prompts of earlier runs.
@@ -161,6 +165,8 @@ pub enum TerminalEffect {
     Mouse(bool),
     /// Query the colors of the terminal.
     QueryColors,
+    /// Ask the terminal with these bytes to take a text into its clipboard.
+    AskClipboard(Vec<u8>),
     /// All replies of the terminal have come.
     Answered,
     /// Lay everything out anew: the colors or the transcript are others.

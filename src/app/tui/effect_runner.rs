@@ -25,6 +25,7 @@ use crate::agent::trial;
 use crate::agent::undo::UndoCommand;
 use crate::agent::{AgentHandle, QueueKind};
 use crate::app::branches::{Outline, compare};
+use crate::app::clipboard;
 use crate::app::config::set_checked;
 use crate::app::export::export_on_request;
 use crate::app::keys::KnownSecrets;
@@ -59,6 +60,8 @@ pub struct EffectRunner {
     /// None where nothing is stored.
     storage: Option<Storage>,
     history: Option<HistoryFile>,
+    /// The file for what cannot be known to be copied.
+    copied: Option<PathBuf>,
     /// The folder of all trials.
     trials: Option<PathBuf>,
     /// None where nothing is stored.
@@ -94,6 +97,8 @@ impl EffectRunner {
             reading: Reading::default(),
             waiting: Arc::default(),
         });
+        let copied = files.as_ref();
+        let copied = copied.map(|files| files.history.with_file_name("copied.txt"));
         let history = files.as_ref().map(|files| HistoryFile::new(&files.history));
         Self {
             handle,
@@ -102,6 +107,7 @@ impl EffectRunner {
             project,
             cwd,
             history,
+            copied,
             trials: files.as_ref().map(|files| files.trials.clone()),
             sessions,
             finder: None,
@@ -152,6 +158,17 @@ impl EffectRunner {
             }),
             Effect::ReadIteration(file, number) => {
                 self.block(move || EffectResult::Iteration(number, iteration(&file, number)));
+            }
+            Effect::SearchPages(search) => {
+                self.block(move || EffectResult::PagesSearched(search.run()));
+            }
+            Effect::Copy(text, what) => {
+                let file = self.copied.clone();
+                self.spawn(async move {
+                    let env = std::env::vars().collect();
+                    let outcome = clipboard::copy(&text, &env, file.as_deref()).await;
+                    EffectResult::Copied(what, outcome)
+                });
             }
             Effect::ReadBranch => {
                 let cwd = self.cwd.clone();

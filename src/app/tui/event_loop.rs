@@ -295,6 +295,7 @@ impl Tui {
             }
             TerminalEffect::Mouse(on) => return self.terminal.set_mouse(on),
             TerminalEffect::QueryColors => return self.terminal.query_colors(),
+            TerminalEffect::AskClipboard(bytes) => return self.terminal.write(&bytes),
             TerminalEffect::Answered => self.terminal.answered(),
             TerminalEffect::LayOutAnew => self.start_highlighter(),
             TerminalEffect::Edit(text) => {

@@ -33,6 +33,7 @@ pub mod answer_delay;
 pub(crate) mod rule_draft;
 pub(crate) mod run_facts;
 pub(crate) mod timeline;
+pub(crate) mod pointer;
 
 pub(crate) mod layout;
 pub mod view;

@@ -11,13 +11,14 @@ use super::input::InputEvent;
 use super::options::ExitKind;
 use super::session_effect::SessionResult;
 use super::theme::Themes;
-use super::transcript::LoadedPage;
+use super::transcript::{LoadedPage, PagesSearched};
 use super::view::ScreenDrawn;
 use crate::agent::session::{Iteration, IterationSummary, SessionBranch};
 use crate::agent::trial::Trial;
 use crate::agent::undo;
 use crate::agent::{ContextUsage, Event, Snapshot};
 use crate::app::branches::{ComparisonLine, Outline};
+use crate::app::clipboard::CopyOutcome;
 use crate::app::models::{KeyState, ModelList, ProviderKey};
 use crate::llm::{Model, ThinkingLevel};
 
@@ -113,6 +114,10 @@ pub enum EffectResult {
     Model(Result<FoundModel, String>),
     /// The favorites, and the way to go through them.
     Favorites(Vec<FoundModel>, Direction),
+    /// Matches in pages that are not in memory.
+    PagesSearched(PagesSearched),
+    /// What became of a text that was to be copied, and how much it was.
+    Copied(String, CopyOutcome),
     /// The default was written into this file, or why not.
     Saved(Result<PathBuf, String>),
     /// The providers that want a key.

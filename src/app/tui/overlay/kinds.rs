@@ -1,11 +1,13 @@
 //! The overlays as plain data. Their keys are `update::overlay`'s, their looks `view::overlay`'s.
 
+use super::copy::CopyPicker;
 use super::help::HelpPage;
 use super::iterations::IterationPicker;
 use super::login::Login;
 use super::models::ModelPicker;
 use super::opening::Opening;
 use super::picker::{Pager, Picker};
+use super::search::SearchBar;
 use super::sessions::{SessionMode, SessionPicker};
 use super::themes::ThemePicker;
 use super::tree::{ComparisonView, TreePicker};
@@ -41,6 +43,10 @@ pub enum Overlay {
     Rewind(Box<RewindPicker>),
     /// Earlier prompts.
     HistorySearch(Picker),
+    /// What is looked for in the conversation.
+    Search(SearchBar),
+    /// What can be copied.
+    Copy(CopyPicker),
     /// The models.
     Models(ModelPicker),
     /// The themes.
@@ -81,7 +87,9 @@ impl Overlay {
             | Self::Models(_)
             | Self::Themes(_)
             | Self::Login(_)
-            | Self::Rewind(_) => Scope::List,
+            | Self::Rewind(_)
+            | Self::Copy(_)
+            | Self::Search(_) => Scope::List,
             Self::Sessions(list) => match list.mode {
                 SessionMode::Choosing => Scope::Sessions,
                 SessionMode::Naming(_) => Scope::List,
@@ -94,6 +102,7 @@ impl Overlay {
     pub fn picker(&mut self) -> Option<&mut Picker> {
         match self {
             Self::HistorySearch(picker) => Some(picker),
+            Self::Copy(list) => Some(&mut list.picker),
             Self::Opening(opening) => Some(&mut opening.picker).filter(|_| !opening.waits),
             Self::Models(models) => Some(&mut models.picker),
             Self::Themes(themes) => Some(&mut themes.picker),
@@ -110,6 +119,7 @@ impl Overlay {
                 None => &mut list.picker,
             }),
             Self::Help(..)
+            | Self::Search(_)
             | Self::Stats(_)
             | Self::Call(_)
             | Self::Comparison(_)
@@ -161,6 +171,8 @@ impl Overlay {
             | Self::HistorySearch(_)
             | Self::Themes(_)
             | Self::Login(_)
+            | Self::Search(_)
+            | Self::Copy(_)
             | Self::Rewind(_)
             | Self::Sessions(_)
             | Self::Tree(_) => None,

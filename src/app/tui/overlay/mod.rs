@@ -12,7 +12,10 @@ mod opening;
 mod tree;
 mod tree_rows;
 mod undo;
+mod copy;
+mod search;
 
+pub use copy::{CopyItem, CopyKind, CopyPicker};
 pub use help::{FIRST_KEYS, HelpLine, HelpPage, help_lines};
 pub use iterations::{IterationPicker, OpenedIteration};
 pub use kinds::Overlay;
@@ -20,6 +23,7 @@ pub use login::Login;
 pub use models::{ModelPicker, ModelsState, same};
 pub use opening::{Opening, Way};
 pub use picker::{Pager, Picker};
+pub use search::SearchBar;
 pub use sessions::{Due, Preview, SessionMode, SessionPicker, TextSearch};
 pub use themes::{ThemePicker, ThemeRow};
 pub use tree::{ComparisonView, TreePicker, TreePurpose};

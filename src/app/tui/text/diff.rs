@@ -29,6 +29,8 @@ pub struct DiffLine {
     pub number: String,
     /// The text, free of control characters.
     pub text: String,
+    /// The same as it stands in the source, where that differs.
+    raw: Option<Box<str>>,
     /// The bytes of the source that the text stands at.
     pub source: Range<u32>,
     /// Byte ranges that differ from the line it replaces or is replaced by.
@@ -79,10 +81,12 @@ fn read_line(line: &str, base: usize) -> DiffLine {
             (sign, "", body)
         };
     let end = (base + line.len()) as u32;
+    let clean = visible_line(text).into_owned();
     DiffLine {
         sign,
         number: number.to_owned(),
-        text: visible_line(text).into_owned(),
+        raw: (clean != text).then(|| text.into()),
+        text: clean,
         source: end - text.len() as u32..end,
         changed: Vec::new(),
     }
@@ -271,8 +275,7 @@ fn styled(line: &DiffLine, base: Style, word: Style) -> Line {
     let mut out = Line::default();
     let mut at = 0;
     let mut push = |to: usize, style| {
-        let byte = |at: usize| (line.source.start + at as u32).min(line.source.end);
-        out.push_source(&line.text[at..to], style, byte(at)..byte(to));
+        out.push(&line.text[at..to], style);
         at = to;
     };
     for &(start, end) in &line.changed {
@@ -280,5 +283,10 @@ fn styled(line: &DiffLine, base: Style, word: Style) -> Line {
         push(end, word);
     }
     push(line.text.len(), base);
+    out.map(
+        line.raw.as_deref().unwrap_or(&line.text),
+        0,
+        line.source.start,
+    );
     out
 }

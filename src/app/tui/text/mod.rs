@@ -3,9 +3,11 @@
 
 mod context;
 pub mod width;
+pub mod span;
 pub(crate) mod row;
 pub(crate) mod wrap;
 mod highlight;
+pub mod copying;
 pub(crate) mod code;
 pub mod markdown;
 pub(crate) mod diff;

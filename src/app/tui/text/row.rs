@@ -6,6 +6,10 @@ use std::ops::Range;
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
+use super::span::SourceSpan;
+use super::width::graphemes;
+use crate::app::sanitize::{visible_line, visible_parts};
+
 /// One row of the screen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
@@ -19,6 +23,8 @@ pub struct Row {
     pub content: Range<u32>,
     /// The bytes of the cell's source that it shows. Never decreases from row to row.
     pub source: Range<u32>,
+    /// The same part by part.
+    pub spans: Box<[SourceSpan]>,
     /// Whether the line goes on in the next row.
     pub soft_wrap: bool,
     /// Code in it that may get colors later.
@@ -85,6 +91,61 @@ impl Row {
     }
 }
 
+impl Row {
+    /// The bytes of the character at this column, counted from the row's left edge; the end of the text
+    /// where there is none.
+    pub fn at_column(&self, column: usize) -> Range<u32> {
+        let (mut at, mut right) = (0, 0);
+        for (grapheme, width) in graphemes(&self.text) {
+            right += width;
+            if column < right {
+                return at as u32..(at + grapheme.len()) as u32;
+            }
+            at += grapheme.len();
+        }
+        let end = self.text.len() as u32;
+        end..end
+    }
+
+    /// Whether it shows something of the source.
+    pub fn has_source(&self) -> bool {
+        !self.source.is_empty()
+    }
+
+    /// Whether it stands for a line of the source, an empty line of code included.
+    pub fn is_of_source(&self) -> bool {
+        self.has_source() || self.code.is_some()
+    }
+
+    /// The byte of its text at which byte `source` of the source stands.
+    pub fn text_at(&self, source: u32) -> u32 {
+        let reaches = |span: &&SourceSpan| source <= span.source.end;
+        let Some(span) = self.spans.iter().find(reaches) else {
+            return self.content.end;
+        };
+        if source <= span.source.start {
+            span.text.start
+        } else if span.is_exact() {
+            span.text.start + (source - span.source.start)
+        } else {
+            span.text.end
+        }
+    }
+
+    /// The byte of the source at byte `text` of its text.
+    pub fn source_at(&self, text: u32) -> u32 {
+        let reaches = |span: &&SourceSpan| text <= span.text.end;
+        let Some(span) = self.spans.iter().find(reaches) else {
+            return self.source.end;
+        };
+        if span.is_exact() || text >= span.text.end {
+            span.source_at(text)
+        } else {
+            span.source.start
+        }
+    }
+}
+
 /// The byte of the source at which `rows` end.
 pub fn end_of(rows: &[Row]) -> u32 {
     rows.last().map_or(0, |row| row.source.end)
@@ -128,28 +189,6 @@ pub struct Line {
     spans: Vec<SourceSpan>,
 }
 
-/// A part of a line that comes from the source. Where both have the same length, they are the same
-/// bytes; where not, the text was changed on the way (a tab, an entity).
-#[derive(Clone, Debug, PartialEq)]
-struct SourceSpan {
-    text: Range<u32>,
-    source: Range<u32>,
-}
-
-impl SourceSpan {
-    fn is_exact(&self) -> bool {
-        self.text.len() == self.source.len()
-    }
-
-    /// The byte of the source at `offset` of the line's text.
-    fn source_at(&self, offset: u32) -> u32 {
-        if offset >= self.text.end {
-            return self.source.end;
-        }
-        (self.source.start + offset.saturating_sub(self.text.start)).min(self.source.end)
-    }
-}
-
 impl Line {
     /// A line of one style that does not come from the source.
     pub fn of(text: impl Into<String>, style: Style) -> Self {
@@ -158,6 +197,13 @@ impl Line {
             ..Self::default()
         };
         line.close(style);
+        line
+    }
+
+    /// A line of one style: `raw`, which stands at byte `at` of the source, made harmless.
+    pub fn visible(raw: &str, style: Style, at: u32) -> Self {
+        let mut line = Self::default();
+        line.push_visible(raw, style, at);
         line
     }
 
@@ -182,6 +228,39 @@ impl Line {
             text: start..self.text.len() as u32,
             source,
         });
+    }
+
+    /// Appends `raw`, which stands at byte `at` of the source, made harmless.
+    pub fn push_visible(&mut self, raw: &str, style: Style, at: u32) {
+        let base = self.text.len() as u32;
+        let clean = visible_line(raw);
+        self.push(&clean, style);
+        if clean == raw {
+            let text = base..self.text.len() as u32;
+            return self.add_span(SourceSpan {
+                text,
+                source: at..at + raw.len() as u32,
+            });
+        }
+        self.map(raw, base, at);
+    }
+
+    /// Says that the text from byte `base` on is `raw` made harmless, which stands at byte `at` of the
+    /// source.
+    pub(crate) fn map(&mut self, raw: &str, base: u32, at: u32) {
+        let end = self.text.len() as u32;
+        let mut from = base;
+        if raw.is_empty() {
+            self.end_at(at);
+        }
+        for (source, clean) in visible_parts(raw) {
+            let to = (from + clean as u32).min(end);
+            self.add_span(SourceSpan {
+                text: from..to,
+                source: at + source.start as u32..at + source.end as u32,
+            });
+            from = to;
+        }
     }
 
     /// Says that the line ends at a byte of the source.
@@ -298,6 +377,7 @@ impl Line {
             source: over(|span| &span.source),
             text: self.text.into_boxed_str(),
             runs: self.runs.into_boxed_slice(),
+            spans: self.spans.into_boxed_slice(),
             ..Row::default()
         }
     }
@@ -310,10 +390,10 @@ impl Line {
             self.push(&row.text[start..run.end as usize], run.style);
             start = run.end as usize;
         }
-        if !row.source.is_empty() {
+        for span in row.spans.iter().filter(|span| !span.source.is_empty()) {
             self.add_span(SourceSpan {
-                text: base + row.content.start..base + row.content.end,
-                source: row.source.clone(),
+                text: base + span.text.start..base + span.text.end,
+                source: span.source.clone(),
             });
         }
     }

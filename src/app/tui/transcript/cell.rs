@@ -88,6 +88,23 @@ pub struct ToolCell {
 }
 
 impl ToolCell {
+    /// What it is about: its command, its paths, what it looks for.
+    pub fn subject(&self) -> Cow<'_, str> {
+        match &*self.details {
+            Details::Command(command) => Cow::Borrowed(&command.command),
+            Details::Diff(diff) => {
+                let files = iter::once(diff).chain(&diff.files);
+                let paths: Vec<&str> = files.map(|file| file.path.as_str()).collect();
+                Cow::Owned(paths.join(" "))
+            }
+            Details::Matches(it) => Cow::Owned(format!("{} {}", it.pattern, it.path)),
+            Details::Files(it) => Cow::Owned(format!("{} {}", it.pattern, it.path)),
+            Details::Text(text) => Cow::Borrowed(&text.path),
+            Details::Attachment(file) => Cow::Borrowed(&file.path),
+            Details::Other(other) => Cow::Borrowed(&other.title),
+        }
+    }
+
     /// What its body shows: the output, the text, the names, the diffs one after the other.
     pub fn source(&self) -> Cow<'_, str> {
         match &*self.details {

@@ -10,6 +10,8 @@ use super::cells::{Cells, Neighbor};
 use super::pages::{self, Page, page_of};
 use super::reading::{LoadedPage, PageRequest};
 use super::sealing::LiveEnd;
+use super::search::Search;
+use super::selection::{Pointing, Selecting, Spot, Unit};
 use super::viewport::{Drawn, ScrollBy, Viewport};
 use super::{notices, rebuild};
 use crate::agent::session::SessionBranch;
@@ -30,13 +32,15 @@ pub struct Transcript {
     pub(super) cells: Cells,
     pending: Pending,
     viewport: Viewport,
+    selecting: Selecting,
+    pub(super) search: Option<Search>,
     now: i64,
     /// When time last passed for what runs (Unix ms).
     ticked: i64,
     /// The key that opens tool output, as users write it.
     fold_key: String,
     /// Where stored pages are read from.
-    branch: Arc<SessionBranch>,
+    pub(super) branch: Arc<SessionBranch>,
     /// The page that is being read.
     reading: Option<usize>,
     /// What of the end is stored.
@@ -100,6 +104,11 @@ impl Transcript {
     /// The number that the next cell gets.
     pub fn end(&self) -> usize {
         self.cells.end()
+    }
+
+    /// The numbers of the cells from the newest, as far as they are there without a hole.
+    pub(super) fn newest(&self) -> impl Iterator<Item = usize> {
+        self.cells.newest()
     }
 
     /// What stands before the cell with this number.
@@ -222,9 +231,53 @@ impl Transcript {
         self.viewport.is_following()
     }
 
+    /// What is selected, and what the next frame is to find out about it.
+    pub fn selecting(&self) -> &Selecting {
+        &self.selecting
+    }
+
+    /// Whether something is selected, or about to be.
+    pub fn has_selection(&self) -> bool {
+        self.selecting != Selecting::default()
+    }
+
+    /// What stands at a place of the transcript's area.
+    pub fn spot(&self, column: u16, row: u16) -> Spot {
+        self.viewport.spot(column, row)
+    }
+
+    /// Selects what stands at a place.
+    pub fn select(&mut self, at: Spot, unit: Unit) {
+        self.selecting.steps.push(Pointing::Begin(at, unit));
+    }
+
+    /// Selects up to a place.
+    pub fn select_to(&mut self, at: Spot) {
+        self.selecting.steps.push(Pointing::Extend(at));
+    }
+
+    /// Has what is selected copied.
+    pub fn copy_selection(&mut self) {
+        self.selecting.steps.push(Pointing::Copy);
+    }
+
+    /// Selects nothing any more. Answers whether something was selected.
+    pub fn deselect(&mut self) -> bool {
+        std::mem::take(&mut self.selecting) != Selecting::default()
+    }
+
+    /// Keeps what is visible where it is, also at the end, or no longer.
+    pub fn hold(&mut self, is_held: bool) {
+        self.viewport.set_held(is_held);
+    }
+
     /// Takes in what a frame found out.
     pub fn after_draw(&mut self, drawn: &Drawn) {
         self.viewport.after_draw(drawn);
+        self.selecting = Selecting {
+            selection: drawn.selection,
+            steps: Vec::new(),
+        };
         self.cells.clear_dirty();
         self.let_go(drawn.unread);
     }
@@ -247,6 +300,7 @@ impl Transcript {
         if page.generation == self.generation {
             self.reading = None;
             self.cells.insert(page.page, page.cells);
+            self.open_match();
         }
     }
 

@@ -2,6 +2,8 @@
 //! never a row of the whole: rows change with every width, places do not. Scrolling is recorded
 //! and resolved by the next frame, which knows the rows.
 
+use super::selection::{Copied, Selection, Spot};
+
 /// Where the top of the visible part is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Position {
@@ -39,11 +41,19 @@ pub enum ScrollBy {
     PreviousPrompt,
     /// To the prompt below.
     NextPrompt,
+    /// Until this byte of a cell's source is visible, or without one its title.
+    Show {
+        /// The cell.
+        cell: usize,
+        /// The byte.
+        byte: Option<u32>,
+    },
 }
 
 /// A row of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RowRef {
+    /// The cell.
     pub cell: usize,
     /// Within the cell.
     pub row: u32,
@@ -73,6 +83,12 @@ pub struct Drawn {
     pub unread: Option<usize>,
     /// Scrolls that wait for it.
     pub waiting: Vec<ScrollBy>,
+    /// Which of the visible rows show something of the source of their cell.
+    pub has_source: Vec<bool>,
+    /// What is selected.
+    pub selection: Option<Selection>,
+    /// What was to be copied.
+    pub copied: Option<Copied>,
 }
 
 /// The part of the conversation that the user looks at.
@@ -80,11 +96,37 @@ pub struct Drawn {
 pub struct Viewport {
     drawn: Drawn,
     pending_scrolls: Vec<ScrollBy>,
+    /// Whether it stays where it is, also at the end.
+    is_held: bool,
 }
 
 impl Viewport {
     pub fn position(&self) -> Position {
         self.drawn.position
+    }
+
+    /// Whether it stays where it is, also at the end.
+    pub fn is_held(&self) -> bool {
+        self.is_held
+    }
+
+    /// Holds what is visible where it is, or no longer.
+    pub(super) fn set_held(&mut self, is_held: bool) {
+        if is_held && !self.is_held && self.drawn.position == Position::Follow {
+            self.hold(usize::MAX);
+        }
+        self.is_held = is_held;
+    }
+
+    /// What stood at a place of the screen.
+    pub(super) fn spot(&self, column: u16, row: u16) -> Spot {
+        let row = self.drawn.rows.get(usize::from(row)).copied().flatten();
+        Spot { row, column }
+    }
+
+    /// Whether the visible row `row` shows something of its cell's source.
+    pub fn has_source(&self, row: u16) -> bool {
+        self.drawn.has_source.get(usize::from(row)) == Some(&true)
     }
 
     /// Scrolls that the next frame resolves, in order.

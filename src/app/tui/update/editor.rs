@@ -1,6 +1,6 @@
 //! Editing by keys, pastes, the external editor, and what an earlier run left unsent.
 
-use super::{list, sessions};
+use super::{list, search, sessions};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -22,6 +22,9 @@ pub fn act(app: &mut App, action: Action) {
 /// Inserts a paste; it goes into what has the keys.
 pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     app.start.demo = None;
+    if matches!(app.overlays.last(), Some(Overlay::Search(_))) {
+        return search::paste(app, &text);
+    }
     if list::paste(app, &text) {
         return Vec::new();
     }

@@ -2,8 +2,8 @@
 
 use super::command::{self, Command};
 use super::{
-    budget, completion, iterations, list, login, models, overlay, permission, questions, queue,
-    rule, scroll, sessions, stop, themes, tree, trials, undo,
+    budget, completion, copy, iterations, list, login, models, overlay, permission, questions,
+    queue, rule, scroll, search, sessions, stop, themes, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
@@ -28,6 +28,16 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
         && app.overlays.is_empty()
     {
         return queue::send(app, vec![Content::text(prompt)]);
+    }
+    // Ctrl+C is for copying while something is selected, as elsewhere; it was copied already.
+    let was_selected = app.transcript.deselect();
+    if was_selected && action == Some(Action::Interrupt) {
+        let key = app.key(Action::Interrupt);
+        app.say(
+            format!("It was copied when it was selected; {key} stops"),
+            3000,
+        );
+        return Vec::new();
     }
     if !app.overlays.is_empty() && action != Some(Action::Suspend) {
         return overlay::press(app, press, action);
@@ -148,6 +158,8 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         | Action::EditPrompt => {
             return tree::act(app, action, argument);
         }
+        Action::Search => return search::open(app, argument),
+        Action::CopyReply | Action::CopyList => return copy::act(app, action),
         Action::ToggleOutput
         | Action::ToggleThinking
         | Action::ToggleCell

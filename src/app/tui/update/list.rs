@@ -65,6 +65,7 @@ fn search(app: &mut App) {
             let found = app.composer.history().search(picker.query()).collect();
             picker.set_matches(found, 0);
         }
+        Some(Overlay::Copy(list)) => list.search(),
         Some(Overlay::Models(models)) => models.search(&app.models),
         Some(Overlay::Themes(themes)) => themes.search(),
         Some(Overlay::Login(login)) => login.search(),

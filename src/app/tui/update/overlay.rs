@@ -1,7 +1,8 @@
 //! Keys, pastes and choices while something lies over the screen.
 
 use super::{
-    iterations, list, login, models, permission, sessions, stop, themes, tree, trials, undo,
+    copy, iterations, list, login, models, permission, search, sessions, stop, themes, tree,
+    trials, undo,
 };
 use crate::agent::{ContextUsage, Leaving};
 use crate::app::action::Action;
@@ -48,6 +49,8 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         Some(Overlay::HistorySearch(_)) => {
             list::press(app, press, action.map(turned_around), choose)
         }
+        Some(Overlay::Search(_)) => search::press(app, press, action),
+        Some(Overlay::Copy(_)) => list::press(app, press, action, choose),
         Some(Overlay::Tree(_)) => tree::press(app, press, action),
         Some(Overlay::Opening(_)) => sessions::press_opening(app, press, action),
         Some(Overlay::Sessions(_)) => {
@@ -121,6 +124,7 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
             app.overlays.pop();
             Vec::new()
         }
+        Some(Overlay::Copy(_)) => copy::choose(app),
         Some(Overlay::Models(_)) => models::choose_entry(app),
         Some(Overlay::Themes(_)) => themes::choose(app),
         Some(Overlay::Login(_)) => login::choose(app),

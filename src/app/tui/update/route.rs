@@ -1,8 +1,8 @@
 //! The top match. It only routes: what a message means is decided by its owner.
 
 use super::{
-    agent, completion, editor, iterations, keys, list, login, models, overlay, queue, scroll,
-    sessions, settings, stop, terminal, themes, tree, trials, undo,
+    agent, completion, copy, editor, iterations, keys, list, login, models, mouse, overlay, queue,
+    search, sessions, settings, stop, terminal, themes, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
@@ -33,11 +33,13 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
         Msg::Agent(event) => agent::event(app, &event),
         Msg::Resubscribed(snapshot) => agent::resubscribed(app, &snapshot),
         Msg::AgentGone => agent::gone(app),
-        Msg::Drawn(drawn) => {
+        Msg::Drawn(mut drawn) => {
             app.areas = drawn.areas;
+            let copied = drawn.transcript.copied.take();
             app.transcript.after_draw(&drawn.transcript);
-            let request = app.transcript.request();
-            return request.map(Effect::ReadPage).into_iter().collect();
+            let request = app.transcript.request().map(Effect::ReadPage);
+            let copied = copied.map(|copied| copy::selected(app, copied));
+            return request.into_iter().chain(copied).collect();
         }
         Msg::Tick => tick(app),
         Msg::Done(result) => done(app, result),
@@ -63,7 +65,7 @@ fn input(app: &mut App, event: InputEvent) -> Vec<Effect> {
     match event {
         InputEvent::Key(press) => keys::press(app, press),
         InputEvent::Paste(text) => editor::paste(app, text),
-        InputEvent::Mouse(event) => scroll::mouse(app, event),
+        InputEvent::Mouse(event) => mouse::mouse(app, event),
         InputEvent::Focus(focused) => terminal::focus(app, focused),
         InputEvent::Report(report) => terminal::report(app, report),
         InputEvent::Closed => stop::end(app, ExitKind::TerminalGone),
@@ -72,6 +74,7 @@ fn input(app: &mut App, event: InputEvent) -> Vec<Effect> {
 
 fn tick(app: &mut App) -> Vec<Effect> {
     app.transcript.tick(app.now);
+    mouse::tick(app);
     if app.hint.as_ref().is_some_and(|hint| hint.until <= app.now) {
         app.hint = None;
     }
@@ -103,6 +106,8 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Favorites(favorites, direction) => {
             return models::cycle(app, favorites, direction);
         }
+        EffectResult::PagesSearched(found) => search::searched(app, found),
+        EffectResult::Copied(what, outcome) => return copy::done(app, &what, outcome),
         EffectResult::Saved(saved) => models::saved(app, saved),
         EffectResult::Providers(providers) => login::read(app, providers),
         EffectResult::KeyStored(stored) => return login::stored(app, stored),

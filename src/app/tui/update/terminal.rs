@@ -7,6 +7,7 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::TerminalReport;
 use crate::app::tui::layout::editor_size;
+use crate::app::tui::pointer::Pointer;
 
 pub fn resize(app: &mut App, size: Size) -> Vec<Effect> {
     app.size = size;
@@ -21,7 +22,8 @@ pub fn focus(app: &mut App, focused: bool) -> Vec<Effect> {
         // Another program may have switched branches meanwhile, or changed a theme.
         return vec![Effect::ReadBranch, Effect::ReadThemes];
     }
-    app.mouse_down = None;
+    app.pointer = Pointer::default();
+    app.transcript.hold(false);
     Vec::new()
 }
 

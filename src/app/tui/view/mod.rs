@@ -18,6 +18,8 @@ mod iterations;
 mod context;
 mod tree;
 mod undo;
+mod copy;
+mod search;
 mod comparison;
 mod models;
 mod themes;

@@ -9,8 +9,8 @@ use super::popup::{
     PopupDrawn, box_columns, draw_matches, draw_pager, draw_query, draw_text, open,
 };
 use super::{
-    comparison, context, iterations, login, models, opening, question, session_facts, sessions,
-    stats, themes, tree, undo,
+    comparison, context, copy, iterations, login, models, opening, question, search, session_facts,
+    sessions, stats, themes, tree, undo,
 };
 use crate::app::action::Action;
 use crate::app::humanize::plural;
@@ -64,6 +64,8 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
         Overlay::Undo(question) => undo::draw(app, question, area, buffer),
         Overlay::Rewind(list) => undo::draw_rewind(app, list, area, buffer),
         Overlay::HistorySearch(picker) => draw_history(app, picker, area, buffer),
+        Overlay::Search(bar) => search::draw(app, bar, area, buffer),
+        Overlay::Copy(list) => copy::draw(app, list, area, buffer),
         Overlay::Models(models) => models::draw(app, models, area, buffer),
         Overlay::Login(login) => login::draw(app, login, area, buffer),
         Overlay::Themes(list) => themes::draw(app, list, area, buffer),

@@ -9,5 +9,7 @@ mod container;
 mod writer;
 mod fence;
 mod table;
+mod code_blocks;
 
+pub use code_blocks::code_blocks;
 pub use stream::MarkdownRows;

@@ -363,7 +363,11 @@ impl Writer<'_, '_> {
         // A tab that is cut by the fence's indentation is longer here than in the source.
         let rest = self.chunk.source[start..].lines().next();
         let end = start + line.len().min(rest.map_or(0, str::len));
-        let text = Line::from_source(&clean, style, self.source(&(start..end)));
+        let text = if self.chunk.source.get(start..end) == Some(line) {
+            Line::visible(line, style, self.byte(start))
+        } else {
+            Line::from_source(&clean, style, self.source(&(start..end)))
+        };
         let from_row = self.rows.len();
         let prefix = Prefix::both(before);
         let columns = self.context.columns;
@@ -452,11 +456,14 @@ impl Writer<'_, '_> {
     }
 
     fn inline(&mut self, text: &str, style: Style, range: &Range<usize>) {
+        let source = self.source(range);
+        if !text.contains(['\n', '\r']) && self.chunk.source.get(range.clone()) == Some(text) {
+            return self.line.push_visible(text, style, source.start);
+        }
         let mut clean = visible(text);
         if clean.contains('\n') {
             clean = clean.replace('\n', " ").into();
         }
-        let source = self.source(range);
         self.line.push_source(&clean, style, source);
     }
 

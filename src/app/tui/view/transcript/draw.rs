@@ -5,7 +5,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::cache::TranscriptCache;
+use super::find;
 use super::rows::CellRows;
+use super::select::{self, Selector};
+use crate::app::tui::text::Row;
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{
     Anchor, CellBody, Drawn, Neighbor, Position, RowRef, ScrollBy, Transcript, cell_at, page_of,
@@ -44,8 +47,30 @@ pub fn draw(
     let (top, follows) = frame.resolve();
     let rows = frame.visible(top);
     frame.look_ahead(&rows);
-    let drawn = frame.report(top, follows, rows);
+    let mut drawn = frame.report(top, follows, rows);
     paint(cache, &drawn.rows, area, buffer);
+    if let Some(search) = transcript.search() {
+        find::paint(
+            transcript,
+            search,
+            cache,
+            &drawn.rows,
+            (area, theme),
+            buffer,
+        );
+    }
+    if transcript.has_selection() {
+        let mut selector = Selector {
+            transcript,
+            cache,
+            theme,
+        };
+        (drawn.selection, drawn.copied) = selector.resolve();
+        let marked = drawn.selection.and_then(|it| selector.mark(it));
+        if let Some(marked) = marked {
+            select::paint(cache, marked, &drawn.rows, (area, theme), buffer);
+        }
+    }
     cache.end(transcript);
     drawn
 }
@@ -118,7 +143,7 @@ impl Frame<'_> {
         }
         self.waiting.extend(scrolls);
         match top {
-            Some(top) if !self.reaches_end(top) => (top, false),
+            Some(top) if viewport.is_held() || !self.reaches_end(top) => (top, false),
             _ => (self.bottom(), true),
         }
     }
@@ -164,7 +189,35 @@ impl Frame<'_> {
                 Some(self.prompt_above(top))
             }
             ScrollBy::NextPrompt => self.prompt_below(top?),
+            ScrollBy::Show { cell, byte } => {
+                if let Neighbor::Unread(page) = self.transcript.at_or_after(cell) {
+                    self.wait(page, by);
+                    return top.or_else(|| Some(self.bottom()));
+                }
+                Some(self.show(top, cell, byte))
+            }
         }
+    }
+
+    /// The top at which a byte of a cell's source is visible: as it is, or a third of the screen above.
+    fn show(&mut self, top: Option<RowRef>, cell: usize, byte: Option<u32>) -> RowRef {
+        let top = top.unwrap_or_else(|| self.bottom());
+        let rows = self.rows_of(cell);
+        let row = match byte {
+            Some(byte) => rows.first_row(byte).unwrap_or(0),
+            None => rows.gap(),
+        };
+        let at = RowRef {
+            cell,
+            row: row as u32,
+        };
+        // The last row is covered by the line in which it is looked for.
+        let shown = self.visible(top);
+        let last = shown.len().saturating_sub(2);
+        if shown.iter().take(last).any(|row| *row == Some(at)) {
+            return top;
+        }
+        self.up(at, self.height / 3).0
     }
 
     fn prompt_above(&mut self, top: RowRef) -> RowRef {
@@ -366,11 +419,18 @@ impl Frame<'_> {
             },
             hidden_below,
             new_below: new_below.min(hidden_below),
+            has_source: rows.iter().map(|at| self.has_source(*at)).collect(),
             rows,
             seen: self.anchor_behind(if follows { last } else { seen }),
             unread: self.unread,
             waiting: std::mem::take(&mut self.waiting),
+            ..Drawn::default()
         }
+    }
+
+    fn has_source(&self, at: Option<RowRef>) -> bool {
+        let row = at.and_then(|at| self.cache.row(at));
+        row.is_some_and(Row::is_of_source)
     }
 
     /// The end of what the user has seen, in rows of the present width.

@@ -4,6 +4,8 @@ mod rows;
 mod heights;
 mod cache;
 mod draw;
+mod select;
+mod find;
 
 pub use cache::TranscriptCache;
 pub use draw::draw;

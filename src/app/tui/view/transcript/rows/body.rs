@@ -1,8 +1,6 @@
 //! What stands below a tool's title. Folded: the lines that matter most, one row each. Open: all
 //! of it, wrapped.
 
-use std::ops::Range;
-
 use ratatui::style::Style;
 
 use super::LayoutOptions;
@@ -191,8 +189,7 @@ impl<'a> Body<'a> {
 
     /// A line of the source that begins at byte `at`: one row when folded, wrapped when open.
     fn line(&mut self, at: usize, text: &str, style: Style) {
-        let source = at as u32..(at + text.len()) as u32;
-        self.styled(Line::from_source(&visible_line(text), style, source));
+        self.styled(Line::visible(text, style, at as u32));
     }
 
     fn styled(&mut self, line: Line) {
@@ -255,13 +252,9 @@ impl<'a> Body<'a> {
     fn matches(&mut self) {
         self.first_lines(MATCH_LINES, |body, at, line| {
             let theme = body.context.theme;
-            let clean = visible_line(line);
-            let split = location_len(&clean);
-            let byte = |at_clean: usize| (at + at_clean.min(line.len())) as u32;
-            let mut styled =
-                Line::from_source(&clean[..split], theme.match_location, byte(0)..byte(split));
-            let rest = byte(split)..byte(line.len());
-            styled.push_source(&clean[split..], theme.tool_output, rest);
+            let (location, text) = line.split_at(location_len(line));
+            let mut styled = Line::visible(location, theme.match_location, at as u32);
+            styled.push_visible(text, theme.tool_output, (at + location.len()) as u32);
             body.styled(styled);
         });
     }
@@ -369,19 +362,18 @@ impl<'a> Body<'a> {
                 index,
                 &clean,
             );
-            let source = at as u32..(at + line.len()) as u32;
-            body.numbered(index, &number, &clean, source);
+            body.numbered(index, &number, line, at as u32);
             index += 1;
         });
     }
 
-    fn numbered(&mut self, index: usize, number: &str, text: &str, source: Range<u32>) {
+    fn numbered(&mut self, index: usize, number: &str, text: &str, at: u32) {
         let theme = self.context.theme;
         let mut first = self.context.indent();
         first.push(number, theme.line_number);
         let rest = Line::of(" ".repeat(width(&first.text)), Style::new());
         let from_row = self.rows.len();
-        let line = Line::from_source(text, theme.tool_output, source);
+        let line = Line::visible(text, theme.tool_output, at);
         self.behind(&Prefix { first, rest }, line);
         mark_code(&mut self.rows[from_row..], 0, index, Style::new());
     }

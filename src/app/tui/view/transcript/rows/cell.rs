@@ -5,7 +5,6 @@ use ratatui::style::Style;
 use super::body;
 use crate::agent::NoticeLevel;
 use crate::app::humanize::{duration, short};
-use crate::app::sanitize::visible_line;
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::markdown::MarkdownRows;
 use crate::app::tui::text::width::width;
@@ -150,6 +149,12 @@ impl CellRows {
         (0..self.len()).rev().find(shows).unwrap_or(0)
     }
 
+    /// The row that shows byte `byte` of the source, or the first behind it.
+    pub fn first_row(&self, byte: u32) -> Option<usize> {
+        let shows = |row: &Row| row.has_source() && row.source.end > byte;
+        (0..self.len()).find(|at| self.get(*at).is_some_and(shows))
+    }
+
     /// How many rows show what stands before byte `byte` of the source, or nothing of it.
     pub fn rows_before(&self, byte: u32) -> usize {
         let is_before = |index: &usize| {
@@ -227,8 +232,7 @@ fn paragraph(
 ) {
     for (at, line) in lines(text) {
         let style = if at == 0 { first } else { others };
-        let source = at as u32..(at + line.len()) as u32;
-        let line = Line::from_source(&visible_line(line), style, source);
+        let line = Line::visible(line, style, at as u32);
         wrap(&line, &prefix, context.columns, Break::Words, rows);
         prefix.first = prefix.rest.clone();
     }

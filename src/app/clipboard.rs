@@ -1,0 +1,159 @@
+//! The clipboard, as far as it can be reached: by a program of this machine, through tmux, or by asking
+//! the terminal (OSC 52), of which nobody says whether it did it. Says which it was.
+
+use std::collections::HashMap;
+use std::fs::{OpenOptions, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+/// How long a clipboard program may take; those that stay to answer put themselves in the background.
+const TIMEOUT: Duration = Duration::from_secs(2);
+/// Bytes of OSC 52 that all terminals take which take any; some drop what is longer.
+const MAX_OSC: usize = 100_000;
+
+/// What became of a text that was to be copied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CopyOutcome {
+    /// It is in the clipboard: this program put it there.
+    Copied(&'static str),
+    /// tmux has it, and was asked to tell its terminal.
+    Tmux,
+    /// The terminal must be asked with these bytes. Whether it does it cannot be known, so that the text
+    /// is kept in a file too, if it can be.
+    Terminal(Vec<u8>, Option<PathBuf>),
+    /// It is too long for the terminal, and in this file, or why not.
+    TooLong(Result<PathBuf, String>),
+}
+
+/// A program that takes a text for the clipboard.
+struct Program {
+    command: &'static [&'static str],
+    /// The variable that says that there is a clipboard of its kind.
+    variable: Option<&'static str>,
+}
+
+const PROGRAMS: &[Program] = &[
+    Program {
+        command: &["pbcopy"],
+        variable: None,
+    },
+    Program {
+        command: &["wl-copy"],
+        variable: Some("WAYLAND_DISPLAY"),
+    },
+    Program {
+        command: &["xclip", "-selection", "clipboard"],
+        variable: Some("DISPLAY"),
+    },
+    Program {
+        command: &["xsel", "--clipboard", "--input"],
+        variable: Some("DISPLAY"),
+    },
+    Program {
+        command: &["clip.exe"],
+        variable: Some("WSL_DISTRO_NAME"),
+    },
+    Program {
+        command: &["termux-clipboard-set"],
+        variable: Some("TERMUX_VERSION"),
+    },
+];
+
+/// Copies `text` from a program with the environment `env`; what cannot be known to be copied is kept in
+/// `file`.
+pub async fn copy(text: &str, env: &HashMap<String, String>, file: Option<&Path>) -> CopyOutcome {
+    let has = |name: &str| env.get(name).is_some_and(|value| !value.is_empty());
+    // A clipboard of the machine at the other end is of no use to who sits at this one.
+    let is_remote = ["SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"]
+        .into_iter()
+        .any(has);
+    if !is_remote {
+        for program in PROGRAMS {
+            let there = program.variable.is_none_or(has);
+            if there && feed(program.command, text).await {
+                return CopyOutcome::Copied(program.command[0]);
+            }
+        }
+    }
+    if has("TMUX")
+        && (feed(&["tmux", "load-buffer", "-w", "-"], text).await
+            || feed(&["tmux", "load-buffer", "-"], text).await)
+    {
+        return CopyOutcome::Tmux;
+    }
+    let in_screen = has("STY");
+    match osc52(text, in_screen) {
+        Some(bytes) => CopyOutcome::Terminal(bytes, file.and_then(|file| keep(file, text).ok())),
+        None => CopyOutcome::TooLong(match file {
+            Some(file) => keep(file, text).map_err(|error| error.to_string()),
+            None => Err("nothing is kept on disk".to_owned()),
+        }),
+    }
+}
+
+/// Runs a program with `text` as its input. Whether it took it.
+async fn feed(command: &[&str], text: &str) -> bool {
+    let child = Command::new(command[0])
+        .args(&command[1..])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn();
+    let Ok(mut child) = child else { return false };
+    let run = async {
+        let mut input = child.stdin.take()?;
+        input.write_all(text.as_bytes()).await.ok()?;
+        drop(input);
+        child.wait().await.ok()
+    };
+    let status = timeout(TIMEOUT, run).await.ok().flatten();
+    status.is_some_and(|status| status.success())
+}
+
+/// What asks the terminal to put `text` into its clipboard; GNU screen hands it on only in a wrapper.
+/// None where it would be too long.
+fn osc52(text: &str, in_screen: bool) -> Option<Vec<u8>> {
+    let encoded = STANDARD.encode(text);
+    if encoded.len() > MAX_OSC {
+        return None;
+    }
+    let plain = format!("\x1b]52;c;{encoded}\x1b\\");
+    if !in_screen {
+        return Some(plain.into_bytes());
+    }
+    // Screen cuts what is longer than 768 bytes.
+    let body = format!("\x1b]52;c;{encoded}\x07");
+    let parts = body.as_bytes().chunks(700);
+    Some(
+        parts
+            .flat_map(|part| [b"\x1bP", part, b"\x1b\\"].concat())
+            .collect(),
+    )
+}
+
+/// Writes `text` into `file`, for the user's eyes only.
+fn keep(file: &Path, text: &str) -> io::Result<PathBuf> {
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut options = OpenOptions::new();
+    let mut open = options
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(file)?;
+    open.set_permissions(Permissions::from_mode(0o600))?;
+    open.write_all(text.as_bytes())?;
+    Ok(file.to_owned())
+}

@@ -1,0 +1,137 @@
+//! What can be copied with a key: replies, code, commands and their output, prompts. Plain data.
+
+use std::sync::Arc;
+
+use super::picker::Picker;
+use crate::app::tui::text::diff::{self, Sign};
+use crate::app::tui::text::markdown::code_blocks;
+use crate::app::tui::transcript::{CopySource, Transcript};
+
+/// Entries at most: who looks for something older searches or scrolls.
+const MAX_ITEMS: usize = 200;
+
+/// What kind of text it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CopyKind {
+    /// What the model said.
+    Reply,
+    /// A block of code in it, in this language.
+    Code(String),
+    /// A command.
+    Command,
+    /// What a tool answered.
+    Output,
+    /// What a tool changed.
+    Change,
+    /// What the user said.
+    Prompt,
+}
+
+/// Something that can be copied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopyItem {
+    /// What it is.
+    pub kind: CopyKind,
+    /// It.
+    pub text: Arc<str>,
+}
+
+impl CopyKind {
+    /// Its name in the list.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Reply => "reply",
+            Self::Code(language) if language.is_empty() => "code",
+            Self::Code(language) => language,
+            Self::Command => "command",
+            Self::Output => "output",
+            Self::Change => "diff",
+            Self::Prompt => "prompt",
+        }
+    }
+}
+
+impl CopyItem {
+    /// Everything that can be copied, newest first; of a reply itself, then its code from the last.
+    pub fn all(transcript: &Transcript) -> impl Iterator<Item = Self> + '_ {
+        let item = |kind, text: &str| Self {
+            kind,
+            text: text.trim_end_matches('\n').into(),
+        };
+        let items = transcript
+            .copy_sources()
+            .flat_map(move |source| match source {
+                CopySource::Reply(text) => {
+                    let code = code_blocks(text).into_iter().rev();
+                    let code = code.map(|(language, code)| item(CopyKind::Code(language), &code));
+                    let all = std::iter::once(item(CopyKind::Reply, text.trim()));
+                    all.chain(code).collect::<Vec<_>>()
+                }
+                CopySource::Call { command, output } => {
+                    let command = command.map(|text| item(CopyKind::Command, text));
+                    let output = Some(item(CopyKind::Output, &output));
+                    output.into_iter().chain(command).collect()
+                }
+                CopySource::Change(diff) => vec![item(CopyKind::Change, &without_numbers(&diff))],
+                CopySource::Prompt(text) => vec![item(CopyKind::Prompt, text)],
+            });
+        items.filter(|item| !item.text.is_empty()).take(MAX_ITEMS)
+    }
+
+    /// Whether the model said it.
+    pub fn is_reply(&self) -> bool {
+        self.kind == CopyKind::Reply
+    }
+}
+
+/// The lines of a diff with their signs.
+fn without_numbers(diff: &str) -> String {
+    let lines = diff::read(diff, 0).into_iter().map(|line| match line.sign {
+        Sign::Added => format!("+{}", line.text),
+        Sign::Removed => format!("-{}", line.text),
+        Sign::Context => format!(" {}", line.text),
+        Sign::Skipped => "...".to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The list of what can be copied.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CopyPicker {
+    /// What is typed, and which entries match it.
+    pub picker: Picker,
+    /// The entries, newest first.
+    pub items: Vec<CopyItem>,
+}
+
+impl CopyPicker {
+    /// A list of these.
+    pub fn new(items: Vec<CopyItem>) -> Self {
+        let mut list = Self {
+            items,
+            ..Self::default()
+        };
+        list.search();
+        list
+    }
+
+    /// Finds the entries that hold all words that are typed.
+    pub fn search(&mut self) {
+        let query = self.picker.query().to_lowercase();
+        let words: Vec<&str> = query.split_whitespace().collect();
+        let fits = |item: &CopyItem| {
+            let text = item.text.to_lowercase();
+            let holds = |word: &&str| item.kind.name().contains(*word) || text.contains(*word);
+            words.iter().all(holds)
+        };
+        let items = self.items.iter().enumerate();
+        let found = items.filter(|(_, item)| words.is_empty() || fits(item));
+        let found = found.map(|(at, _)| at).collect();
+        self.picker.set_matches(found, 0);
+    }
+
+    /// The selected entry.
+    pub fn chosen(&self) -> Option<&CopyItem> {
+        self.items.get(self.picker.chosen()?)
+    }
+}

@@ -1,0 +1,246 @@
+//! Selected rows back to the text they were made from: without what only the screen has (margins,
+//! numbers, borders, breaks that wrapping made).
+
+use std::ops::Range;
+
+use super::row::Row;
+use super::span::source_of;
+
+/// How the source of a cell is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyForm {
+    /// As it stands, from the first byte to the last: markdown with its marks.
+    Whole,
+    /// Line by line, of each what its row shows: without the numbers and signs before it.
+    Lines,
+}
+
+/// The rows of one cell that are selected, and what of the first and of the last.
+#[derive(Clone, Debug)]
+pub struct SelectedRows<'a> {
+    /// All rows of the cell.
+    pub rows: Vec<&'a Row>,
+    /// The first and the last that are selected.
+    pub range: Range<usize>,
+    /// The byte of the first one's text at which it begins.
+    pub from: u32,
+    /// The byte of the last one's text at which it ends.
+    pub to: u32,
+}
+
+impl SelectedRows<'_> {
+    /// The text that was selected; `source` is the cell's.
+    pub fn text(&self, source: &str, form: CopyForm) -> String {
+        let mut shown = self.range.clone().filter(|&at| self.source(at).is_some());
+        let (Some(first), last) = (shown.next(), shown.next_back()) else {
+            return match form {
+                CopyForm::Whole => String::new(),
+                CopyForm::Lines => self.decoration(),
+            };
+        };
+        let last = last.unwrap_or(first);
+        match form {
+            CopyForm::Whole if self.code_block(first, last).is_none() => {
+                self.whole(source, first, last)
+            }
+            CopyForm::Whole => self.lines(source, first..last + 1),
+            CopyForm::Lines => self.lines(source, self.range.clone()),
+        }
+    }
+
+    /// The selected bytes of row `at`'s text.
+    pub fn text_range(&self, at: usize) -> Range<u32> {
+        let row = self.rows[at];
+        let from = if at == self.range.start { self.from } else { 0 };
+        let to = if at + 1 == self.range.end {
+            self.to
+        } else {
+            row.text.len() as u32
+        };
+        from..to.max(from)
+    }
+
+    /// The bytes of the source that are selected in row `at`.
+    fn source(&self, at: usize) -> Option<Range<u32>> {
+        source_of(&self.rows[at].spans, &self.text_range(at))
+    }
+
+    /// The block of code that all rows with something selected belong to.
+    fn code_block(&self, first: usize, last: usize) -> Option<u32> {
+        let block = self.rows[first].code?.block;
+        let mut rows = self.rows[first..=last].iter();
+        let inside = rows.all(|row| row.code.is_some_and(|code| code.block == block));
+        inside.then_some(block)
+    }
+
+    fn whole(&self, source: &str, first: usize, last: usize) -> String {
+        let mut all: Option<Range<u32>> = None;
+        for part in (first..=last).filter_map(|at| self.source(at)) {
+            let known = all.get_or_insert_with(|| part.clone());
+            *known = known.start.min(part.start)..known.end.max(part.end);
+        }
+        let Some(all) = all else {
+            return String::new();
+        };
+        let (mut start, mut end) = (all.start as usize, all.end as usize);
+        if self.begins_row(first) {
+            start = self.line_start(source, first, last, start);
+        }
+        if self.ends_row(last) {
+            end = self.line_end(source, first, last, end);
+        }
+        slice(source, start..end).to_owned()
+    }
+
+    /// Whether the selection begins with the first of what row `at` shows of the source.
+    fn begins_row(&self, at: usize) -> bool {
+        self.text_range(at).start <= self.rows[at].content.start
+    }
+
+    fn ends_row(&self, at: usize) -> bool {
+        self.text_range(at).end >= self.rows[at].content.end
+    }
+
+    /// Where the line begins that byte `start` stands on, with the marks before it that are not shown,
+    /// and the fence of a code block that is left again.
+    fn line_start(&self, source: &str, first: usize, last: usize, start: usize) -> usize {
+        let mut line = slice(source, 0..start).rfind('\n').map_or(0, |at| at + 1);
+        let shown = self.rows[..first].iter().rev();
+        let before = shown.map(|row| row.source.end as usize).next().unwrap_or(0);
+        let begins_code = self.rows[first]
+            .code
+            .filter(|code| code.line == 0 && code.from == 0);
+        let leaves = self.code_block(first, last).is_none();
+        if let (Some(_), true, 1..) = (begins_code, leaves, line) {
+            line = slice(source, 0..line - 1)
+                .rfind('\n')
+                .map_or(0, |at| at + 1);
+        }
+        if before <= line { line } else { start }
+    }
+
+    /// Where the line ends that byte `end` stands on; the same for marks behind it.
+    fn line_end(&self, source: &str, first: usize, last: usize, end: usize) -> usize {
+        let line_end = |from: usize| {
+            let rest = slice(source, from..source.len());
+            from + rest.find('\n').unwrap_or(rest.len())
+        };
+        let mut line = line_end(end);
+        let mut below = self.rows[last + 1..].iter().filter(|row| row.has_source());
+        let next = below.next();
+        let ends_code = self.rows[last].code.is_some_and(|code| {
+            let goes_on = next.and_then(|row| row.code);
+            goes_on.is_none_or(|next| next.block != code.block)
+        });
+        if ends_code && self.code_block(first, last).is_none() && line < source.len() {
+            line = line_end(line + 1);
+        }
+        let next = next.map_or(source.len(), |row| row.source.start as usize);
+        if line <= next { line } else { end }
+    }
+
+    /// Line by line; a line that goes over several rows is one.
+    fn lines(&self, source: &str, range: Range<usize>) -> String {
+        let mut lines: Vec<String> = Vec::new();
+        let mut open: Option<Range<u32>> = None;
+        let signs = self.signs(source);
+        for at in range.clone() {
+            let row = self.rows[at];
+            if let Some(part) = self.source(at) {
+                let all = open.get_or_insert_with(|| part.clone());
+                *all = all.start.min(part.start)..all.end.max(part.end);
+                let ends = range.end == at + 1 || self.source(at + 1).is_none();
+                if row.soft_wrap && !ends {
+                    continue;
+                }
+                let (start, mut end) = (all.start as usize, all.end as usize);
+                if self.ends_row(at) && !row.soft_wrap {
+                    // What was left out where the row ends belongs to the line.
+                    let rest = slice(source, end..source.len());
+                    end += rest.find('\n').unwrap_or(rest.len());
+                }
+                let text = slice(source, start..end);
+                let text = text.strip_suffix('\r').unwrap_or(text);
+                lines.push(match sign(source, start).filter(|_| signs) {
+                    Some(sign) => format!("{sign}{text}"),
+                    None => text.to_owned(),
+                });
+                open = None;
+            } else if row.text.trim().is_empty() || row.is_of_source() {
+                lines.push(String::new());
+            } else {
+                let text = self.shown(at);
+                if !text.is_empty() {
+                    lines.push(text.to_owned());
+                }
+            }
+        }
+        lines.join("\n").trim_matches('\n').to_owned()
+    }
+
+    /// Whether lines of a diff are selected that would not be told apart without their signs.
+    fn signs(&self, source: &str) -> bool {
+        let mut found = [false; 2];
+        for at in self.range.clone() {
+            let row = self.rows[at];
+            let numbered = row.text.get(..row.content.start as usize).unwrap_or("");
+            if row.code.is_none() || !numbered.trim_start().starts_with(['+', '-', '−']) {
+                continue;
+            }
+            if let Some(part) = self.source(at) {
+                match sign(source, part.start as usize) {
+                    Some('+') => found[0] = true,
+                    Some('-') => found[1] = true,
+                    _ => {}
+                }
+            }
+        }
+        found == [true, true]
+    }
+
+    /// What is shown where nothing comes from the source: a title, an error.
+    fn decoration(&self) -> String {
+        let rows = self
+            .range
+            .clone()
+            .filter(|at| !self.rows[*at].is_of_source());
+        let rows = rows.map(|at| self.shown(at));
+        let rows: Vec<&str> = rows.collect();
+        rows.join("\n").trim_matches('\n').to_owned()
+    }
+
+    /// What is selected of what row `at` shows, without its mark.
+    fn shown(&self, at: usize) -> &str {
+        // What is folded away, and how to open it.
+        if self.rows[at].text.trim_start().starts_with(['…', '⋯']) {
+            return "";
+        }
+        let range = self.text_range(at);
+        let text = self.rows[at]
+            .text
+            .get(range.start as usize..range.end as usize);
+        let marks = ['✓', '✗', '●', '○', '⊘', '∴', '│', '▎', '❯', '·'];
+        let text = text.unwrap_or_default();
+        text.trim_start_matches(|c: char| c.is_whitespace() || marks.contains(&c))
+            .trim_end()
+    }
+}
+
+/// The sign of the line of a diff that byte `at` stands on.
+fn sign(source: &str, at: usize) -> Option<char> {
+    let before = slice(source, 0..at);
+    let line = before.rfind('\n').map_or(0, |at| at + 1);
+    let mut prefix = before[line..].chars();
+    let sign = prefix
+        .next()
+        .filter(|sign| matches!(sign, '+' | '-' | ' '))?;
+    let is_number = |c: char| c.is_ascii_digit() || matches!(c, ' ' | '~');
+    prefix.all(is_number).then_some(sign)
+}
+
+/// The bytes `range` of `source`, as far as they are characters.
+fn slice(source: &str, range: Range<usize>) -> &str {
+    let start = source.floor_char_boundary(range.start.min(source.len()));
+    let end = source.ceil_char_boundary(range.end.min(source.len()));
+    source.get(start..end).unwrap_or_default()
+}

@@ -1,0 +1,62 @@
+//! Where the text of a line or row comes from: parts of it, each with the bytes of the source that it
+//! shows.
+
+use std::ops::Range;
+
+/// A part of a line that comes from the source. Where both have the same length, they are the same
+/// bytes; where not, the text was changed on the way (a tab, an entity).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceSpan {
+    /// Bytes of the text.
+    pub text: Range<u32>,
+    /// Bytes of the source.
+    pub source: Range<u32>,
+}
+
+impl SourceSpan {
+    pub(super) fn is_exact(&self) -> bool {
+        self.text.len() == self.source.len()
+    }
+
+    /// The byte of the source at `offset` of the line's text.
+    pub(super) fn source_at(&self, offset: u32) -> u32 {
+        if offset >= self.text.end {
+            return self.source.end;
+        }
+        (self.source.start + offset.saturating_sub(self.text.start)).min(self.source.end)
+    }
+
+    /// The part of the source that the bytes `text` show; what was changed on the way counts whole.
+    fn clipped(&self, text: &Range<u32>) -> Option<Range<u32>> {
+        let (from, to) = (self.text.start.max(text.start), self.text.end.min(text.end));
+        if from >= to {
+            return None;
+        }
+        if !self.is_exact() {
+            return Some(self.source.clone());
+        }
+        Some(self.source_at(from)..self.source.start + (to - self.text.start))
+    }
+}
+
+/// The bytes of the source that the bytes `text` of a row show, from the first to the last.
+pub fn source_of(spans: &[SourceSpan], text: &Range<u32>) -> Option<Range<u32>> {
+    let parts = spans.iter().filter_map(|span| span.clipped(text));
+    parts.reduce(|all, part| all.start.min(part.start)..all.end.max(part.end))
+}
+
+/// The bytes of the text that show `source`, part by part.
+pub fn text_of(spans: &[SourceSpan], source: Range<u32>) -> impl Iterator<Item = Range<u32>> + '_ {
+    spans.iter().filter_map(move |span| {
+        let from = span.source.start.max(source.start);
+        let to = span.source.end.min(source.end);
+        if from >= to {
+            return None;
+        }
+        if !span.is_exact() {
+            return Some(span.text.clone());
+        }
+        let start = span.text.start + (from - span.source.start);
+        Some(start..start + (to - from))
+    })
+}

@@ -1,0 +1,47 @@
+//! What of a conversation can be copied without pointing at it.
+
+use std::borrow::Cow;
+
+use super::cell::CellBody;
+use super::state::Transcript;
+use crate::agent::Details;
+
+/// A text of the conversation.
+#[derive(Clone, Debug)]
+pub enum CopySource<'a> {
+    /// What the model said.
+    Reply(&'a str),
+    /// A tool call.
+    Call {
+        /// Its command, if it is one.
+        command: Option<&'a str>,
+        /// What came of it.
+        output: Cow<'a, str>,
+    },
+    /// What a call changed, in the display form of diffs.
+    Change(Cow<'a, str>),
+    /// What the user said.
+    Prompt(&'a str),
+}
+
+impl Transcript {
+    /// The texts that can be copied, newest first, as far as they are in memory.
+    pub fn copy_sources(&self) -> impl Iterator<Item = CopySource<'_>> {
+        self.newest()
+            .filter_map(|index| match &self.cell(index)?.body {
+                CellBody::User { text, .. } => Some(CopySource::Prompt(text)),
+                CellBody::Assistant { text, .. } => Some(CopySource::Reply(text)),
+                CellBody::Tool(tool) if matches!(*tool.details, Details::Diff(_)) => {
+                    Some(CopySource::Change(tool.source()))
+                }
+                CellBody::Tool(tool) => Some(CopySource::Call {
+                    command: match &*tool.details {
+                        Details::Command(command) => Some(&command.command),
+                        _ => None,
+                    },
+                    output: tool.source(),
+                }),
+                _ => None,
+            })
+    }
+}

@@ -1,0 +1,135 @@
+//! Searching the transcript, and showing what was found where it stands.
+
+use super::cell::{Cell, Fold};
+use super::cells::Cells;
+use super::pages::cell_at;
+use super::reading::PageRequest;
+use super::search::{PageSearch, PagesSearched, Search};
+use super::state::Transcript;
+use super::viewport::ScrollBy;
+
+impl Transcript {
+    /// Begins a search at what is visible.
+    pub fn begin_search(&mut self) {
+        let last = self.viewport().visible_cells().next_back();
+        self.search = Some(Search::starting(last.unwrap_or(usize::MAX)));
+    }
+
+    /// Ends it. What was opened for it stays open where the search ended.
+    pub fn end_search(&mut self) {
+        self.search = None;
+    }
+
+    /// The search that is under way.
+    pub(crate) fn search(&self) -> Option<&Search> {
+        self.search.as_ref()
+    }
+
+    /// Which of how many matches is shown, and whether more may be found; none without a search.
+    pub fn found(&self) -> Option<((usize, usize), bool)> {
+        let search = self.search.as_ref()?;
+        Some((search.count(), search.is_searching()))
+    }
+
+    /// Looks for another text. Answers what is to be searched elsewhere.
+    pub fn search_for(&mut self, query: &str) -> Option<PageSearch> {
+        let mut search = self.search.take()?;
+        search.search(query, cells(&self.cells));
+        let unread = self.cells.pages().iter().enumerate();
+        let unread = unread.filter_map(|(page, it)| {
+            let entries = it.entries.clone().filter(|_| it.cells.is_none())?;
+            Some(PageRequest {
+                generation: self.generation(),
+                page,
+                entries,
+                branch: self.branch.clone(),
+            })
+        });
+        let pages: Vec<PageRequest> = unread.collect();
+        let pattern = search.pattern().cloned();
+        search.unread = pattern.as_ref().map_or(0, |_| pages.len());
+        self.search = Some(search);
+        self.show_match();
+        let generation = self.generation();
+        Some(PageSearch {
+            generation,
+            pages,
+            pattern: pattern?,
+        })
+        .filter(|search| !search.pages.is_empty())
+    }
+
+    /// Takes in what was found in pages that are not in memory.
+    pub fn add_matches(&mut self, found: PagesSearched) {
+        let generation = self.generation();
+        if let Some(search) = self
+            .search
+            .as_mut()
+            .filter(|_| found.generation == generation)
+        {
+            let before = search.current().is_some();
+            search.add(found);
+            if !before {
+                self.show_match();
+            }
+        }
+    }
+
+    /// Goes to the match before, or to the next.
+    pub fn go_to_match(&mut self, up: bool) {
+        if let Some(search) = &mut self.search {
+            search.go(up);
+            self.show_match();
+        }
+    }
+
+    /// Scrolls to the match, and opens what it is folded away in. What was opened for the one before is
+    /// folded again.
+    fn show_match(&mut self) {
+        let Some(search) = &mut self.search else {
+            return;
+        };
+        let found = search.current().cloned();
+        let cell = found.as_ref().map(|found| found.cell);
+        if let Some(opened) = search.opened.take_if(|opened| Some(*opened) != cell)
+            && self
+                .cell(opened)
+                .is_some_and(|cell| cell.fold == Fold::Open)
+        {
+            self.toggle(opened);
+        }
+        self.open_match();
+        if let Some(found) = found {
+            let byte = found.source.map(|source| source.start);
+            self.scroll(ScrollBy::Show {
+                cell: found.cell,
+                byte,
+            });
+        }
+    }
+
+    /// Opens the cell of the match, if it is there and folded.
+    pub(super) fn open_match(&mut self) {
+        let Some(search) = &self.search else { return };
+        let Some(found) = search.current().filter(|found| found.source.is_some()) else {
+            return;
+        };
+        let index = found.cell;
+        let folded = |cell: &Cell| cell.folds() && cell.fold == Fold::Folded;
+        if self.cell(index).is_some_and(folded) {
+            self.toggle(index);
+            if let Some(search) = &mut self.search {
+                search.opened = Some(index);
+            }
+        }
+    }
+}
+
+/// All cells that are in memory, in order.
+fn cells(cells: &Cells) -> impl Iterator<Item = (usize, &Cell)> {
+    let pages = cells.pages().iter().enumerate();
+    pages.flat_map(|(page, it)| {
+        let cells = it.cells.iter().flatten().enumerate();
+        cells.map(move |(place, cell)| (cell_at(page, place), cell))
+    })
+}

@@ -1,0 +1,87 @@
+//! What of the conversation is selected, as plain data. What the mouse does is recorded, and resolved by
+//! the next frame, which knows the rows.
+
+use super::viewport::RowRef;
+
+/// What is selected at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// A character.
+    #[default]
+    Character,
+    /// A word, a path, an address.
+    Word,
+    /// A line of the source.
+    Line,
+}
+
+/// A place between two characters of a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The row it is on, as laid out at `width`.
+    pub at: RowRef,
+    /// Byte of that row's text.
+    pub byte: u32,
+    /// The width, in columns, that both count in.
+    pub width: u16,
+    /// Byte of the cell's source, where the row shows any: it holds at every width.
+    pub source: Option<u32>,
+}
+
+/// From one place to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stretch {
+    /// Where it begins.
+    pub from: Place,
+    /// Where it ends.
+    pub to: Place,
+}
+
+/// What is selected: everything from one stretch to the other, in whatever order they stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Where it was begun.
+    pub anchor: Stretch,
+    /// Where it goes to.
+    pub head: Stretch,
+    /// What it grows by.
+    pub unit: Unit,
+}
+
+/// A place of the screen that was pointed at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The row that stood there; none below the end.
+    pub row: Option<RowRef>,
+    /// The column, counted from the left edge of the transcript.
+    pub column: u16,
+}
+
+/// A step of selecting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pointing {
+    /// Select what is here, and from here on.
+    Begin(Spot, Unit),
+    /// Select up to here.
+    Extend(Spot),
+    /// Copy what is selected.
+    Copy,
+}
+
+/// What is selected, and steps that the next frame resolves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selecting {
+    /// What is selected, if something is.
+    pub selection: Option<Selection>,
+    /// In order.
+    pub steps: Vec<Pointing>,
+}
+
+/// Text that was selected to be copied.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Copied {
+    /// The text.
+    pub text: String,
+    /// Whether some of it is missing, because that part of the conversation is not in memory.
+    pub has_gap: bool,
+}

@@ -1,0 +1,104 @@
+//! Copying: what was selected, the last reply, or something from the list; and what is said of it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::agent::NoticeLevel;
+use crate::app::action::Action;
+use crate::app::clipboard::CopyOutcome;
+use crate::app::humanize::{abbreviate_home, plural};
+use crate::app::tui::app::App;
+use crate::app::tui::effect::{Effect, TerminalEffect};
+use crate::app::tui::overlay::{CopyItem, CopyPicker, Overlay};
+use crate::app::tui::transcript::Copied;
+
+/// How long it is said that something was copied.
+const SAID_MS: i64 = 3000;
+/// The same of what the user has to do something about.
+const LONG_MS: i64 = 10_000;
+
+pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
+    if action == Action::CopyList {
+        let items: Vec<CopyItem> = CopyItem::all(&app.transcript).collect();
+        if !items.is_empty() {
+            app.overlays.push(Overlay::Copy(CopyPicker::new(items)));
+            return Vec::new();
+        }
+    } else {
+        let reply = CopyItem::all(&app.transcript).find(CopyItem::is_reply);
+        if let Some(reply) = reply {
+            return copy(app, &reply, "the last reply");
+        }
+    }
+    app.say("There is nothing to copy yet", SAID_MS);
+    Vec::new()
+}
+
+/// Copies what is selected in the list.
+pub fn choose(app: &mut App) -> Vec<Effect> {
+    let Some(Overlay::Copy(list)) = app.overlays.last() else {
+        return Vec::new();
+    };
+    let item = list.chosen().cloned();
+    app.overlays.pop();
+    item.map_or_else(Vec::new, |item| copy(app, &item, item.kind.name()))
+}
+
+fn copy(app: &mut App, item: &CopyItem, what: &str) -> Vec<Effect> {
+    app.transcript.deselect();
+    let what = format!("{what}, {}", amount(&item.text));
+    vec![Effect::Copy(Arc::clone(&item.text), what)]
+}
+
+/// What was selected is copied.
+pub fn selected(app: &mut App, copied: Copied) -> Effect {
+    if copied.has_gap {
+        app.transcript.push_notice(
+            NoticeLevel::Warning,
+            "A part of what was selected is not in memory, and missing in the copy\n\
+             /export writes all of the conversation into a file",
+        );
+    }
+    let what = amount(&copied.text);
+    Effect::Copy(copied.text.into(), what)
+}
+
+fn amount(text: &str) -> String {
+    match text.lines().count() as u64 {
+        0 | 1 => plural(text.chars().count() as u64, "character", "characters"),
+        lines => plural(lines, "line", "lines"),
+    }
+}
+
+/// A text was copied, or not: says what is known.
+pub fn done(app: &mut App, what: &str, outcome: CopyOutcome) -> Vec<Effect> {
+    let home = app.status.home.clone();
+    let place = |file: &Path| abbreviate_home(file, home.as_deref());
+    match outcome {
+        CopyOutcome::Copied(program) => app.say(format!("Copied {what} ({program})"), SAID_MS),
+        CopyOutcome::Tmux => app.say(
+            format!("Copied {what} into tmux, which was asked to tell the terminal"),
+            SAID_MS,
+        ),
+        CopyOutcome::Terminal(bytes, file) => {
+            let kept = file.map_or(String::new(), |file| format!("; also in {}", place(&file)));
+            app.say(
+                format!("Sent {what} to the terminal's clipboard{kept}"),
+                SAID_MS * 2,
+            );
+            return vec![Effect::Terminal(TerminalEffect::AskClipboard(bytes))];
+        }
+        CopyOutcome::TooLong(Ok(file)) => app.say(
+            format!("Not in the clipboard: too long for it. {what} in {}", place(&file)),
+            LONG_MS,
+        ),
+        CopyOutcome::TooLong(Err(error)) => app.transcript.push_notice(
+            NoticeLevel::Error,
+            format!(
+                "Nothing was copied: no clipboard program was found, and {what} are too long for the \
+                 terminal's\nInstall wl-copy, xclip or xsel ({error})"
+            ),
+        ),
+    }
+    Vec::new()
+}

@@ -1,0 +1,173 @@
+//! The mouse: the wheel scrolls, a click opens and chooses, a drag selects and copies.
+
+use ratatui::layout::{Position, Rect};
+
+use super::{completion, overlay, sessions};
+use crate::app::tui::app::App;
+use crate::app::tui::effect::Effect;
+use crate::app::tui::input::{MouseButton, MouseEvent, MouseEventKind};
+use crate::app::tui::overlay::Overlay;
+use crate::app::tui::pointer::{Edge, Press};
+use crate::app::tui::transcript::{ScrollBy, Unit};
+
+/// Rows a turn of the wheel moves.
+const WHEEL_ROWS: i32 = 3;
+/// Time between two rows that a drag beyond the edge scrolls by.
+const EDGE_MS: i64 = 40;
+
+pub fn mouse(app: &mut App, event: MouseEvent) -> Vec<Effect> {
+    let at = (event.column, event.row);
+    match event.kind {
+        MouseEventKind::ScrollUp => wheel(app, -WHEEL_ROWS),
+        MouseEventKind::ScrollDown => wheel(app, WHEEL_ROWS),
+        MouseEventKind::Down(MouseButton::Left) => press(app, at),
+        MouseEventKind::Drag(MouseButton::Left) => drag(app, at),
+        MouseEventKind::Up(MouseButton::Left) => return release(app, at),
+        _ => {}
+    }
+    Vec::new()
+}
+
+fn press(app: &mut App, at: (u16, u16)) {
+    let unit = match app.pointer.press(app.now, at) {
+        1 => Unit::Character,
+        2 => Unit::Word,
+        _ => Unit::Line,
+    };
+    let area = app.areas.transcript;
+    let listed = app.completion.is_some() && app.areas.completion.contains(at.into());
+    let free = app.overlays.is_empty() && !app.areas.pill.contains(at.into());
+    let inside = free && !listed && area.contains(at.into());
+    let spot = inside.then(|| app.transcript.spot(at.0 - area.x, at.1 - area.y));
+    let deselected = app.transcript.deselect() && unit == Unit::Character;
+    if let (Some(spot), Unit::Word | Unit::Line) = (spot, unit) {
+        app.transcript.select(spot, unit);
+    }
+    app.pointer.down = Some(Press {
+        at,
+        spot,
+        unit,
+        moved: false,
+        deselected,
+    });
+}
+
+fn drag(app: &mut App, (column, row): (u16, u16)) {
+    let Some(down) = &mut app.pointer.down else {
+        return;
+    };
+    let Some(spot) = down.spot else { return };
+    if !down.moved && down.at == (column, row) {
+        return;
+    }
+    if !std::mem::replace(&mut down.moved, true) {
+        if down.unit == Unit::Character {
+            app.transcript.select(spot, Unit::Character);
+        }
+        // What is selected must not move away under the mouse.
+        app.transcript.hold(true);
+    }
+    let area = app.areas.transcript;
+    let column = column.clamp(area.x, area.right().saturating_sub(1)) - area.x;
+    let rows = if row < area.y || (row == area.y && area.y == 0) {
+        -1
+    } else {
+        i32::from(row >= area.bottom())
+    };
+    let edge = (rows != 0).then_some(Edge {
+        rows,
+        column,
+        at: app.now + EDGE_MS,
+    });
+    if app.pointer.edge.is_none() || edge.is_none() {
+        app.pointer.edge = edge;
+    }
+    let row = row.clamp(area.y, area.bottom().saturating_sub(1)) - area.y;
+    let spot = app.transcript.spot(column, row);
+    app.transcript.select_to(spot);
+}
+
+/// Time passes while a drag is held beyond the edge.
+pub fn tick(app: &mut App) {
+    let Some(edge) = app.pointer.edge.filter(|edge| edge.at <= app.now) else {
+        return;
+    };
+    app.pointer.edge = Some(Edge {
+        at: app.now + EDGE_MS,
+        ..edge
+    });
+    app.transcript.scroll(ScrollBy::Rows(edge.rows));
+    let last = app.areas.transcript.height.saturating_sub(1);
+    let row = if edge.rows < 0 { 0 } else { last };
+    let spot = app.transcript.spot(edge.column, row);
+    app.transcript.select_to(spot);
+}
+
+fn release(app: &mut App, at: (u16, u16)) -> Vec<Effect> {
+    app.pointer.edge = None;
+    let Some(down) = app.pointer.down.take() else {
+        return Vec::new();
+    };
+    if down.moved {
+        app.transcript.hold(false);
+    }
+    if down.spot.is_some() && (down.moved || down.unit != Unit::Character) {
+        app.transcript.copy_selection();
+    } else if down.at == at && !down.deselected {
+        let (column, row) = at;
+        let list = app.areas.completion;
+        if app.completion.is_some() && list.contains(at.into()) {
+            let row = app.areas.completion_top + usize::from(row - list.y);
+            return completion::click(app, row);
+        }
+        if !app.overlays.is_empty() {
+            return click_over(app, column, row);
+        }
+        click(app, column, row);
+    }
+    Vec::new()
+}
+
+fn wheel(app: &mut App, rows: i32) {
+    let (by, end) = (rows as isize, app.areas.list_end);
+    let over = app.overlays.last_mut();
+    let Some(overlay) = over.filter(|it| !matches!(it, Overlay::Search(_))) else {
+        return app.transcript.scroll(ScrollBy::Rows(rows));
+    };
+    if let Some(pager) = overlay.pager() {
+        pager.go(by, end);
+    } else if let Some(picker) = overlay.picker() {
+        picker.go(by);
+        sessions::look(app);
+    }
+}
+
+/// A click while something lies over the screen: chooses from a list.
+fn click_over(app: &mut App, col: u16, row: u16) -> Vec<Effect> {
+    let list = app.areas.list;
+    let picker = app.overlays.last_mut().and_then(Overlay::picker);
+    if let Some(picker) = picker.filter(|_| list.contains(Position::new(col, row))) {
+        let at = app.areas.list_top + usize::from(row - list.y);
+        if at < picker.matches().len() {
+            picker.select(at);
+            return overlay::choose(app);
+        }
+    }
+    Vec::new()
+}
+
+fn click(app: &mut App, col: u16, row: u16) {
+    let at = Position::new(col, row);
+    let inside = |area: Rect| area.contains(at).then(|| (col - area.x, row - area.y));
+    if let Some((col, row)) = inside(app.areas.text) {
+        app.composer.click(col, row);
+    } else if let Some((_, row)) = inside(app.areas.transcript) {
+        let last_row = row + 1 == app.areas.transcript.height;
+        if last_row && !app.transcript.is_following() && app.areas.pill.contains(at) {
+            app.transcript.scroll(ScrollBy::End);
+        } else if !app.transcript.viewport().has_source(row) {
+            // A click into a text means the text.
+            app.transcript.toggle_at(row);
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! Selecting: from places on the screen to places in cells, from these to the text that is copied and
+//! the columns that are marked.
+
+use std::ops::Range;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::cache::TranscriptCache;
+use super::rows::CellRows;
+use crate::app::tui::text::copying::{CopyForm, SelectedRows};
+use crate::app::tui::text::{Row, width};
+use crate::app::tui::theme::Theme;
+use crate::app::tui::transcript::{
+    Cell, CellBody, Copied, Neighbor, Place, Pointing, RowRef, Selection, Spot, Stretch,
+    Transcript, Unit, cell_at,
+};
+
+/// A row and a byte of its text.
+type At = (RowRef, u32);
+
+/// What is selected, by the rows that are laid out now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marked {
+    from: At,
+    to: At,
+}
+
+/// Resolves what is selected.
+pub struct Selector<'a> {
+    pub transcript: &'a Transcript,
+    pub cache: &'a mut TranscriptCache,
+    pub theme: &'a Theme,
+}
+
+impl Selector<'_> {
+    /// Takes the steps since the last frame: what is selected now, and what is to be copied.
+    pub fn resolve(&mut self) -> (Option<Selection>, Option<Copied>) {
+        let selecting = self.transcript.selecting();
+        let (mut selection, mut copied) = (selecting.selection, None);
+        for step in &selecting.steps {
+            match *step {
+                Pointing::Begin(spot, unit) => {
+                    selection = self.stretch(spot, unit).map(|stretch| Selection {
+                        anchor: stretch,
+                        head: stretch,
+                        unit,
+                    });
+                }
+                Pointing::Extend(spot) => {
+                    if let Some(selection) = &mut selection
+                        && let Some(head) = self.stretch(spot, selection.unit)
+                    {
+                        selection.head = head;
+                    }
+                }
+                Pointing::Copy => copied = selection.and_then(|selection| self.copy(selection)),
+            }
+        }
+        (selection, copied)
+    }
+
+    /// What of the rows as they are now is selected.
+    pub fn mark(&mut self, selection: Selection) -> Option<Marked> {
+        let Selection { anchor, head, .. } = selection;
+        let ends = [anchor.from, head.from, anchor.to, head.to];
+        let ends = ends.map(|place| self.locate(place));
+        let from = ends[0].min(ends[1]);
+        let to = ends[2].max(ends[3]);
+        (from < to).then_some(Marked { from, to })
+    }
+
+    fn rows(&mut self, cell: usize) -> &CellRows {
+        self.cache.lay_out(self.transcript, self.theme, cell)
+    }
+
+    /// What one unit at `spot` is.
+    fn stretch(&mut self, spot: Spot, unit: Unit) -> Option<Stretch> {
+        let Some(at) = spot.row else {
+            return self.end().map(|end| Stretch { from: end, to: end });
+        };
+        let row = self.rows(at.cell).get(at.row as usize)?.clone();
+        let byte = row.at_column(usize::from(spot.column));
+        let end = row.text.len() as u32;
+        let range = match unit {
+            Unit::Character => byte,
+            _ if !row.has_source() => match unit {
+                Unit::Word => word(&row.text, byte.start),
+                _ => 0..end,
+            },
+            unit => {
+                let cell = self.transcript.cell(at.cell)?;
+                return self.of_source(at.cell, unit, row.source_at(byte.start), &cell.source());
+            }
+        };
+        let place = |byte| self.place(at, &row, byte);
+        Some(Stretch {
+            from: place(range.start),
+            to: place(range.end),
+        })
+    }
+
+    /// The word or line of a cell's source that byte `at` stands in.
+    fn of_source(&mut self, cell: usize, unit: Unit, at: u32, source: &str) -> Option<Stretch> {
+        let range = match unit {
+            Unit::Line => {
+                let at = source.floor_char_boundary((at as usize).min(source.len()));
+                let start = source[..at].rfind('\n').map_or(0, |at| at + 1);
+                let end = source[at..].find('\n').map_or(source.len(), |end| at + end);
+                start as u32..end as u32
+            }
+            _ => word(source, at),
+        };
+        let from = self.first_row(cell, range.start)?;
+        let to = self.last_row(cell, range.end)?;
+        Some(Stretch {
+            from: self.source_place(from, range.start),
+            to: self.source_place(to, range.end),
+        })
+    }
+
+    fn source_place(&mut self, at: RowRef, source: u32) -> Place {
+        let row = self.rows(at.cell).get(at.row as usize);
+        Place {
+            at,
+            byte: row.map_or(0, |row| row.text_at(source)),
+            width: self.cache.width,
+            source: Some(source),
+        }
+    }
+
+    fn place(&self, at: RowRef, row: &Row, byte: u32) -> Place {
+        Place {
+            at,
+            byte,
+            width: self.cache.width,
+            source: row.has_source().then(|| row.source_at(byte)),
+        }
+    }
+
+    /// The end of the conversation.
+    fn end(&mut self) -> Option<Place> {
+        let Neighbor::Cell(cell) = self.transcript.before(self.transcript.end()) else {
+            return None;
+        };
+        let rows = self.rows(cell);
+        let row = rows.len().checked_sub(1)?;
+        let last = rows.get(row)?.clone();
+        let at = RowRef {
+            cell,
+            row: row as u32,
+        };
+        Some(self.place(at, &last, last.text.len() as u32))
+    }
+
+    /// The row that shows byte `byte` of a cell's source, or what follows it.
+    fn first_row(&mut self, cell: usize, byte: u32) -> Option<RowRef> {
+        let row = self.rows(cell).first_row(byte)? as u32;
+        Some(RowRef { cell, row })
+    }
+
+    /// The row that shows what stands before byte `byte` of a cell's source.
+    fn last_row(&mut self, cell: usize, byte: u32) -> Option<RowRef> {
+        let rows = self.rows(cell);
+        let shows = |at: &usize| {
+            let row = rows.get(*at);
+            row.is_some_and(|row| row.has_source() && row.source.start < byte)
+        };
+        let row = (0..rows.len()).rev().find(shows)? as u32;
+        Some(RowRef { cell, row })
+    }
+
+    /// Where a place is in the rows as they are now.
+    fn locate(&mut self, place: Place) -> At {
+        let now = self.cache.width;
+        let rows = self.rows(place.at.cell);
+        if let Some(row) = rows.get(place.at.row as usize)
+            && (place.width == now || place.source.is_none())
+            && place
+                .source
+                .is_none_or(|byte| row.source_at(place.byte) == byte)
+        {
+            return (place.at, place.byte.min(row.text.len() as u32));
+        }
+        let at = match place.source {
+            Some(byte) => self
+                .first_row(place.at.cell, byte)
+                .or_else(|| self.last_row(place.at.cell, byte)),
+            None => None,
+        };
+        let at = at.unwrap_or(place.at);
+        let row = self.rows(at.cell).get(at.row as usize);
+        let byte = match (row, place.source) {
+            (Some(row), Some(byte)) => row.text_at(byte),
+            _ => 0,
+        };
+        (at, byte)
+    }
+
+    fn copy(&mut self, selection: Selection) -> Option<Copied> {
+        let Marked { from, to } = self.mark(selection)?;
+        let mut copied = Copied::default();
+        let mut at = from.0.cell;
+        while at <= to.0.cell {
+            match self.transcript.at_or_after(at) {
+                Neighbor::Cell(cell) if cell <= to.0.cell => {
+                    let text = self.copy_cell(cell, from, to);
+                    if !text.is_empty() {
+                        if !copied.text.is_empty() {
+                            copied.text.push_str("\n\n");
+                        }
+                        copied.text.push_str(&text);
+                    }
+                    at = cell + 1;
+                }
+                Neighbor::Unread(page) => {
+                    copied.has_gap = true;
+                    at = cell_at(page + 1, 0);
+                }
+                _ => break,
+            }
+        }
+        (!copied.text.is_empty()).then_some(copied)
+    }
+
+    fn copy_cell(&mut self, cell: usize, from: At, to: At) -> String {
+        let Some(it) = self.transcript.cell(cell) else {
+            return String::new();
+        };
+        let (source, form) = (it.source(), form(it));
+        let rows = self.rows(cell);
+        let rows: Vec<&Row> = (0..rows.len()).filter_map(|at| rows.get(at)).collect();
+        let (mut start, mut start_byte) = (0, 0);
+        let mut end = rows.len();
+        let mut end_byte = rows.last().map_or(0, |row| row.text.len() as u32);
+        if from.0.cell == cell {
+            (start, start_byte) = (from.0.row as usize, from.1);
+        }
+        if to.0.cell == cell {
+            (end, end_byte) = (to.0.row as usize + 1, to.1);
+        }
+        let selected = SelectedRows {
+            range: start..end.min(rows.len()).max(start),
+            rows,
+            from: start_byte,
+            to: end_byte,
+        };
+        selected.text(&source, form)
+    }
+}
+
+/// How a cell is copied.
+fn form(cell: &Cell) -> CopyForm {
+    match cell.body {
+        CellBody::Tool(_) => CopyForm::Lines,
+        _ => CopyForm::Whole,
+    }
+}
+
+/// The word of `text` that byte `at` stands in: paths, addresses and options are words.
+fn word(text: &str, at: u32) -> Range<u32> {
+    let at = text.floor_char_boundary((at as usize).min(text.len()));
+    let belongs = |c: char| c.is_alphanumeric() || "_-./~@%+#?&=:".contains(c);
+    let Some(first) = text[at..].chars().next() else {
+        return at as u32..at as u32;
+    };
+    if !belongs(first) {
+        return at as u32..(at + first.len_utf8()) as u32;
+    }
+    let start = text[..at].trim_end_matches(belongs).len();
+    let rest = text[at..].trim_start_matches(belongs).len();
+    let word = &text[start..text.len() - rest];
+    // A sentence ends behind it.
+    let kept = word.trim_end_matches(['.', ':', '?', '&', '=']);
+    let kept = if kept.is_empty() { word } else { kept };
+    start as u32..(start + kept.len()).max(at + first.len_utf8()) as u32
+}
+
+/// Marks what is selected of the rows in `area`.
+pub fn paint(
+    cache: &TranscriptCache,
+    marked: Marked,
+    rows: &[Option<RowRef>],
+    (area, theme): (Rect, &Theme),
+    buffer: &mut Buffer,
+) {
+    let style = theme.popup_selected;
+    for (y, at) in (area.y..).zip(rows) {
+        let Some(at) = at.filter(|at| (marked.from.0..=marked.to.0).contains(at)) else {
+            continue;
+        };
+        let Some(row) = cache.row(at) else { continue };
+        let from = if at == marked.from.0 {
+            marked.from.1
+        } else {
+            0
+        };
+        let end = row.text.len() as u32;
+        let to = if at == marked.to.0 { marked.to.1 } else { end };
+        mark_columns(row, from..to, style, (area, y), buffer);
+    }
+}
+
+/// Marks the bytes `range` of a row's text, without what is not the source's.
+pub fn mark_columns(
+    row: &Row,
+    range: Range<u32>,
+    style: Style,
+    (area, y): (Rect, u16),
+    buffer: &mut Buffer,
+) {
+    let mut range = range;
+    if row.has_source() {
+        range = range.start.max(row.content.start)..range.end.min(row.content.end);
+    }
+    let text = |to: u32| row.text.get(..to as usize).unwrap_or(&row.text);
+    if range.start >= range.end || text(range.end).trim().is_empty() {
+        return;
+    }
+    let (left, right) = (width(text(range.start)), width(text(range.end)));
+    let columns = usize::from(area.width);
+    let (left, right) = (left.min(columns) as u16, right.min(columns) as u16);
+    buffer.set_style(Rect::new(area.x + left, y, right - left, 1), style);
+}
