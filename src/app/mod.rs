@@ -15,6 +15,7 @@ pub(crate) mod signals;
 pub mod action;
 pub(crate) mod init;
 pub(crate) mod prompt;
+pub(crate) mod attachments;
 pub mod export;
 pub mod sessions;
 pub mod branches;

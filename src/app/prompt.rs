@@ -35,8 +35,8 @@ pub fn build(
     let mut typed = Vec::new();
     for word in words {
         match word.strip_prefix('@').filter(|path| !path.is_empty()) {
-            Some(path) => match read(path, cwd)? {
-                Content::Text(file) => paragraphs.push(file.text),
+            Some(path) => match read_file(path, cwd)? {
+                Content::Text(file) => paragraphs.push(file_block(path, None, &file.text)),
                 image => images.push(image),
             },
             None => typed.push(word.as_str()),
@@ -83,7 +83,18 @@ pub fn piped_stdin(patience_ms: Option<u16>) -> Result<Option<String>, StartErro
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-fn read(name: &str, cwd: &Path) -> Result<Content, StartError> {
+/// The block a file of text goes to the model in, or these lines of it.
+pub(super) fn file_block(name: &str, lines: Option<(usize, usize)>, text: &str) -> String {
+    let lines = lines.map(|(first, last)| format!(" lines=\"{first}-{last}\""));
+    format!(
+        "<file path=\"{name}\"{}>\n{}\n</file>",
+        lines.unwrap_or_default(),
+        text.trim_end_matches('\n')
+    )
+}
+
+/// The text of a file, or the picture it is.
+pub(super) fn read_file(name: &str, cwd: &Path) -> Result<Content, StartError> {
     let path = resolve(name, cwd);
     let fault = |what: String| StartError::usage(format!("cannot use @{name}: {what}"));
     let meta = fs::metadata(&path).map_err(|error| fault(error.to_string()))?;
@@ -105,10 +116,7 @@ fn read(name: &str, cwd: &Path) -> Result<Content, StartError> {
     }
     let text = String::from_utf8(bytes)
         .map_err(|_| fault("it is neither text in UTF-8 nor a picture".to_owned()))?;
-    Ok(Content::text(format!(
-        "<file path=\"{name}\">\n{}\n</file>",
-        text.trim_end_matches('\n')
-    )))
+    Ok(Content::text(text))
 }
 
 fn resolve(name: &str, cwd: &Path) -> PathBuf {

@@ -284,8 +284,6 @@ fn a_command_that_is_none_stays_in_the_editor() {
                 ("/modle gpt", "No command /modle: did you mean /model?"),
                 ("/quit now", "/quit stands alone"),
                 ("  /help me\nplease", "/help stands alone"),
-                ("!git status", "not there yet"),
-                ("!!ls", "not there yet"),
             ] {
                 let mut tui = if running { busy() } else { test_tui() };
                 tui.send(Msg::Input(InputEvent::Paste(text.to_owned())));

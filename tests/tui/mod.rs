@@ -10,6 +10,7 @@ mod app_questions;
 mod app_retry;
 mod app_sessions;
 mod app_login;
+mod app_shell;
 mod app_themes;
 mod app_timeline;
 mod app_tree;

@@ -125,6 +125,7 @@ impl RunContext {
         plan: &Plan,
         dirs: &Dirs,
         env: &HashMap<String, String>,
+        processes: &Processes,
     ) -> Result<AgentHandle, StartError> {
         let Loaded {
             args,
@@ -132,7 +133,6 @@ impl RunContext {
             trust,
             ..
         } = &plan.loaded;
-        let processes = Processes::new();
         let commands = keys::run_in_shell(&processes.scope(), dirs.config.clone(), env);
         let keys = plan.loaded.keys.clone().with_commands(commands);
         let tools = tools::builtin(&settings.tools);
@@ -209,6 +209,7 @@ impl RunContext {
         history: (Arc<SessionBranch>, HistoryFacts),
         dirs: &Dirs,
         handle: AgentHandle,
+        processes: &Processes,
     ) -> tui::TuiOptions {
         let Loaded { settings, keys, .. } = &plan.loaded;
         let mut notices = Vec::new();
@@ -244,6 +245,7 @@ impl RunContext {
                     dirs.config_file(),
                 )
             }),
+            processes: processes.scope(),
             models: Arc::clone(&plan.models),
             secrets: KnownSecrets::new(keys, &plan.loaded.catalog, &settings.tools.bash_secret_env),
             status: Status {

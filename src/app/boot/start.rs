@@ -16,6 +16,7 @@ use tokio::runtime::Runtime;
 
 use super::run_context::RunContext;
 use super::sub_command::{discover, sub_command};
+use crate::agent::process::Processes;
 use crate::agent::process::Secrets;
 use crate::agent::session::Header;
 use crate::agent::{AgentHandle, WhenIdle};
@@ -156,7 +157,8 @@ async fn run_plan(
     let header = session.header().clone();
     let shown = (Arc::new(session.branch()), facts.clone());
     let is_stored = session.root().is_some();
-    let handle = context.start_agent(session, facts, &plan, dirs, env)?;
+    let processes = Processes::new();
+    let handle = context.start_agent(session, facts, &plan, dirs, env, &processes)?;
     let events = events.map(|file| file.follow(&header, &handle));
     let when_idle = match plan.front_end {
         FrontEnd::Screen => WhenIdle::Start,
@@ -171,7 +173,14 @@ async fn run_plan(
     let mut reopened = None;
     let code = if plan.front_end == FrontEnd::Screen {
         // On the heap: all that the screen keeps would lie in this future else.
-        let end = Box::pin(tui::run(context.screen(&plan, shown, dirs, handle.clone()))).await;
+        let end = Box::pin(tui::run(context.screen(
+            &plan,
+            shown,
+            dirs,
+            handle.clone(),
+            &processes,
+        )))
+        .await;
         handle.shutdown().await;
         let code = end.code();
         match end {

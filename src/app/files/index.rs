@@ -10,12 +10,14 @@ use std::ops::Range;
 use std::thread;
 
 use memchr::memmem::Finder;
-use memchr::{memchr, memrchr};
+use memchr::memrchr;
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 /// Candidates a thread gathers of one kind: the shallow ones, which are looked for most.
 const ENOUGH: usize = 1_000;
+/// Letters that are no accident, where they stand in one piece.
+const PIECE: usize = 6;
 /// Paths below which a second thread costs more than it saves.
 const ALONE: usize = 20_000;
 
@@ -95,7 +97,9 @@ impl FileIndex {
             .collect();
         ranked.sort_unstable();
         let mut found: Vec<usize> = ranked.into_iter().map(|(_, at)| at).take(limit).collect();
-        if found.len() < limit {
+        // Who typed that much of a name in one piece means it.
+        let meant = typed.len() >= PIECE && !found.is_empty();
+        if found.len() < limit && !meant {
             let scattered = self.in_parts(|part| self.scattered(&typed, &finder, part));
             let best = self.best(&typed, scattered.concat());
             let left = limit - found.len();
@@ -188,7 +192,7 @@ impl FileIndex {
     }
 
     /// Less is better: how the path holds what was typed, then how much else it holds.
-    fn rank(&self, at: usize, typed: &str) -> (usize, usize) {
+    fn rank(&self, at: usize, typed: &str) -> (usize, usize, usize) {
         let (path, typed) = (self.bytes(at), typed.as_bytes());
         let name = &path[name_start(path)..];
         let tier = if path == typed || name == typed {
@@ -202,7 +206,7 @@ impl FileIndex {
         } else {
             4
         };
-        (tier, path.len())
+        (tier, name.len(), path.len())
     }
 
     fn bytes(&self, at: usize) -> &[u8] {
@@ -224,14 +228,14 @@ fn name_start(path: &[u8]) -> usize {
 }
 
 fn holds_in_order(text: &[u8], letters: &[u8]) -> bool {
-    let mut left = text;
-    letters.iter().all(|letter| match memchr(*letter, left) {
-        Some(at) => {
-            left = &left[at + 1..];
-            true
+    let mut left = letters.iter();
+    let mut wanted = left.next();
+    for byte in text {
+        if Some(byte) == wanted {
+            wanted = left.next();
         }
-        None => false,
-    })
+    }
+    wanted.is_none()
 }
 
 /// A bit for every letter, digit and sign.

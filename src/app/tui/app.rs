@@ -18,6 +18,7 @@ use super::overlay::{ModelsState, Overlay};
 use super::pointer::Pointer;
 use super::rule_draft::RuleDraft;
 use super::run_facts::{Resume, RunStats};
+use super::shell::ShellRun;
 use super::theme::{Theme, ThemeChoice};
 use super::timeline::Timeline;
 use super::transcript::Transcript;
@@ -26,10 +27,10 @@ use crate::agent::session::{HistoryFacts, SessionBranch};
 use crate::agent::trial::Trial;
 use crate::agent::{Budget, Phase, Question, QueueKind, Queued, RunState, Subject};
 use crate::app::action::{Action, Scope};
+use crate::app::attachments::typed_text;
 use crate::app::humanize::abbreviate_home;
 use crate::app::notify::Notify;
 use crate::app::sessions::Refused;
-use crate::llm::message::content_text;
 use crate::llm::{Content, Model, ThinkingLevel, Usage};
 
 /// How long a change of the draft may be on the screen only.
@@ -50,6 +51,12 @@ pub struct App {
     pub completion: Option<Completion>,
     /// Whether that was closed, so that it stays away until something else is typed.
     pub(crate) dismissed: bool,
+    /// The command of the user that runs.
+    pub(crate) shell: Option<ShellRun>,
+    /// How many of them there were.
+    pub(crate) shells: u32,
+    /// What of them the next message takes along.
+    pub(crate) told: Vec<Content>,
     pub(crate) keymap: Keymap,
     /// The colors.
     pub theme: Theme,
@@ -279,6 +286,9 @@ impl App {
             transcript,
             composer: Composer::new(width, rows),
             completion: None,
+            shell: None,
+            shells: 0,
+            told: Vec::new(),
             dismissed: false,
             keymap,
             theme,
@@ -414,7 +424,7 @@ impl App {
     pub fn draft(&self) -> SavedDraft {
         let queue = self.queue.iter();
         SavedDraft {
-            queue: queue.map(|queued| content_text(&queued.content)).collect(),
+            queue: queue.map(|queued| typed_text(&queued.content)).collect(),
             text: self.message().text(),
             session: None,
         }

@@ -71,6 +71,12 @@ pub enum Effect {
     Uncompact,
     /// Ask where the window goes.
     ReadContext,
+    /// Run a command of the user, called this.
+    RunShell(String, String),
+    /// End it.
+    StopShell,
+    /// Keep the picture in the clipboard as a file.
+    PastePicture,
     /// Find files by some of their letters.
     FindFiles(String),
     /// Read what a path that was begun can become.

@@ -16,6 +16,7 @@ use super::file_finder::{FileFinder, names_in_folder};
 use super::msg::{EffectResult, FoundModel};
 use super::options::{StoredFiles, UserFiles};
 use super::session_effect_runner::{Reading, SessionEffectRunner};
+use super::shell_runner::ShellRunner;
 use super::storage::{Job, Storage};
 use super::theme::Themes;
 use crate::agent::memory::git_head;
@@ -24,6 +25,7 @@ use crate::agent::session::{Iteration, IterationSummary, SessionSnapshot, Sessio
 use crate::agent::trial;
 use crate::agent::undo::UndoCommand;
 use crate::agent::{AgentHandle, QueueKind};
+use crate::app::attachments::attach_mentions;
 use crate::app::branches::{Outline, compare};
 use crate::app::clipboard;
 use crate::app::config::set_checked;
@@ -34,7 +36,7 @@ use crate::app::project::Project;
 use crate::app::rule_store::RuleScope;
 use crate::llm::local::DiscoveredServer;
 use crate::llm::probe::Verdict;
-use crate::llm::{Model, Secret};
+use crate::llm::{Content, Model, Secret};
 
 /// How long leaving waits for draft and prompt history to be on disk.
 const TIMEOUT: Duration = Duration::from_millis(100);
@@ -66,6 +68,7 @@ pub struct EffectRunner {
     trials: Option<PathBuf>,
     /// None where nothing is stored.
     sessions: Option<SessionEffectRunner>,
+    shell: ShellRunner,
     /// Started when a file is looked for.
     finder: Option<FileFinder>,
     user: UserFiles,
@@ -76,12 +79,12 @@ impl EffectRunner {
     pub fn new(
         handle: AgentHandle,
         models: Arc<Models>,
-        secrets: KnownSecrets,
         project: Option<Project>,
-        cwd: PathBuf,
         files: Files,
-        results: UnboundedSender<EffectResult>,
+        shell: ShellRunner,
     ) -> Self {
+        let (cwd, secrets) = (shell.cwd.clone(), shell.secrets.clone());
+        let results = shell.results.clone();
         let Files {
             stored: files,
             user,
@@ -110,6 +113,7 @@ impl EffectRunner {
             copied,
             trials: files.as_ref().map(|files| files.trials.clone()),
             sessions,
+            shell,
             finder: None,
             storage: files.and_then(|files| Storage::start(files, results.clone())),
             user,
@@ -121,9 +125,14 @@ impl EffectRunner {
     pub fn run(&mut self, effect: Effect) {
         match effect {
             Effect::Warm => self.handle.warm(),
-            Effect::Prompt(content) => self.handle.prompt(content),
-            Effect::Queue(QueueKind::Steering, content) => self.handle.steer(content),
-            Effect::Queue(QueueKind::FollowUp, content) => self.handle.follow_up(content),
+            Effect::Prompt(content) => self.handle.prompt(self.attach(content)),
+            Effect::Queue(QueueKind::Steering, content) => self.handle.steer(self.attach(content)),
+            Effect::Queue(QueueKind::FollowUp, content) => {
+                self.handle.follow_up(self.attach(content));
+            }
+            Effect::RunShell(id, command) => self.shell.run(id, command),
+            Effect::StopShell => self.shell.stop(),
+            Effect::PastePicture => self.shell.picture(),
             Effect::SteerNow => self.handle.steer_now(),
             Effect::TakeBack => self.handle.take_back(None),
             Effect::SetPermission(mode) => self.handle.set_permission(mode),
@@ -231,7 +240,7 @@ impl EffectRunner {
 
     fn trial(&self, effect: TrialEffect) {
         match effect {
-            TrialEffect::Begin(content) => self.handle.begin_trial(content),
+            TrialEffect::Begin(content) => self.handle.begin_trial(self.attach(content)),
             TrialEffect::Keep => self.handle.keep_trial(),
             TrialEffect::Discard => self.handle.discard_trial(),
             TrialEffect::CountChanges(trial) => self.block(move || {
@@ -244,6 +253,11 @@ impl EffectRunner {
                 }
             }
         }
+    }
+
+    /// With the files that it mentions: small ones, so that reading them here holds nothing up.
+    fn attach(&self, content: Vec<Content>) -> Vec<Content> {
+        attach_mentions(content, &self.cwd)
     }
 
     fn undo(&self, effect: UndoEffect) {

@@ -24,6 +24,7 @@ use super::msg::{EffectResult, Msg};
 use super::options::{ExitKind, TuiOptions};
 use super::screen_buffer::ScreenBuffer;
 use super::setup;
+use super::shell_runner::ShellRunner;
 use super::signals::{self, SignalEvent};
 use super::terminal::Terminal;
 use super::text::HighlightWorker;
@@ -127,14 +128,18 @@ impl Tui {
             effects: EffectRunner::new(
                 options.handle,
                 options.models,
-                options.secrets,
                 options.project,
-                options.status.cwd,
                 Files {
                     stored: options.storage,
                     user: options.user_files,
                 },
-                results_in,
+                ShellRunner {
+                    processes: options.processes,
+                    cwd: options.status.cwd,
+                    secrets: options.secrets,
+                    results: results_in,
+                    running: None,
+                },
             ),
             events: Some(options.events),
             results,

@@ -27,6 +27,8 @@ pub mod keymap;
 pub mod composer;
 pub mod completion;
 mod file_finder;
+pub(crate) mod shell;
+mod shell_runner;
 pub mod transcript;
 pub mod overlay;
 pub mod answer_delay;

@@ -14,6 +14,7 @@ use super::theme::Themes;
 use super::transcript::{LoadedPage, PagesSearched};
 use super::view::ScreenDrawn;
 use crate::agent::session::{Iteration, IterationSummary, SessionBranch};
+use crate::agent::tool::CommandDetails;
 use crate::agent::trial::Trial;
 use crate::agent::undo;
 use crate::agent::{ContextUsage, Event, Snapshot};
@@ -62,6 +63,17 @@ pub struct FoundModel {
     pub key: KeyState,
 }
 
+/// How a command of the user ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShellEnd {
+    /// Which of them.
+    pub id: String,
+    /// Its output and its exit.
+    pub details: CommandDetails,
+    /// What went wrong, if anything did.
+    pub failure: Option<String>,
+}
+
 /// Files that fit what was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundFiles {
@@ -104,6 +116,10 @@ pub enum EffectResult {
     Context(Option<ContextUsage>),
     /// The result of an effect on stored sessions.
     Session(SessionResult),
+    /// A command of the user has ended.
+    Shell(ShellEnd),
+    /// The picture of the clipboard is in this file, or why there is none.
+    Picture(Result<PathBuf, String>),
     /// Files that fit what was typed; more may follow.
     Files(FoundFiles),
     /// The names that a path which was begun can become.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use super::app::{Start, Status};
+use crate::agent::process::Processes;
 use crate::agent::{AgentHandle, Event};
 use crate::app::keys::KnownSecrets;
 use crate::app::manners::Manners;
@@ -25,6 +26,8 @@ pub struct TuiOptions {
     pub models: Arc<Models>,
     /// What stands in no text that is given away.
     pub secrets: KnownSecrets,
+    /// The scope of the commands that the user runs.
+    pub processes: Processes,
     /// What the status line shows.
     pub status: Status,
     /// What happens by itself at the start.

@@ -44,7 +44,7 @@ pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
         };
         found.push((rank, word, spec));
     }
-    found.sort_by(|one, other| one.0.cmp(&other.0));
+    found.sort_by_key(|(rank, ..)| *rank);
     let candidate = |(_, word, spec): (_, &str, &ActionSpec)| Candidate {
         insert: format!("/{word}"),
         label: match spec.argument {

@@ -126,6 +126,21 @@ impl Composer {
         self.settle();
     }
 
+    /// Inserts a file as a mention, apart from what stands before it.
+    pub fn mention(&mut self, path: &str) {
+        let apart = self.before_caret().ends_with(|c: char| !c.is_whitespace());
+        let space = if apart { " " } else { "" };
+        let quote = if path.contains(char::is_whitespace) {
+            "\""
+        } else {
+            ""
+        };
+        self.insert_text(
+            &clean(&format!("{space}@{quote}{path}{quote} ")),
+            StepKind::Single,
+        );
+    }
+
     /// Replaces everything (an external editor, a history entry); can be undone.
     pub fn set(&mut self, text: &str) {
         self.draft.set(&clean(text));

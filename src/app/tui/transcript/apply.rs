@@ -277,7 +277,9 @@ fn confirm_user(cells: &mut Cells, message: String) {
     let confirmed = cells.change_newest(UNCONFIRMED_CELLS, |cell| match &mut cell.body {
         CellBody::User {
             text, confirmed, ..
-        } if !*confirmed && *text == message => {
+        } if !*confirmed && begins(&message, text) => {
+            // Pictures that the text mentions are in it by now.
+            text.clone_from(&message);
             *confirmed = true;
             true
         }
@@ -290,6 +292,12 @@ fn confirm_user(cells: &mut Cells, message: String) {
             is_external: false,
         });
     }
+}
+
+/// Whether a message is `text`, or that and what is attached to it.
+fn begins(message: &str, text: &str) -> bool {
+    let rest = message.strip_prefix(text);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('\n'))
 }
 
 fn end_run(cells: &mut Cells, outcome: &RunOutcome) {

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::draft::Draft;
 use crate::agent::{Details, NoticeLevel, ToolStatus};
+use crate::app::attachments::typed_text;
 use crate::llm::Content;
-use crate::llm::message::content_text;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
@@ -231,7 +231,7 @@ impl Cell {
 
 /// A user's message as shown: its text, pictures as a note.
 pub(super) fn user_text(content: &[Content]) -> String {
-    let mut text = content_text(content);
+    let mut text = typed_text(content);
     for block in content {
         if let Content::Image(image) = block {
             if !text.is_empty() {

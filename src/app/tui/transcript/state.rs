@@ -13,8 +13,10 @@ use super::sealing::LiveEnd;
 use super::search::Search;
 use super::selection::{Pointing, Selecting, Spot, Unit};
 use super::viewport::{Drawn, ScrollBy, Viewport};
-use super::{notices, rebuild};
+use super::{calls, notices, rebuild};
+use crate::agent::event::ToolStatus;
 use crate::agent::session::SessionBranch;
+use crate::agent::tool::{CommandDetails, Details};
 use crate::agent::{AgentEvent, NoticeLevel};
 use crate::llm::Content;
 
@@ -182,6 +184,39 @@ impl Transcript {
     /// The same for a message that may hold pictures.
     pub fn push_prompt(&mut self, content: &[Content]) {
         self.push_user(user_text(content));
+    }
+
+    /// Shows a command of the user that begins to run.
+    pub(crate) fn begin_command(&mut self, id: &str, command: &str, time: i64) {
+        let details = Details::Command(CommandDetails {
+            command: command.to_owned(),
+            ..CommandDetails::default()
+        });
+        calls::start(&mut self.cells, id, "!", &Arc::new(details), time);
+    }
+
+    /// Shows how it ended.
+    pub(crate) fn end_command(
+        &mut self,
+        id: &str,
+        details: CommandDetails,
+        failure: Option<String>,
+    ) {
+        let status = match failure {
+            Some(_) => ToolStatus::Error,
+            None => ToolStatus::Ok,
+        };
+        let duration = details.duration_ms;
+        let said = [Content::text(failure.unwrap_or_default())];
+        let details = Arc::new(Details::Command(details));
+        calls::end(
+            &mut self.cells,
+            (id, "!"),
+            status,
+            &said,
+            &details,
+            duration,
+        );
     }
 
     /// Names the key that opens tool output; previews tell it.

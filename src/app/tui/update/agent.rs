@@ -10,6 +10,7 @@ use crate::agent::{
     AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot,
 };
 use crate::app::action::Action;
+use crate::app::attachments::{is_command_block, typed_text};
 use crate::app::notify::Notify;
 use crate::app::sessions::title_of;
 use crate::app::tui::answer_delay::AnswerDelay;
@@ -19,7 +20,6 @@ use crate::app::tui::overlay::Overlay;
 use crate::app::tui::run_facts::{LastRun, Resume};
 use crate::app::tui::timeline::Timeline;
 use crate::app::tui::transcript::{CellClass, Transcript};
-use crate::llm::message::content_text;
 use crate::llm::{AssistantMessage, Message, StopReason, StreamEvent, Usage};
 
 pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
@@ -59,8 +59,11 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
         AgentEvent::QueueReturned { messages } => {
             let texts: Vec<String> = messages
                 .iter()
-                .map(|message| content_text(&message.content))
+                .map(|message| typed_text(&message.content))
                 .collect();
+            let blocks = messages.iter().flat_map(|message| &message.content);
+            let told = blocks.filter(|block| is_command_block(block)).cloned();
+            app.told.extend(told);
             let text = trials::given_back(app, texts.join("\n\n"));
             if !text.is_empty() {
                 app.message_mut().prepend(&text);

@@ -1,4 +1,4 @@
-//! What begins with `/` or `!` in the editor: a command of ours, or a mistake. A mistake is never
+//! What begins with `/` or `!` in the editor: a command of ours, one for the shell, or a mistake. A mistake is never
 //! sent to the model, which would act on it.
 
 use crate::app::action::{ACTIONS, Action};
@@ -10,6 +10,8 @@ use crate::llm::nearest::nearest;
 pub(super) enum Command {
     /// An action and what stands behind its name.
     Action(Action, String),
+    /// A command for the shell, with its exclamation marks.
+    Shell(String),
     /// Nothing we know: what to tell the user.
     Unknown(String),
 }
@@ -18,8 +20,7 @@ pub(super) enum Command {
 pub(super) fn parse(app: &App) -> Option<Command> {
     let text = app.composer.text();
     if text.starts_with('!') {
-        let text = "Running commands with ! is not there yet; with a space before it, it is sent";
-        return Some(Command::Unknown(text.to_owned()));
+        return Some(Command::Shell(text));
     }
     let command = text.trim().strip_prefix('/')?;
     let word = command.split_whitespace().next().unwrap_or_default();

@@ -3,7 +3,7 @@
 use super::command::{self, Command};
 use super::{
     budget, completion, copy, iterations, list, login, models, overlay, permission, questions,
-    queue, rule, scroll, search, sessions, stop, themes, tree, trials, undo,
+    queue, rule, scroll, search, sessions, shell, stop, themes, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
@@ -82,6 +82,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
                     app.composer.take();
                     act(app, action, &argument)
                 }
+                Some(Command::Shell(typed)) => shell::run(app, &typed),
                 Some(Command::Unknown(text)) => {
                     app.transcript.push_notice(NoticeLevel::Error, text);
                     Vec::new()
@@ -169,6 +170,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         | Action::ScrollBottom
         | Action::PreviousPrompt
         | Action::NextPrompt => scroll::act(app, action),
+        Action::PasteImage => return vec![Effect::PastePicture],
         Action::Complete => return completion::complete_path(app),
         _ => return completion::edit(app, action),
     }

@@ -10,6 +10,7 @@ mod stop;
 mod tree;
 mod editor;
 mod completion;
+mod shell;
 mod scroll;
 mod mouse;
 mod copy;

@@ -1,7 +1,7 @@
 //! Sending: now, as steering, or afterwards; and what starts by itself.
 
 use super::refusal::is_gone;
-use super::{permission, questions, sessions};
+use super::{permission, questions, sessions, shell};
 use crate::agent::permission::PermissionMode;
 use crate::agent::{NoticeLevel, Phase, QueueKind, RunState};
 use crate::app::action::Action;
@@ -94,6 +94,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
         return effects;
     }
     let content = vec![Content::text(take(app))];
+    let content = shell::along(app, content);
     match action {
         Action::FollowUp => send_or_wait(app, content),
         Action::SteerNow if app.is_running() => vec![

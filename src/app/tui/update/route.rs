@@ -2,7 +2,7 @@
 
 use super::{
     agent, completion, copy, editor, iterations, keys, list, login, models, mouse, overlay, queue,
-    search, sessions, settings, stop, terminal, themes, tree, trials, undo,
+    search, sessions, settings, shell, stop, terminal, themes, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
@@ -100,6 +100,8 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
             models::listed(app, listing);
             completion::models_listed(app);
         }
+        EffectResult::Shell(end) => shell::ended(app, end),
+        EffectResult::Picture(file) => shell::picture(app, file),
         EffectResult::Files(found) => completion::files_found(app, found),
         EffectResult::Folder(typed, names) => completion::folder_read(app, &typed, names),
         EffectResult::Model(found) => return models::found(app, found),

@@ -1,6 +1,6 @@
 //! Stopping: the run, the text, the program. What Esc, Ctrl+C and Ctrl+D come to.
 
-use super::{questions, tree};
+use super::{questions, shell, tree};
 use crate::agent::RunState;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -20,7 +20,7 @@ pub fn cancel(app: &mut App) -> Vec<Effect> {
     if questions::close_rule(app) {
         return Vec::new();
     }
-    if let Some(effects) = abort(app) {
+    if let Some(effects) = shell::stop(app).or_else(|| abort(app)) {
         return effects;
     }
     let just_aborted = within(app, app.presses.abort, AFTER_ABORT_MS);
@@ -39,7 +39,7 @@ pub fn cancel(app: &mut App) -> Vec<Effect> {
 
 /// Ctrl+C.
 pub fn interrupt(app: &mut App) -> Vec<Effect> {
-    if let Some(effects) = abort(app) {
+    if let Some(effects) = shell::stop(app).or_else(|| abort(app)) {
         return effects;
     }
     if !app.composer.is_empty() {

@@ -4,6 +4,7 @@ use super::list;
 use super::refusal::{is_busy, is_read_only};
 use crate::agent::{Leaving, NoticeLevel};
 use crate::app::action::Action;
+use crate::app::attachments::typed_text;
 use crate::app::branches::{ComparisonLine, Outline};
 use crate::app::sessions::Choice;
 use crate::app::tui::app::{App, Arriving};
@@ -12,7 +13,6 @@ use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{ComparisonView, Overlay, Picker, TreePicker, TreePurpose};
 use crate::app::tui::session_effect::SessionEffect;
 use crate::llm::Content;
-use crate::llm::message::content_text;
 
 /// How long a refusal stays, in milliseconds.
 const SAY_MS: i64 = 4000;
@@ -151,7 +151,7 @@ pub fn moved(app: &mut App, prompt: Option<&[Content]>) {
     app.resume = None;
     app.stats.last = None;
     if let Some(prompt) = prompt {
-        take_prompt(app, &content_text(prompt));
+        take_prompt(app, &typed_text(prompt));
     }
 }
 

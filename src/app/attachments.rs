@@ -1,0 +1,159 @@
+//! What goes to the model beside what was typed: the files it mentions, the output of the user's own
+//! commands. Each is a block of its own behind the typed text, so that what was typed can be shown, taken
+//! back and edited as it was typed.
+
+use std::path::Path;
+
+use super::prompt::{file_block, read_file};
+use crate::llm::Content;
+
+/// Bytes of a mentioned text file at most; a larger one is left to the model's tools.
+const MAX_BYTES: usize = 64 * 1024;
+/// Files of one message at most.
+const MAX_FILES: usize = 20;
+
+const FILE: &str = "<file path=\"";
+const COMMAND: &str = "<command line=\"";
+
+/// `content` with the files behind it that its text mentions as `@path`. What cannot be read is left to
+/// the model as it stands there.
+pub(crate) fn attach_mentions(mut content: Vec<Content>, cwd: &Path) -> Vec<Content> {
+    let text = typed_text(&content);
+    let mut named = Vec::new();
+    for mention in mentions(&text) {
+        if named.contains(&mention) || named.len() >= MAX_FILES {
+            continue;
+        }
+        named.push(mention);
+        let (path, lines) = split_lines(mention);
+        // A colon may be part of the name.
+        let read = match read_file(mention, cwd) {
+            Ok(read) => Ok((mention, None, read)),
+            Err(_) => read_file(path, cwd).map(|read| (path, lines, read)),
+        };
+        match read {
+            Ok((path, lines, Content::Text(block))) => {
+                let text = lines.map_or(block.text.clone(), |lines| part(&block.text, lines));
+                if text.len() <= MAX_BYTES {
+                    content.push(Content::text(file_block(path, lines, &text)));
+                }
+            }
+            Ok((_, _, picture)) => content.push(picture),
+            Err(_) => {}
+        }
+    }
+    content
+}
+
+/// The block of a command that the user ran, for the model.
+pub(crate) fn command_block(command: &str, ended: &str, output: &str) -> String {
+    let line = command.replace('"', "&quot;").replace('\n', "&#10;");
+    let output = output.trim_end();
+    format!("{COMMAND}{line}\" by=\"user\" {ended}>\n{output}\n</command>")
+}
+
+/// Whether it is such a block.
+pub(crate) fn is_command_block(block: &Content) -> bool {
+    matches!(block, Content::Text(block) if block.text.starts_with(COMMAND) && block.text.ends_with("</command>"))
+}
+
+/// What was typed of a message: its text without what was attached.
+pub(crate) fn typed_text(content: &[Content]) -> String {
+    let mut texts = Vec::new();
+    for (at, block) in content.iter().enumerate() {
+        if let Content::Text(text) = block
+            && (at == 0 || !is_attached(block))
+        {
+            texts.push(text.text.as_str());
+        }
+    }
+    texts.join("\n")
+}
+
+fn is_attached(block: &Content) -> bool {
+    let file = matches!(block, Content::Text(block) if block.text.starts_with(FILE) && block.text.ends_with("</file>"));
+    file || is_command_block(block)
+}
+
+/// The paths behind `@`, which begins a word; in quotes they may hold spaces.
+fn mentions(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices('@').filter_map(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let begins = before.is_none_or(|c| c.is_whitespace() || "([{<\"'`".contains(c));
+        let path = &text[at + 1..];
+        let path = match path.strip_prefix('"') {
+            Some(quoted) => quoted.split('"').next()?,
+            None => {
+                let path = path.split(char::is_whitespace).next()?;
+                path.trim_end_matches(|c| ",;.:!?)]}>\"'`".contains(c))
+            }
+        };
+        (begins && !path.is_empty()).then_some(path)
+    })
+}
+
+/// A path, and the first and last line behind it (`:7`, `:7-9`).
+fn split_lines(mention: &str) -> (&str, Option<(usize, usize)>) {
+    let lines = mention.rsplit_once(':').and_then(|(path, lines)| {
+        let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
+        Some((path, (first.parse().ok()?, last.parse().ok()?)))
+    });
+    lines.map_or((mention, None), |(path, lines)| (path, Some(lines)))
+}
+
+fn part(text: &str, (first, last): (usize, usize)) -> String {
+    let count = (last + 1).saturating_sub(first.max(1));
+    let lines: Vec<&str> = text.lines().skip(first.max(1) - 1).take(count).collect();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn mentioned_files_stand_behind_what_was_typed() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("src")).unwrap();
+        fs::write(dir.path().join("src/a b.rs"), "one\ntwo\nthree\nfour\n").unwrap();
+        fs::write(dir.path().join("c.rs"), "see\n").unwrap();
+        fs::write(dir.path().join("big"), vec![b'x'; MAX_BYTES + 1]).unwrap();
+        let picture = image::RgbImage::new(3, 3);
+        picture
+            .save_with_format(dir.path().join("p.png"), image::ImageFormat::Png)
+            .unwrap();
+        let whole = "<file path=\"c.rs\">\nsee\n</file>";
+        let lines = "<file path=\"src/a b.rs\" lines=\"2-3\">\ntwo\nthree\n</file>";
+        for (typed, expected) in [
+            ("no file", &[][..]),
+            ("fix @c.rs.", &[whole]),
+            ("(@c.rs) and @c.rs, @missing, me@c.rs, @src, @big", &[whole]),
+            ("@\"src/a b.rs:2-3\" now", &[lines]),
+            (
+                "@c.rs:1",
+                &["<file path=\"c.rs\" lines=\"1-1\">\nsee\n</file>"],
+            ),
+        ] {
+            let content = attach_mentions(vec![Content::text(typed)], dir.path());
+            let texts: Vec<_> = content.iter().skip(1).cloned().collect();
+            let expected: Vec<_> = expected.iter().map(|text| Content::text(*text)).collect();
+            assert_eq!(texts, expected, "{typed}");
+            assert_eq!(typed_text(&content), typed);
+        }
+        let content = attach_mentions(vec![Content::text("what is @p.png")], dir.path());
+        assert!(matches!(&content[1], Content::Image(_)));
+    }
+
+    #[test]
+    fn output_of_a_command_is_no_typed_text() {
+        let block = Content::text(command_block("echo \"a\"\nb", "exit=\"0\"", "a\nb\n"));
+        assert!(is_command_block(&block));
+        let content = [Content::text("look"), block];
+        assert_eq!(typed_text(&content), "look");
+        // What is typed is never taken for one.
+        let typed = [Content::text("<file path=\"x\">\n</file>")];
+        assert_eq!(typed_text(&typed), "<file path=\"x\">\n</file>");
+    }
+}

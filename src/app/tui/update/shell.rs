@@ -1,0 +1,90 @@
+//! The user's own commands: `!command` runs it and tells the model with the next message, `!!command`
+//! runs it for the user alone.
+
+use std::path::PathBuf;
+
+use crate::agent::NoticeLevel;
+use crate::agent::tool::CommandDetails;
+use crate::app::attachments::command_block;
+use crate::app::tui::app::App;
+use crate::app::tui::effect::Effect;
+use crate::app::tui::msg::ShellEnd;
+use crate::app::tui::shell::ShellRun;
+use crate::llm::Content;
+
+/// Runs a command as typed, with its exclamation marks.
+pub fn run(app: &mut App, typed: &str) -> Vec<Effect> {
+    let typed = typed.trim();
+    let (told, command) = match typed.strip_prefix("!!") {
+        Some(command) => (false, command.trim()),
+        None => (true, typed.trim_start_matches('!').trim()),
+    };
+    if command.is_empty() {
+        app.say(
+            "Type a command behind !; behind !! the model is not told",
+            4000,
+        );
+        return Vec::new();
+    }
+    if let Some(running) = &app.shell {
+        let text = format!("`{}` still runs; Esc ends it", running.command);
+        app.say(text, 4000);
+        return Vec::new();
+    }
+    app.composer.take();
+    app.shells += 1;
+    let run = ShellRun {
+        id: format!("shell-{}", app.shells),
+        command: command.to_owned(),
+        told,
+    };
+    app.transcript.begin_command(&run.id, &run.command, app.now);
+    let effect = Effect::RunShell(run.id.clone(), run.command.clone());
+    app.shell = Some(run);
+    vec![effect]
+}
+
+/// It has ended by itself.
+pub fn ended(app: &mut App, end: ShellEnd) {
+    let Some(run) = app.shell.take_if(|run| run.id == end.id) else {
+        return;
+    };
+    if run.told {
+        let ended = match (end.details.exit_code, &end.failure) {
+            (Some(code), _) => format!("exit=\"{code}\""),
+            (None, Some(why)) => format!("failed=\"{}\"", why.replace('"', "'")),
+            (None, None) => "exit=\"0\"".to_owned(),
+        };
+        let block = command_block(&run.command, &ended, &end.details.output);
+        app.told.push(Content::text(block));
+        app.say("The model is told with your next message", 4000);
+    }
+    app.transcript
+        .end_command(&end.id, end.details, end.failure);
+}
+
+/// Esc or Ctrl+C while one runs; none where nothing does.
+pub fn stop(app: &mut App) -> Option<Vec<Effect>> {
+    let run = app.shell.take()?;
+    let failure = Some("stopped".to_owned());
+    let details = CommandDetails {
+        command: run.command,
+        ..CommandDetails::default()
+    };
+    app.transcript.end_command(&run.id, details, failure);
+    Some(vec![Effect::StopShell])
+}
+
+/// The picture of the clipboard is a file now.
+pub fn picture(app: &mut App, file: Result<PathBuf, String>) {
+    match file {
+        Ok(path) => app.composer.mention(&path.to_string_lossy()),
+        Err(why) => app.transcript.push_notice(NoticeLevel::Info, why),
+    }
+}
+
+/// What goes along with the next message.
+pub fn along(app: &mut App, mut content: Vec<Content>) -> Vec<Content> {
+    content.append(&mut app.told);
+    content
+}

@@ -1,0 +1,157 @@
+//! The user's own commands, and pictures.
+
+use insta::assert_snapshot;
+use tiller::agent::tool::CommandDetails;
+use tiller::agent::{AgentEvent, Phase, QueueKind};
+use tiller::app::tui::effect::Effect;
+use tiller::app::tui::input::InputEvent;
+use tiller::app::tui::msg::{EffectResult, Msg, ShellEnd};
+use tiller::llm::Content;
+
+use super::app_kit::{TestTui, prompt, queued};
+
+fn test_tui() -> TestTui {
+    TestTui::new(80, 24)
+}
+
+fn run(tui: &mut TestTui, typed: &str) -> Vec<Effect> {
+    tui.write(typed);
+    tui.key("enter")
+}
+
+fn ended(tui: &mut TestTui, id: &str, command: &str, output: &str, code: i32) {
+    let details = CommandDetails {
+        command: command.to_owned(),
+        output: output.to_owned(),
+        total_lines: output.lines().count() as u64,
+        exit_code: Some(code),
+        duration_ms: Some(20),
+        ..CommandDetails::default()
+    };
+    tui.send(Msg::Done(EffectResult::Shell(ShellEnd {
+        id: id.to_owned(),
+        details,
+        failure: (code != 0).then(|| format!("exit {code}")),
+    })));
+}
+
+fn shell(id: &str, command: &str) -> Effect {
+    Effect::RunShell(id.to_owned(), command.to_owned())
+}
+
+#[test]
+fn a_command_runs_and_the_next_message_takes_its_output_along() {
+    let mut tui = test_tui();
+    assert_eq!(
+        run(&mut tui, "!git status"),
+        [shell("shell-1", "git status")]
+    );
+    assert_eq!(tui.text(), "");
+    ended(&mut tui, "shell-1", "git status", "clean\n", 0);
+    assert_snapshot!("command", tui.frame());
+    let block = "<command line=\"git status\" by=\"user\" exit=\"0\">\nclean\n</command>";
+    let both = vec![Content::text("why?"), Content::text(block)];
+    assert_eq!(run(&mut tui, "why?"), [Effect::Prompt(both)]);
+    let frame = tui.frame();
+    assert!(
+        frame.contains("why?") && !frame.contains("<command"),
+        "{frame}"
+    );
+    tui.now += 300;
+    assert_eq!(run(&mut tui, "and?"), [prompt("and?")], "only once");
+    tui.key("up");
+    tui.key("up");
+    tui.key("up");
+    assert_eq!(tui.text(), "!git status", "it is in the history");
+}
+
+#[test]
+fn behind_two_marks_the_model_is_not_told() {
+    let mut tui = test_tui();
+    assert_eq!(run(&mut tui, "!! ls"), [shell("shell-1", "ls")]);
+    ended(&mut tui, "shell-1", "ls", "a\n", 0);
+    assert_eq!(run(&mut tui, "hi"), [prompt("hi")]);
+}
+
+#[test]
+fn one_runs_at_a_time_and_escape_ends_it() {
+    let mut tui = test_tui();
+    run(&mut tui, "!sleep 60");
+    assert_eq!(run(&mut tui, "!ls"), []);
+    assert_eq!(tui.text(), "!ls", "it is kept");
+    assert!(tui.frame().contains("still runs"));
+    assert_eq!(tui.key("esc"), [Effect::StopShell]);
+    assert!(tui.frame().contains("stopped"));
+    // What comes too late counts for nothing.
+    ended(&mut tui, "shell-1", "sleep 60", "late\n", 0);
+    assert_eq!(tui.key("enter"), [shell("shell-2", "ls")]);
+    ended(&mut tui, "shell-2", "ls", "", 2);
+    let block = "<command line=\"ls\" by=\"user\" exit=\"2\">\n\n</command>";
+    let both = vec![Content::text("so?"), Content::text(block)];
+    assert_eq!(run(&mut tui, "so?"), [Effect::Prompt(both)]);
+}
+
+#[test]
+fn a_mark_alone_runs_nothing() {
+    for typed in ["!", "!!", "! "] {
+        let mut tui = test_tui();
+        assert_eq!(run(&mut tui, typed), [], "{typed}");
+        assert_eq!(tui.text(), typed);
+    }
+}
+
+#[test]
+fn what_was_attached_comes_back_with_a_queued_message_but_not_into_the_editor() {
+    let mut tui = test_tui();
+    tui.running(Phase::Streaming);
+    let block = "<command line=\"ls\" by=\"user\" exit=\"0\">\na\n</command>";
+    let mut messages = queued(QueueKind::Steering, &["look @a.rs"]);
+    messages[0]
+        .content
+        .push(Content::text("<file path=\"a.rs\">\nx\n</file>"));
+    messages[0].content.push(Content::text(block));
+    tui.agent(AgentEvent::QueueUpdate {
+        steering: messages.clone(),
+        follow_up: Vec::new(),
+    });
+    let frame = tui.frame();
+    assert!(
+        frame.contains("look @a.rs") && !frame.contains("+1"),
+        "{frame}"
+    );
+    tui.waiting(&[], &[]);
+    tui.agent(AgentEvent::QueueReturned { messages });
+    assert_eq!(tui.text(), "look @a.rs");
+    let again = vec![Content::text("look @a.rs"), Content::text(block)];
+    tui.key("ctrl+e");
+    tui.write(" ");
+    tui.key("backspace");
+    tui.key("esc");
+    assert_eq!(
+        tui.key("ctrl+enter").first(),
+        Some(&Effect::Queue(QueueKind::Steering, again))
+    );
+}
+
+#[test]
+fn a_picture_becomes_a_mention() {
+    let mut tui = test_tui();
+    for (pasted, expected) in [
+        ("/tmp/a.png", "@/tmp/a.png "),
+        ("'/tmp/my shot.PNG' ", "@\"/tmp/my shot.PNG\" "),
+        ("/tmp/my\\ shot.jpg\n", "@\"/tmp/my shot.jpg\" "),
+        ("file:///tmp/a%20b.webp", "@\"/tmp/a b.webp\" "),
+        ("/tmp/a.rs", "/tmp/a.rs"),
+        ("see /tmp/a.png", "see /tmp/a.png"),
+    ] {
+        tui.send(Msg::Input(InputEvent::Paste(pasted.to_owned())));
+        assert_eq!(tui.text(), expected, "{pasted}");
+        tui.key("ctrl+c");
+    }
+    tui.write("what is");
+    assert_eq!(tui.key("ctrl+v"), [Effect::PastePicture]);
+    tui.send(Msg::Done(EffectResult::Picture(Ok("/tmp/p.png".into()))));
+    assert_eq!(tui.text(), "what is @/tmp/p.png ");
+    tui.send(Msg::Done(EffectResult::Picture(Err("No picture".into()))));
+    assert!(tui.frame().contains("No picture"));
+}
