@@ -144,12 +144,12 @@ proptest! {
         text in "([a-z ]{0,30}|[äöü日本語👩\u{200d}👧\u{301} a]{0,20}){0,4}",
         columns in 4_usize..40,
     ) {
-        for mode in [Break::Words, Break::Anywhere] {
+        for mode in [Break::Words, Break::Anywhere, Break::Code] {
             let rows = rows(&text, columns, mode);
             for row in &rows {
                 prop_assert!(width(row) <= columns, "{row:?} at {columns}");
             }
-            if mode == Break::Anywhere {
+            if mode != Break::Words {
                 prop_assert_eq!(rows.concat(), text.clone());
             } else {
                 prop_assert_eq!(squeezed(&rows.concat()), squeezed(&text));

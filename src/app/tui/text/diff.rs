@@ -255,13 +255,15 @@ pub fn write(
             &line.number
         };
         first.push(&format!("{sign} {number:>numbers$}  "), gutter);
-        let mut rest = context.indent();
-        rest.push(&" ".repeat(numbers + 4), gutter);
+        let mut blank = context.indent();
+        blank.push(&" ".repeat(numbers + 4), gutter);
+        let mark = gutter.patch(theme.faint);
+        let rest = Prefix::hanging(blank, &line.text, mark, context.columns).rest;
         let text = styled(line, base, base.patch(word));
         highlights.queue_line((context.cell, block), language, index, &line.text);
         let from_row = rows.len();
         let prefix = Prefix { first, rest };
-        wrap(&text, &prefix, context.columns, Break::Anywhere, rows);
+        wrap(&text, &prefix, context.columns, Break::Code, rows);
         let fill = Style {
             fg: None,
             add_modifier: Modifier::empty(),

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use ratatui::style::Style;
+
 use super::row::{Line, Row};
 use super::width::{fit, graphemes, is_plain, width};
 
@@ -11,8 +13,10 @@ use super::width::{fit, graphemes, is_plain, width};
 pub enum Break {
     /// Between words; words longer than a row anywhere.
     Words,
-    /// Anywhere, without losing a space: code and output.
+    /// Anywhere, without losing a space: output.
     Anywhere,
+    /// Behind a space near the end of the row where there is one, else anywhere, without losing any: code.
+    Code,
 }
 
 /// What stands before the rows of a line: on the first, and on those that follow.
@@ -25,6 +29,23 @@ pub struct Prefix {
 }
 
 impl Prefix {
+    /// Before code: `line`, and on the rows that follow a mark in place of its last two columns, and the
+    /// indentation of `code`, so that nobody takes them for lines of their own.
+    pub fn hanging(line: Line, code: &str, mark: Style, columns: usize) -> Self {
+        let before = line
+            .text
+            .trim_end_matches(' ')
+            .len()
+            .max(line.text.len().saturating_sub(2));
+        let indent = code.len() - code.trim_start_matches(' ').len();
+        let indent = indent.min(columns / 4);
+        let mut rest = Line::default();
+        rest.push_part(&line, 0..before);
+        rest.push("↪ ", mark);
+        rest.push(&" ".repeat(indent), mark);
+        Self { first: line, rest }
+    }
+
     /// The same before every row.
     pub fn both(line: Line) -> Self {
         Self {
@@ -89,6 +110,12 @@ fn next_plain(text: &str, columns: usize, mode: Break) -> (usize, usize) {
     if mode == Break::Anywhere {
         return (columns, columns);
     }
+    if mode == Break::Code {
+        let near = columns * 2 / 5;
+        let space = bytes[near..columns].iter().rposition(|&byte| byte == b' ');
+        let end = space.map_or(columns, |space| near + space + 1);
+        return (end, end);
+    }
     let cut = match bytes[..=columns].iter().rposition(|&byte| byte == b' ') {
         Some(space) if bytes[..space].iter().any(|&byte| byte != b' ') => space,
         _ => return (columns, columns),
@@ -101,6 +128,7 @@ fn next_wide(text: &str, columns: usize, mode: Break) -> (usize, usize) {
     let mut at = 0;
     // The last place between words: end of the row, start of the next.
     let mut last_break = None;
+    let mut last_space = None;
     let mut seen_word = false;
     let mut was_wide = false;
     for (grapheme, width) in graphemes(text) {
@@ -118,6 +146,9 @@ fn next_wide(text: &str, columns: usize, mode: Break) -> (usize, usize) {
                     return trim_break(text, cut, cut);
                 }
             }
+            if let (Break::Code, Some(end)) = (mode, last_space) {
+                return (end, end);
+            }
             // A grapheme wider than the row stands alone and is clipped.
             let end = if at == 0 { grapheme.len() } else { at };
             return (end, end);
@@ -129,6 +160,9 @@ fn next_wide(text: &str, columns: usize, mode: Break) -> (usize, usize) {
         was_wide = is_wide;
         used += width;
         at += grapheme.len();
+        if is_space && used > columns * 2 / 5 {
+            last_space = Some(at);
+        }
     }
     (text.len(), text.len())
 }

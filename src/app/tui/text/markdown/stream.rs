@@ -31,6 +31,8 @@ pub struct MarkdownRows {
     searched: usize,
     /// The fenced code block that is open, if lines of it are closed.
     code: Option<OpenFence>,
+    /// Bytes that were looked at.
+    decided: usize,
     /// Whether the rows may differ from those of the whole text.
     is_rough: bool,
     written: usize,
@@ -43,6 +45,39 @@ struct OpenFence {
     opening: String,
     /// Lines that are closed.
     lines: usize,
+}
+
+/// How much of a growing text can be shown: not the beginning of a table before the line that makes it
+/// one, nor a fence before its language is complete. They would look like something else for a moment.
+fn decided(source: &str) -> usize {
+    let start_of = |end: usize| source[..end].rfind('\n').map_or(0, |at| at + 1);
+    let is_table = |line: &str| line.trim_start_matches([' ', '>']).starts_with('|');
+    let last = start_of(source.len());
+    let line = &source[last..];
+    let blanks = line.len() - line.trim_start_matches(' ').len();
+    let line = &line[blanks.min(3)..];
+    let is_fence = line.starts_with("```") || line.starts_with("~~~");
+    if is_fence || (!line.is_empty() && line.bytes().all(|byte| byte == b'`')) {
+        return last;
+    }
+    let Some(before) = last.checked_sub(1) else {
+        return if is_table(&source[last..]) {
+            last
+        } else {
+            source.len()
+        };
+    };
+    let head = start_of(before);
+    let above = head.checked_sub(1).map(|end| &source[start_of(end)..end]);
+    let is_head = is_table(&source[head..before]) && !above.is_some_and(is_table);
+    let may_divide = line.bytes().all(|byte| b"|:- ".contains(&byte));
+    if is_head && may_divide {
+        return head;
+    }
+    if is_table(&source[last..]) && !is_table(&source[head..before]) {
+        return last;
+    }
+    source.len()
 }
 
 /// What an update works with.
@@ -76,6 +111,13 @@ impl MarkdownRows {
         let source = match source.strip_suffix('\r') {
             Some(decided) if live => decided,
             _ => source,
+        };
+        let source = if live && self.code.is_none() {
+            self.decided = decided(source).max(self.decided).min(source.len());
+            &source[..self.decided]
+        } else {
+            self.decided = source.len();
+            source
         };
         let is_first = self.closed == 0;
         self.is_rough |= has_lone_cr(&source[self.closed..]);

@@ -51,6 +51,9 @@ impl Table {
             }
         }
         let room = room.saturating_sub((columns - 1) * 3);
+        if let Some(widths) = self.by_words(&widths, room) {
+            return widths;
+        }
         // Columns below the fair share keep what they need; the others divide the rest.
         let mut open: Vec<usize> = (0..columns).collect();
         let mut left = room;
@@ -72,6 +75,33 @@ impl Table {
                 return widths;
             }
             open = large;
+        }
+    }
+
+    /// Each column gets its longest word first, then as much as the others of what is left, as far as it
+    /// needs that. None where the words do not fit.
+    fn by_words(&self, needed: &[usize], room: usize) -> Option<Vec<usize>> {
+        let mut widths = vec![1; needed.len()];
+        for row in &self.rows {
+            for (cell, widest) in row.iter().zip(&mut widths) {
+                let words = cell.text.split(' ').map(width);
+                *widest = words.max().unwrap_or(0).max(*widest);
+            }
+        }
+        let mut left = room.checked_sub(widths.iter().sum())?;
+        loop {
+            let open: Vec<usize> = (0..widths.len())
+                .filter(|&at| widths[at] < needed[at])
+                .collect();
+            if open.is_empty() || left == 0 {
+                return Some(widths);
+            }
+            let share = (left / open.len()).max(1);
+            for at in open {
+                let more = share.min(needed[at] - widths[at]).min(left);
+                widths[at] += more;
+                left -= more;
+            }
         }
     }
 

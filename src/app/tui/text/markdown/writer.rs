@@ -369,9 +369,10 @@ impl Writer<'_, '_> {
             Line::from_source(&clean, style, self.source(&(start..end)))
         };
         let from_row = self.rows.len();
-        let prefix = Prefix::both(before);
         let columns = self.context.columns;
-        wrap(&text, &prefix, columns, Break::Anywhere, self.rows);
+        let mark = style.patch(self.context.theme.faint);
+        let prefix = Prefix::hanging(before, &text.text, mark, columns);
+        wrap(&text, &prefix, columns, Break::Code, self.rows);
         let rows = &mut self.rows[from_row..];
         mark_code(rows, code.block, number, Style { fg: None, ..style });
         if let (0, [row]) = (number, rows) {
