@@ -101,6 +101,8 @@ pub enum Action {
     Stats,
     /// The same, by the name others look for.
     Cost,
+    /// Change the settings.
+    Settings,
     /// Store a key.
     Login,
     /// Leave the mouse to the terminal, or take it back.
@@ -201,6 +203,8 @@ pub enum Action {
     ListPrevious,
     /// In a list: the next row.
     ListNext,
+    /// In the list of models: those without a key too, or not.
+    ListAll,
     /// In a list: show or hide the details of the selected row.
     ListDetails,
     /// In the tree: show other entries.
@@ -391,6 +395,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     row(HistorySearch, "history_search", "Search earlier prompts", Writing),
     within(Scope::List, row(ListPrevious, "list_previous", "In a list: select the row before (so does Up)", Popups)),
     within(Scope::List, row(ListNext, "list_next", "In a list: select the next row (so does Down)", Popups)),
+    within(Scope::List, row(ListAll, "list_all", "In the list of models: show those without a key too, or not", Popups)),
     within(Scope::List, row(ListDetails, "list_details", "In the list of models: show or hide everything about the selected model", Popups)),
     within(Scope::Tree, row(TreeFilter, "tree_filter", "In the tree: show other entries (default, no tools, prompts, labelled, all); Left and Right fold and open branches", Popups)),
     within(Scope::Tree, row(TreeFilterBack, "tree_filter_back", "In the tree: the filters the other way round", Popups)),
@@ -413,6 +418,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     slash(row(Help, "help", "Show the keys that matter; again: all of them", Program), "help"),
     slash(row(Keys, "keys", "Show all keys and commands", Program), "keys"),
     argument(row(Init, "init", "Have the model write an AGENTS.md for this project, or improve the one that is there; TEXT is what you want besides. While a run is under way it waits until that is done", Program), "init", "TEXT"),
+    argument(row(Settings, "settings", "Change the settings in a list: type to find one, Enter or Left and Right change it, Delete brings its default back; config.toml keeps them at once, with its comments", Program), "settings", "WORDS"),
     argument(row(Login, "login", "Store the key of a provider, which counts at once: it is asked for and not shown", Program), "login", "PROVIDER"),
     slash(row(ToggleMouse, "toggle_mouse", "Leave the mouse to the terminal, to select with it, or take it back", Program), "mouse"),
     argument(row(Theme, "theme", "Choose the colors from a list that shows them at once: Enter keeps them in config.toml, Esc goes back; or, with a name, take that theme", Program), "theme", "NAME"),

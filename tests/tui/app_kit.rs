@@ -151,6 +151,14 @@ impl TestTui {
         styled_text_of(&self.draw())
     }
 
+    /// Paints the screen into `buffer`; where the caret is.
+    pub fn paint(&mut self, buffer: &mut Buffer) -> Option<(u16, u16)> {
+        let drawn = view(&self.app, &mut self.cache, buffer);
+        let cursor = drawn.cursor;
+        self.send(Msg::Drawn(drawn));
+        cursor
+    }
+
     fn draw(&mut self) -> Buffer {
         let size = self.app.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, size.width, size.height));

@@ -44,7 +44,11 @@ fn the_screen_shows_the_chosen_theme_until_it_is_kept_or_not() {
     assert_eq!(tui.app.theme.name, "light");
     assert_eq!(tui.key("enter"), [kept("light")]);
     assert_eq!(tui.app.theme.name, "light");
-    let saved = EffectResult::SettingSaved(Ok(("ui.theme".into(), "/c/config.toml".into())));
+    let saved = EffectResult::SettingSaved(Ok((
+        "ui.theme".into(),
+        "light".into(),
+        "/c/config.toml".into(),
+    )));
     tui.send(Msg::Done(saved));
     assert!(
         tui.frame().contains("ui.theme is kept in /c/config.toml"),

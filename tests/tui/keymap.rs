@@ -15,7 +15,7 @@ fn resolve(map: &Keymap, key: &str, scope: Scope) -> Option<Action> {
 #[test]
 fn the_shipped_file_is_whole_and_right() {
     let text = include_str!("../../assets/keymap.toml");
-    Keymap::with("assets/keymap.toml", text).expect("no fault");
+    assert_eq!(Keymap::with("assets/keymap.toml", text).1, []);
     let table: toml::Table = text.parse().expect("toml");
     let listed: Vec<&str> = table.keys().map(String::as_str).collect();
     let named: HashSet<&str> = ACTIONS.iter().map(|spec| spec.name).collect();
@@ -75,7 +75,8 @@ fn the_default_keys_are_those_of_the_design() {
 /// A popup's own keys come first there, and count nowhere else.
 #[test]
 fn keys_of_a_popup_count_in_it_alone() {
-    let map = Keymap::with("k", "list_next = \"ctrl+t\"\nundo = \"q\"").expect("no clash");
+    let (map, faults) = Keymap::with("k", "list_next = \"ctrl+t\"\nundo = \"q\"");
+    assert_eq!(faults, []);
     for (key, scope, action) in [
         ("ctrl+p", Scope::Everywhere, Some(Action::NextModel)),
         ("ctrl+p", Scope::List, Some(Action::ListPrevious)),
@@ -94,7 +95,8 @@ fn keys_of_a_popup_count_in_it_alone() {
 
 #[test]
 fn a_users_file_lies_over_the_defaults() {
-    let map = Keymap::with("k", "follow_up = [\"ctrl+o\"]\nundo = []\nsuspend='f5'").expect("fine");
+    let (map, faults) = Keymap::with("k", "follow_up = [\"ctrl+o\"]\nundo = []\nsuspend='f5'");
+    assert_eq!(faults, []);
     assert_eq!(
         resolve(&map, "ctrl+o", Scope::Everywhere),
         Some(Action::FollowUp)
@@ -150,7 +152,8 @@ fn faults_are_named_with_their_line() {
         ),
         ("# fine\n\nundo = [", 3, ""),
     ] {
-        let error = Keymap::with("keys.toml", text).expect_err(text);
+        let (_, faults) = Keymap::with("keys.toml", text);
+        let error = faults.first().expect(text);
         assert_eq!(error.line, line, "{error}");
         assert!(
             error
@@ -303,6 +306,29 @@ fn a_file_that_cannot_exist_changes_nothing() {
         "/no/such/keymap.toml".into(),
         file.path().join("keymap.toml"),
     ] {
-        assert!(Keymap::load(&path).is_ok(), "{path:?}");
+        assert_eq!(Keymap::load(&path).1, [], "{path:?}");
     }
+}
+
+/// Half a key file is better than none: what is wrong is told, the rest counts.
+#[test]
+fn the_lines_without_faults_count() {
+    let text = "submitt = \"f7\"\nundo = [\"f5\", \"blorp\"]\nredo = \"f5\"\nhelp = \"nokey\"\nsuspend = \"f9\"\n";
+    let (map, faults) = Keymap::with("k", text);
+    let lines: Vec<usize> = faults.iter().map(|fault| fault.line).collect();
+    assert_eq!(lines, [1, 2, 3, 4], "{faults:?}");
+    assert_eq!(resolve(&map, "f5", Scope::Everywhere), Some(Action::Undo));
+    assert_eq!(
+        resolve(&map, "f9", Scope::Everywhere),
+        Some(Action::Suspend)
+    );
+    assert_eq!(
+        resolve(&map, "f1", Scope::Everywhere),
+        Some(Action::Help),
+        "a line of faults alone changes nothing"
+    );
+    assert_eq!(map.keys(Action::Redo).count(), 0);
+    let (map, faults) = Keymap::with("k", "undo = [");
+    assert_eq!(faults.len(), 1);
+    assert_eq!(map, Keymap::default());
 }

@@ -11,6 +11,8 @@ mod app_retry;
 mod app_sessions;
 mod app_login;
 mod app_shell;
+mod app_hostile;
+mod app_settings;
 mod app_themes;
 mod app_timeline;
 mod app_tree;

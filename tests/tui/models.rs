@@ -219,6 +219,10 @@ fn arrows_pages_and_the_mouse_move() {
         Some(Overlay::Models(picker)) => picker.picker.selected(),
         _ => panic!("the list is closed"),
     };
+    // One has no key, and is shown on request.
+    tui.key("end");
+    assert_eq!(at(&tui), 502);
+    tui.key("alt+a");
     for (key, expected) in [
         ("down", 1),
         ("ctrl+n", 2),
@@ -481,9 +485,18 @@ fn without_a_word_the_latest_come_first_and_the_keyless_last() {
             "ollama/qwen3:8b",
             "anthropic/claude-opus-5",
             "openrouter/openai/gpt-5.5",
-            "openai/gpt-5.5",
-            "openai/gpt-5.5-mini",
         ]
+    );
+    let mut picker = ModelPicker {
+        all: true,
+        ..ModelPicker::default()
+    };
+    picker.search(&models);
+    let last = picker.picker.matches().last();
+    assert_eq!(
+        (last, picker.hidden),
+        (Some(&1), 0),
+        "those without a key too, last"
     );
 }
 

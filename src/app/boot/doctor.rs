@@ -44,14 +44,18 @@ pub(super) fn doctor(
     )?;
     let catalog = Arc::new(catalog);
     let models = plan::models(&settings, dirs, &catalog, &keys);
-    let keymap = Keymap::load(&dirs.keymap_file()).map_err(|error| error.to_string());
+    let (_, wrong_keys) = Keymap::load(&dirs.keymap_file());
+    let keymap = match wrong_keys.first() {
+        Some(fault) => Err(fault.to_string()),
+        None => Ok(()),
+    };
     let trust_fault = trust
         .as_ref()
         .map_or_else(|error| Err(error.message.clone()), |_| Ok(()));
     let mut files = vec![
         doctor::problem("config.toml", &dirs.config_file(), &settings_fault),
         doctor::problem("models.toml", &dirs.models_file(), &models_fault),
-        doctor::problem("keymap.toml", &dirs.keymap_file(), &keymap.map(|_| ())),
+        doctor::problem("keymap.toml", &dirs.keymap_file(), &keymap),
         doctor::problem("projects.toml", &dirs.projects_file(), &trust_fault),
         doctor::problem("auth.toml", &dirs.auth_file(), &keys_fault),
     ];

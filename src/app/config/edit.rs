@@ -45,6 +45,30 @@ pub fn set_checked(file: &Path, key: &str, value: &toml::Value) -> Result<(), St
     })
 }
 
+/// Takes the setting `key`, which is dotted, out of the user's settings `file`: its default counts.
+///
+/// # Errors
+/// The file cannot be read, understood or written; it is as it was.
+pub fn unset_checked(file: &Path, key: &str) -> Result<(), String> {
+    let named = |message: String| format!("{}: {message}", file.display());
+    change_file(file, |text| {
+        let mut document: DocumentMut = text
+            .parse()
+            .map_err(|error: toml_edit::TomlError| named(error.to_string()))?;
+        let (tables, name) = key.rsplit_once('.').unwrap_or(("", key));
+        let mut table: Option<&mut dyn TableLike> = Some(document.as_table_mut());
+        for part in tables.split('.').filter(|part| !part.is_empty()) {
+            table = table
+                .and_then(|table| table.get_mut(part))
+                .and_then(Item::as_table_like_mut);
+        }
+        if let Some(table) = table {
+            table.remove(name);
+        }
+        Ok(document.to_string())
+    })
+}
+
 /// Appends tables to `file`, which is made if need be. `check` looks at the whole text before it is
 /// written.
 ///
@@ -173,6 +197,33 @@ mod tests {
                 "{before}"
             );
         }
+    }
+
+    #[test]
+    fn settings_are_set_where_they_belong_and_taken_out_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        let text = || fs::read_to_string(&file).unwrap();
+        fs::write(&file, "# mine\n[ui]\ntheme = \"dark\" # why\n").unwrap();
+        set_checked(&file, "ui.theme", &"nord".into()).unwrap();
+        set_checked(&file, "tools.bash.timeout_seconds", &7.into()).unwrap();
+        let set = "# mine\n[ui]\ntheme = \"nord\" # why\n\n[tools.bash]\ntimeout_seconds = 7\n";
+        assert_eq!(text(), set);
+        for (key, value) in [
+            ("ui.notify", toml::Value::from("whistle")),
+            ("ui.mouse", 3.into()),
+            ("ui.colour", true.into()),
+        ] {
+            let error = set_checked(&file, key, &value).unwrap_err();
+            assert!(error.contains(key), "{error}");
+            assert_eq!(text(), set, "it is as it was");
+        }
+        unset_checked(&file, "tools.bash.timeout_seconds").unwrap();
+        unset_checked(&file, "tools.read.max_lines").unwrap();
+        assert_eq!(
+            text(),
+            "# mine\n[ui]\ntheme = \"nord\" # why\n\n[tools.bash]\n"
+        );
     }
 
     #[test]

@@ -99,6 +99,10 @@ pub enum Effect {
     StoreKey(String, Secret),
     /// Read the user's themes anew.
     ReadThemes,
+    /// Read the settings as the user's file has them.
+    ReadSettings,
+    /// Take the setting with this dotted key out of the user's file.
+    UnsetSetting(String),
     /// Set the setting with this dotted key in the user's file.
     SaveSetting(String, toml::Value),
     /// Read, change or open stored sessions.

@@ -28,7 +28,7 @@ use crate::agent::{AgentHandle, QueueKind};
 use crate::app::attachments::attach_mentions;
 use crate::app::branches::{Outline, compare};
 use crate::app::clipboard;
-use crate::app::config::set_checked;
+use crate::app::config::{Layers, set_checked, setting_rows, unset_checked};
 use crate::app::export::export_on_request;
 use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
@@ -223,11 +223,29 @@ impl EffectRunner {
                 let folder = self.user.themes.clone();
                 self.block(move || EffectResult::Themes(Arc::new(Themes::read(&folder))));
             }
+            Effect::ReadSettings => {
+                let file = self.user.config.clone();
+                self.block(move || {
+                    let mut layers = Layers::defaults();
+                    let read = layers.add_file(&file);
+                    EffectResult::Settings(read.map(|()| setting_rows(&layers)))
+                });
+            }
             Effect::SaveSetting(key, value) => {
                 let file = self.user.config.clone();
                 self.block(move || {
                     let saved = set_checked(&file, &key, &value);
-                    EffectResult::SettingSaved(saved.map(|()| (key, file)))
+                    EffectResult::SettingSaved(saved.map(|()| (key, value, file)))
+                });
+            }
+            Effect::UnsetSetting(key) => {
+                let file = self.user.config.clone();
+                self.block(move || {
+                    let defaults = Layers::defaults();
+                    let value = defaults.get(&key).map(|(value, _)| value.clone());
+                    let value = value.unwrap_or(toml::Value::Boolean(false));
+                    let saved = unset_checked(&file, &key);
+                    EffectResult::SettingSaved(saved.map(|()| (key, value, file)))
                 });
             }
             Effect::SaveDefault(full_id) => {

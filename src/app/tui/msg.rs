@@ -20,6 +20,7 @@ use crate::agent::undo;
 use crate::agent::{ContextUsage, Event, Snapshot};
 use crate::app::branches::{ComparisonLine, Outline};
 use crate::app::clipboard::CopyOutcome;
+use crate::app::config::SettingRow;
 use crate::app::models::{KeyState, ModelList, ProviderKey};
 use crate::llm::{Model, ThinkingLevel};
 
@@ -142,8 +143,10 @@ pub enum EffectResult {
     KeyStored(Result<String, String>),
     /// The user's themes.
     Themes(Arc<Themes>),
-    /// The setting with this key was written into this file, or why not.
-    SettingSaved(Result<(String, PathBuf), String>),
+    /// The settings as the user's file has them.
+    Settings(Result<Vec<SettingRow>, String>),
+    /// The setting with this key has this value in this file now, or why not.
+    SettingSaved(Result<(String, toml::Value, PathBuf), String>),
     /// Trials whose session is gone.
     AbandonedTrials(Vec<Trial>),
     /// How many files the trial has changed, if that can be told.

@@ -14,7 +14,7 @@ use super::update;
 /// An app on which nothing has happened, or why there is none. It takes `options.start`.
 pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App, String> {
     let files = &options.user_files;
-    let keymap = Keymap::load(&files.keymap).map_err(|error| error.to_string())?;
+    let (keymap, wrong_keys) = Keymap::load(&files.keymap);
     let choice = ThemeChoice {
         themes: Arc::new(Themes::read(&files.themes)),
         depth: color_depth(),
@@ -32,6 +32,9 @@ pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App,
     app.tells_keys = std::env::var_os("TMUX").is_some();
     app.start = std::mem::take(&mut options.start);
     app.start.notices.extend(faults);
+    app.start
+        .notices
+        .extend(wrong_keys.iter().map(ToString::to_string));
     let (branch, facts) = std::mem::take(&mut app.start.history);
     if !branch.is_empty() {
         update::show(&mut app, &branch, &facts);

@@ -1,6 +1,5 @@
 //! Key files: `action = "key"` or `action = ["key", "key"]`, one line an action. Every fault is
-//! refused with its line and, where something is near, a suggestion: a key file that is half
-//! understood is worse than none.
+//! told with its line and, where something is near, a suggestion; the lines without faults count.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -16,7 +15,7 @@ use crate::llm::nearest::nearest;
 
 const DEFAULT: &str = include_str!("../../../../assets/keymap.toml");
 
-/// Why a key file was refused: where, what, and the way out.
+/// What is wrong with a key file: where, what, and the way out.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{file}:{line}: {message}")]
 pub struct KeymapError {
@@ -34,48 +33,59 @@ impl Default for Keymap {
             bindings: Vec::new(),
         };
         // The shipped file is read by a test; a fault in it could only leave keys out.
-        let _ = overlay(&mut map, "assets/keymap.toml", DEFAULT);
+        overlay(&mut map, "assets/keymap.toml", DEFAULT);
         map
     }
 }
 
 impl Keymap {
-    /// The default keys with the user's file laid over them. A file that does not exist changes
-    /// nothing.
-    pub fn load(file: &Path) -> Result<Self, KeymapError> {
+    /// The default keys with the user's file laid over them, and what is wrong with it. A file that does
+    /// not exist changes nothing.
+    pub fn load(file: &Path) -> (Self, Vec<KeymapError>) {
         match std::fs::read_to_string(file) {
             Ok(text) => Self::with(&file.display().to_string(), &text),
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
             {
-                Ok(Self::default())
+                (Self::default(), Vec::new())
             }
-            Err(error) => Err(KeymapError {
-                file: file.display().to_string(),
-                line: 1,
-                message: format!("cannot be read: {error}"),
-            }),
+            Err(error) => {
+                let fault = KeymapError {
+                    file: file.display().to_string(),
+                    line: 1,
+                    message: format!("cannot be read: {error}"),
+                };
+                (Self::default(), vec![fault])
+            }
         }
     }
 
-    /// The default keys with `text` laid over them; `file` is what errors call it.
-    pub fn with(file: &str, text: &str) -> Result<Self, KeymapError> {
+    /// The default keys with `text` laid over them, and what is wrong with it; `file` is what faults call
+    /// it.
+    pub fn with(file: &str, text: &str) -> (Self, Vec<KeymapError>) {
         let mut map = Self::default();
-        overlay(&mut map, file, text)?;
-        Ok(map)
+        let faults = overlay(&mut map, file, text);
+        (map, faults)
     }
 }
 
-fn overlay(map: &mut Keymap, file: &str, text: &str) -> Result<(), KeymapError> {
-    let fail = |at: usize, message: String| KeymapError {
+fn overlay(map: &mut Keymap, file: &str, text: &str) -> Vec<KeymapError> {
+    let fault = |at: usize, message: String| KeymapError {
         file: file.to_owned(),
         line: text[..at.min(text.len())].matches('\n').count() + 1,
         message,
     };
-    let table = DeTable::parse(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        fail(at, error.message().to_owned())
-    })?;
+    let table = match DeTable::parse(text) {
+        Ok(table) => table,
+        Err(error) => {
+            let at = error.span().map_or(0, |span| span.start);
+            return vec![fault(
+                at,
+                format!("{}; nothing of it counts", error.message()),
+            )];
+        }
+    };
+    let mut faults = Vec::new();
     let mut taken: Vec<(KeyPress, Action)> = Vec::new();
     // In the order of the file, so that faults are found where a reader meets them first.
     let mut lines: Vec<_> = table.get_ref().iter().collect();
@@ -83,31 +93,42 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Result<(), KeymapError> 
     for (name, value) in lines {
         let at = name.span().start;
         let name = name.get_ref().as_ref();
-        let action = Action::from_name(name).ok_or_else(|| fail(at, unknown_action(name)))?;
-        let keys = keys(value).map_err(|(at, message)| fail(at, message))?;
-        for (at, key) in &keys {
-            if let Some((_, other)) = taken
+        let Some(action) = Action::from_name(name) else {
+            faults.push(fault(at, unknown_action(name)));
+            continue;
+        };
+        let (found, wrong) = keys(value);
+        let nothing_left = found.is_empty() && !wrong.is_empty();
+        faults.extend(wrong.into_iter().map(|(at, message)| fault(at, message)));
+        let mut bound = Vec::new();
+        for (at, key) in found {
+            let other = taken
                 .iter()
-                .find(|(known, other)| known == key && clash(*other, action))
-            {
-                let (key, other) = (key.to_string(), other.spec().name);
-                return Err(fail(
-                    *at,
-                    format!("`{key}` is already given to `{other}` in this file"),
-                ));
+                .find(|(known, other)| *known == key && clash(*other, action));
+            match other {
+                Some((_, other)) => {
+                    let other = other.spec().name;
+                    let message = format!("`{key}` is already given to `{other}` in this file");
+                    faults.push(fault(at, message));
+                }
+                None => {
+                    taken.push((key, action));
+                    bound.push(key);
+                }
             }
-            taken.push((*key, action));
         }
-        let keys: Vec<KeyPress> = keys.into_iter().map(|(_, key)| key).collect();
-        map.bind(action, &keys);
+        // A line of faults alone leaves the keys the action has.
+        if !nothing_left {
+            map.bind(action, &bound);
+        }
     }
-    Ok(())
+    faults
 }
 
 type Fault = (usize, String);
 
-/// The keys of one line, each with its place.
-fn keys(value: &Spanned<DeValue<'_>>) -> Result<Vec<(usize, KeyPress)>, Fault> {
+/// The keys of one line, each with its place, and what is no key.
+fn keys(value: &Spanned<DeValue<'_>>) -> (Vec<(usize, KeyPress)>, Vec<Fault>) {
     let one = |value: &Spanned<DeValue<'_>>| {
         let at = value.span().start;
         let DeValue::String(text) = value.get_ref() else {
@@ -117,10 +138,18 @@ fn keys(value: &Spanned<DeValue<'_>>) -> Result<Vec<(usize, KeyPress)>, Fault> {
             .map(|key| (at, key))
             .map_err(|error| (at, unknown_key(text, &error)))
     };
-    match value.get_ref() {
+    let list = match value.get_ref() {
         DeValue::Array(list) => list.iter().map(one).collect(),
-        _ => Ok(vec![one(value)?]),
+        _ => vec![one(value)],
+    };
+    let (mut found, mut wrong) = (Vec::new(), Vec::new());
+    for key in list {
+        match key {
+            Ok(key) => found.push(key),
+            Err(fault) => wrong.push(fault),
+        }
     }
+    (found, wrong)
 }
 
 fn unknown_action(name: &str) -> String {

@@ -9,6 +9,7 @@ use super::opening::Opening;
 use super::picker::{Pager, Picker};
 use super::search::SearchBar;
 use super::sessions::{SessionMode, SessionPicker};
+use super::settings::SettingsPicker;
 use super::themes::ThemePicker;
 use super::tree::{ComparisonView, TreePicker};
 use super::undo::{RewindPicker, UndoQuestion};
@@ -23,6 +24,8 @@ pub enum Overlay {
     Help(Pager, HelpPage),
     /// What the session has cost.
     Stats(Pager),
+    /// The settings.
+    Settings(Box<SettingsPicker>),
     /// Storing a key.
     Login(Box<Login>),
     /// What happened, iteration by iteration.
@@ -87,6 +90,7 @@ impl Overlay {
             | Self::Models(_)
             | Self::Themes(_)
             | Self::Login(_)
+            | Self::Settings(_)
             | Self::Rewind(_)
             | Self::Copy(_)
             | Self::Search(_) => Scope::List,
@@ -106,6 +110,7 @@ impl Overlay {
             Self::Opening(opening) => Some(&mut opening.picker).filter(|_| !opening.waits),
             Self::Models(models) => Some(&mut models.picker),
             Self::Themes(themes) => Some(&mut themes.picker),
+            Self::Settings(list) => Some(list.typing.as_mut().unwrap_or(&mut list.picker)),
             Self::Login(login) => Some(&mut login.picker).filter(|_| login.typing.is_none()),
             Self::Tree(tree) => Some(tree.label.as_mut().unwrap_or(&mut tree.picker)),
             Self::Sessions(list) => match &mut list.mode {
@@ -171,6 +176,7 @@ impl Overlay {
             | Self::HistorySearch(_)
             | Self::Themes(_)
             | Self::Login(_)
+            | Self::Settings(_)
             | Self::Search(_)
             | Self::Copy(_)
             | Self::Rewind(_)

@@ -50,12 +50,16 @@ pub struct ModelPicker {
     pub picker: Picker,
     /// Everything that is known of the chosen model, when that was asked for.
     pub details: Option<Pager>,
+    /// Whether models without a key are listed too.
+    pub all: bool,
+    /// Models without a key that would fit and are not listed.
+    pub hidden: usize,
 }
 
 impl ModelPicker {
     /// Looks for what matches anew; the best is chosen.
     pub fn search(&mut self, models: &ModelsState) {
-        let matches = matches(self.picker.query(), models);
+        let matches = self.matches(models);
         self.picker.set_matches(matches, 0);
     }
 
@@ -63,7 +67,7 @@ impl ModelPicker {
     pub fn refresh(&mut self, before: &ModelList, models: &ModelsState) {
         let selected = self.picker.selected();
         let chosen = self.entry(before).filter(|_| selected > 0);
-        let matches = matches(self.picker.query(), models);
+        let matches = self.matches(models);
         let place = chosen.and_then(|chosen| {
             let model = |entry: usize| models.listing.rows.get(entry).map(|entry| &entry.model);
             let is_chosen =
@@ -71,6 +75,20 @@ impl ModelPicker {
             matches.iter().position(is_chosen)
         });
         self.picker.set_matches(matches, place.unwrap_or(selected));
+    }
+
+    /// What fits. As long as nothing is typed, models without a key are not listed beside others, unless
+    /// all are wanted.
+    fn matches(&mut self, models: &ModelsState) -> Vec<usize> {
+        let mut found = matches(self.picker.query(), models);
+        let rows = &models.listing.rows;
+        let is_ready = |row: &usize| rows[*row].key == KeyState::Ready;
+        let all = found.len();
+        if !self.all && self.picker.query().trim().is_empty() && found.iter().any(is_ready) {
+            found.retain(is_ready);
+        }
+        self.hidden = all - found.len();
+        found
     }
 
     /// The chosen entry of `listing`.

@@ -3,7 +3,7 @@
 use super::command::{self, Command};
 use super::{
     budget, completion, copy, iterations, list, login, models, overlay, permission, questions,
-    queue, rule, scroll, search, sessions, shell, stop, themes, tree, trials, undo,
+    queue, rule, scroll, search, sessions, settings, shell, stop, themes, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
@@ -114,6 +114,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             .overlays
             .push(Overlay::Help(Pager::default(), HelpPage::All)),
         Action::Stats | Action::Cost => app.overlays.push(Overlay::Stats(Pager::default())),
+        Action::Settings => return settings::open(app, argument),
         Action::Login => return login::open(app, argument),
         Action::ToggleMouse => return toggle_mouse(app),
         Action::Iterations => return iterations::open(app),

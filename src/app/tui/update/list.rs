@@ -69,6 +69,7 @@ fn search(app: &mut App) {
         Some(Overlay::Models(models)) => models.search(&app.models),
         Some(Overlay::Themes(themes)) => themes.search(),
         Some(Overlay::Login(login)) => login.search(),
+        Some(Overlay::Settings(list)) if list.typing.is_none() => list.search(),
         Some(Overlay::Iterations(list)) => list.search(&app.timeline),
         Some(Overlay::Tree(tree)) => tree.search(),
         Some(Overlay::Rewind(list)) if list.chosen.is_none() => list.search(),

@@ -205,6 +205,10 @@ pub fn press(app: &mut App, action: Option<Action>) -> Option<Vec<Effect>> {
             let entry = picker.entry(&app.models.listing)?;
             return Some(vec![Effect::SaveDefault(entry.model.full_id())]);
         }
+        Action::ListAll => {
+            picker.all = !picker.all;
+            picker.search(&app.models);
+        }
         Action::ListDetails => {
             picker.details = match picker.details {
                 Some(_) => None,

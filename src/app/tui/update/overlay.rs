@@ -1,8 +1,8 @@
 //! Keys, pastes and choices while something lies over the screen.
 
 use super::{
-    copy, iterations, list, login, models, permission, search, sessions, stop, themes, tree,
-    trials, undo,
+    copy, iterations, list, login, models, permission, search, sessions, settings, stop, themes,
+    tree, trials, undo,
 };
 use crate::agent::{ContextUsage, Leaving};
 use crate::app::action::Action;
@@ -61,6 +61,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         }
         Some(Overlay::Themes(_)) => themes::press(app, press, action),
         Some(Overlay::Login(_)) => login::press(app, press, action),
+        Some(Overlay::Settings(_)) => settings::press(app, press, action),
         Some(Overlay::Models(_)) => {
             models::press(app, action).unwrap_or_else(|| list::press(app, press, action, choose))
         }
@@ -128,6 +129,7 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
         Some(Overlay::Models(_)) => models::choose_entry(app),
         Some(Overlay::Themes(_)) => themes::choose(app),
         Some(Overlay::Login(_)) => login::choose(app),
+        Some(Overlay::Settings(_)) => settings::choose(app),
         Some(Overlay::Iterations(_)) => iterations::look_into(app),
         Some(Overlay::Rewind(_)) => undo::choose(app),
         Some(Overlay::Tree(_)) => tree::choose(app, Leaving::Silently),

@@ -1,20 +1,177 @@
-//! Settings that were changed on the screen.
+//! The list of settings: each change is kept in config.toml at once, and counts at once where that can
+//! be.
 
 use std::path::PathBuf;
 
+use toml::Value;
+
+use super::{list, themes};
 use crate::agent::NoticeLevel;
+use crate::agent::permission::PermissionMode;
+use crate::app::action::Action;
+use crate::app::config::SettingRow;
 use crate::app::tui::app::App;
+use crate::app::tui::effect::{Effect, TerminalEffect};
+use crate::app::tui::input::KeyPress;
+use crate::app::tui::overlay::{Overlay, Picker, SettingsPicker};
+use crate::app::tui::theme::AUTO;
 
 /// How long it is told that something was kept, in milliseconds.
 const SAY_MS: i64 = 3000;
 
-/// A setting was written, or not.
-pub fn saved(app: &mut App, saved: Result<(String, PathBuf), String>) {
-    match saved {
-        Ok((key, file)) => app.say(format!("{key} is kept in {}", file.display()), SAY_MS),
-        Err(error) => {
-            let text = format!("It counts until tiller ends, but was not kept: {error}");
-            app.transcript.push_notice(NoticeLevel::Error, text);
+pub fn open(app: &mut App, typed: &str) -> Vec<Effect> {
+    let names = app.themes.themes.names().map(str::to_owned);
+    let mut list = SettingsPicker {
+        themes: std::iter::once(AUTO.to_owned()).chain(names).collect(),
+        ..SettingsPicker::default()
+    };
+    list.picker.type_text(typed);
+    app.overlays.push(Overlay::Settings(Box::new(list)));
+    vec![Effect::ReadSettings]
+}
+
+/// The settings were read.
+pub fn read(app: &mut App, rows: Result<Vec<SettingRow>, String>) {
+    if let Some(Overlay::Settings(list)) = app.overlays.last_mut() {
+        match rows {
+            Ok(rows) => list.read(rows),
+            Err(error) => {
+                list.rows = Some(Vec::new());
+                list.fault = Some(error);
+            }
         }
     }
+}
+
+pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    let Some(Overlay::Settings(list)) = app.overlays.last_mut() else {
+        return Vec::new();
+    };
+    if let Some(line) = &mut list.typing {
+        match action {
+            Some(Action::Cancel | Action::Interrupt) => list.typing = None,
+            Some(Action::Submit) => return keep_typed(app),
+            action => drop(line.press(action, press.text(), 1)),
+        }
+        return Vec::new();
+    }
+    list.fault = None;
+    match action {
+        Some(Action::Left) => change(app, -1),
+        Some(Action::Right) => change(app, 1),
+        Some(Action::DeleteForward) => {
+            let key = list
+                .chosen()
+                .filter(|row| row.is_set)
+                .map(|row| row.key.clone());
+            key.map(Effect::UnsetSetting).into_iter().collect()
+        }
+        _ => list::press(app, press, action, choose),
+    }
+}
+
+/// Takes the next value, or has one typed.
+pub fn choose(app: &mut App) -> Vec<Effect> {
+    let effects = change(app, 1);
+    if effects.is_empty()
+        && let Some(Overlay::Settings(list)) = app.overlays.last_mut()
+        && let Some(text) = list.as_typed()
+    {
+        let mut line = Picker::default();
+        line.type_text(&text);
+        list.typing = Some(line);
+    }
+    effects
+}
+
+fn change(app: &mut App, by: isize) -> Vec<Effect> {
+    let Some(Overlay::Settings(list)) = app.overlays.last() else {
+        return Vec::new();
+    };
+    match (list.chosen(), list.next_value(by)) {
+        (Some(row), Some(value)) => vec![Effect::SaveSetting(row.key.clone(), value)],
+        _ => Vec::new(),
+    }
+}
+
+fn keep_typed(app: &mut App) -> Vec<Effect> {
+    let Some(Overlay::Settings(list)) = app.overlays.last_mut() else {
+        return Vec::new();
+    };
+    match (list.chosen().map(|row| row.key.clone()), list.typed_value()) {
+        (Some(key), Ok(value)) => {
+            list.typing = None;
+            vec![Effect::SaveSetting(key, value)]
+        }
+        (_, Err(error)) => {
+            list.fault = Some(error);
+            Vec::new()
+        }
+        (None, Ok(_)) => Vec::new(),
+    }
+}
+
+/// A setting was written, or not.
+pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> Vec<Effect> {
+    let (key, value, file) = match saved {
+        Ok(saved) => saved,
+        Err(error) => {
+            match app.overlays.last_mut() {
+                Some(Overlay::Settings(list)) => list.fault = Some(error),
+                _ => {
+                    let text = format!("It counts until tiller ends, but was not kept: {error}");
+                    app.transcript.push_notice(NoticeLevel::Error, text);
+                }
+            }
+            return Vec::new();
+        }
+    };
+    let is_open = matches!(app.overlays.last(), Some(Overlay::Settings(_)));
+    let now = apply(app, &key, &value);
+    let when = match now {
+        Some(_) => "",
+        None => ", from the next start on",
+    };
+    app.say(format!("{key} is kept in {}{when}", file.display()), SAY_MS);
+    let mut effects = now.unwrap_or_default();
+    if is_open {
+        effects.push(Effect::ReadSettings);
+    }
+    effects
+}
+
+/// Has a setting count at once; none where it cannot.
+fn apply(app: &mut App, key: &str, value: &Value) -> Option<Vec<Effect>> {
+    let text = value.as_str().unwrap_or_default();
+    Some(match key {
+        "ui.theme" | "ui.theme_dark" | "ui.theme_light" => {
+            let choice = &mut app.themes;
+            let target = match key {
+                "ui.theme" => &mut choice.wanted,
+                "ui.theme_dark" => &mut choice.for_dark,
+                _ => &mut choice.for_light,
+            };
+            text.clone_into(target);
+            themes::follow(app)
+        }
+        "ui.notify" => {
+            app.notify = text.parse().ok()?;
+            Vec::new()
+        }
+        "ui.mouse" => {
+            app.mouse = value.as_bool()?;
+            vec![Effect::Terminal(TerminalEffect::Mouse(app.mouse))]
+        }
+        "models.thinking" => {
+            let level = text.parse().ok()?;
+            app.status.thinking = level;
+            vec![Effect::SetThinking(level)]
+        }
+        "permission.mode" => match text.parse().ok()? {
+            // Asked for before it counts in a session that runs.
+            PermissionMode::Full => return None,
+            mode => vec![Effect::SetPermission(mode)],
+        },
+        _ => return None,
+    })
 }

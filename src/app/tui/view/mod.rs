@@ -24,6 +24,7 @@ mod comparison;
 mod models;
 mod themes;
 mod login;
+mod settings;
 mod stats;
 mod model_details;
 mod sessions;

@@ -75,7 +75,7 @@ pub fn draw(app: &App, models: &ModelPicker, room: Rect, buffer: &mut Buffer) ->
             };
             draw_details(app, models, Pager::default(), under, buffer);
         }
-        draw_entries(app, picker, list, buffer)
+        draw_entries(app, models, list, buffer)
     };
     drawn.caret = Some((caret, area.y));
     drawn
@@ -98,7 +98,8 @@ fn draw_count(app: &App, picker: &Picker, caret: u16, area: Rect, buffer: &mut B
     }
 }
 
-fn draw_entries(app: &App, picker: &Picker, list: Rect, buffer: &mut Buffer) -> PopupDrawn {
+fn draw_entries(app: &App, models: &ModelPicker, list: Rect, buffer: &mut Buffer) -> PopupDrawn {
+    let picker = &models.picker;
     let none = if !app.models.is_read {
         "Reading the list …"
     } else if picker.query().trim().is_empty() {
@@ -108,6 +109,20 @@ fn draw_entries(app: &App, picker: &Picker, list: Rect, buffer: &mut Buffer) -> 
     };
     let columns = Columns::of(usize::from(list.width));
     let entries = &app.models.listing.rows;
+    let hidden = match models.hidden {
+        0 => None,
+        count => Some(format!(
+            "  {count} more without a key · {} shows them",
+            app.key(Action::ListAll)
+        )),
+    };
+    let mut list = list;
+    if let Some(text) = hidden.filter(|_| list.height > 2) {
+        list.height -= 1;
+        let listed = picker.matches().len().min(usize::from(list.height)) as u16;
+        let style = app.theme.popup.patch(app.theme.dim);
+        StyledLine::of(text, style).draw(buffer, list.x, list.y + listed, list.width);
+    }
     draw_matches(app, picker, none, list, buffer, |entry, style| {
         let entry = entries.get(entry);
         entry.map_or_else(StyledLine::new, |entry| columns.line(app, entry, style))

@@ -10,7 +10,7 @@ use super::popup::{
 };
 use super::{
     comparison, context, copy, iterations, login, models, opening, question, search, session_facts,
-    sessions, stats, themes, tree, undo,
+    sessions, settings, stats, themes, tree, undo,
 };
 use crate::app::action::Action;
 use crate::app::humanize::plural;
@@ -67,6 +67,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
         Overlay::Search(bar) => search::draw(app, bar, area, buffer),
         Overlay::Copy(list) => copy::draw(app, list, area, buffer),
         Overlay::Models(models) => models::draw(app, models, area, buffer),
+        Overlay::Settings(list) => settings::draw(app, list, area, buffer),
         Overlay::Login(login) => login::draw(app, login, area, buffer),
         Overlay::Themes(list) => themes::draw(app, list, area, buffer),
         Overlay::Comparison(view) => comparison::draw(app, view, area, buffer),

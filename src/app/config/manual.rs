@@ -1,0 +1,117 @@
+//! The settings as a list for users: what each is for, in the words of the shipped file, what it is now
+//! and what it can be.
+
+use toml::Value;
+
+use super::layers::{DEFAULTS, Layers, Origin};
+
+/// One setting.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SettingRow {
+    /// Its dotted key.
+    pub key: String,
+    /// What is in force.
+    pub value: Value,
+    /// Whether the user's file sets it.
+    pub is_set: bool,
+    /// What it is for.
+    pub about: String,
+}
+
+/// The words a setting takes, where they are few.
+const WORDS: &[(&str, &[&str])] = &[
+    ("agent.steering_mode", &["all", "one"]),
+    ("agent.follow_up_mode", &["all", "one"]),
+    (
+        "models.thinking",
+        &["off", "minimal", "low", "medium", "high", "xhigh", "max"],
+    ),
+    ("permission.mode", &["plan", "ask", "auto", "full"]),
+    ("tools.set", &["all", "coding", "read_only", "none"]),
+    ("ui.notify", &["bell", "desktop", "off"]),
+    ("ui.motion", &["full", "reduced"]),
+];
+
+/// The words that the setting `key` takes, if they are few.
+pub fn words_of(key: &str) -> Option<&'static [&'static str]> {
+    let found = WORDS.iter().find(|(known, _)| *known == key);
+    found.map(|(_, words)| *words)
+}
+
+/// All settings with what `layers` make of them, in the order of the shipped file. Tables of names
+/// are left out: they are written by hand.
+pub fn setting_rows(layers: &Layers) -> Vec<SettingRow> {
+    let mut rows = Vec::new();
+    for (key, about) in manual() {
+        if let Some((value, origin)) = layers.get(&key) {
+            rows.push(SettingRow {
+                key,
+                value: value.clone(),
+                is_set: matches!(origin, Origin::User(_)),
+                about,
+            });
+        }
+    }
+    rows
+}
+
+/// Each key of the shipped file and the comment above it; keys right below one another share one.
+fn manual() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let (mut table, mut about, mut is_open) = (String::new(), String::new(), false);
+    for line in DEFAULTS.lines() {
+        if let Some(comment) = line.strip_prefix('#') {
+            if !is_open {
+                about.clear();
+            }
+            is_open = true;
+            if !about.is_empty() {
+                about.push(' ');
+            }
+            about.push_str(comment.trim());
+            continue;
+        }
+        is_open = false;
+        if line.trim().is_empty() {
+            about.clear();
+        } else if let Some(name) = line
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'))
+        {
+            name.clone_into(&mut table);
+            about.clear();
+        } else if let Some((name, _)) = line.split_once(" = ")
+            && !line.starts_with(char::is_whitespace)
+        {
+            found.push((format!("{table}.{name}"), about.clone()));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_is_listed_with_what_it_is_for() {
+        let layers = Layers::defaults();
+        let rows = setting_rows(&layers);
+        for (key, ..) in layers.entries() {
+            let row = rows.iter().find(|row| row.key == key);
+            assert!(
+                row.is_some_and(|row| !row.about.is_empty()),
+                "{key}: {row:?}"
+            );
+        }
+        for (key, words) in WORDS {
+            let now = layers.get(key).and_then(|(value, _)| value.as_str());
+            assert!(now.is_some_and(|now| words.contains(&now)), "{key}");
+            for word in *words {
+                let mut layers = Layers::defaults();
+                layers.add_assignment(&format!("{key}={word}")).unwrap();
+                super::super::Settings::resolve(&layers).unwrap();
+            }
+        }
+    }
+}

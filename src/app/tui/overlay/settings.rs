@@ -1,0 +1,99 @@
+//! The list of settings as plain data: which there are, which fit what is typed, and the value that is
+//! being typed.
+
+use toml::Value;
+
+use super::picker::Picker;
+pub use crate::app::config::SettingRow;
+use crate::app::config::words_of;
+use crate::app::fuzzy::Query;
+
+/// The list while it is open.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SettingsPicker {
+    /// What is typed, and which rows fit.
+    pub picker: Picker,
+    /// The settings; none until they were read.
+    pub rows: Option<Vec<SettingRow>>,
+    /// The value that is being typed.
+    pub typing: Option<Picker>,
+    /// What is wrong.
+    pub fault: Option<String>,
+    /// The themes that can be chosen.
+    pub themes: Vec<String>,
+}
+
+impl SettingsPicker {
+    /// The settings were read; what was chosen stays chosen.
+    pub fn read(&mut self, rows: Vec<SettingRow>) {
+        let selected = self.picker.selected();
+        self.rows = Some(rows);
+        self.search();
+        self.picker.select(selected);
+    }
+
+    /// Finds the rows that fit what is typed: by name first, then by what they are for.
+    pub fn search(&mut self) {
+        let typed = self.picker.query().to_lowercase();
+        let mut query = Query::new(&typed);
+        let rows = self.rows.iter().flatten().enumerate();
+        let mut found: Vec<_> = rows
+            .filter_map(|(at, row)| {
+                let of_name = query.fit(at, &row.key).filter(|it| !it.scattered);
+                let is_about = || row.about.to_lowercase().contains(&typed);
+                match of_name {
+                    Some(_) => Some((0, at)),
+                    None => is_about().then_some((1, at)),
+                }
+            })
+            .collect();
+        found.sort_unstable();
+        let found = found.into_iter().map(|(_, at)| at).collect();
+        self.picker.set_matches(found, 0);
+    }
+
+    /// The chosen row.
+    pub fn chosen(&self) -> Option<&SettingRow> {
+        self.rows.as_ref()?.get(self.picker.chosen()?)
+    }
+
+    /// The value that follows the chosen one, where there are few; `by` is 1 or -1.
+    pub fn next_value(&self, by: isize) -> Option<Value> {
+        let row = self.chosen()?;
+        if let Value::Boolean(on) = row.value {
+            return Some(Value::Boolean(!on));
+        }
+        let now = row.value.as_str()?;
+        let themes: Vec<&str> = self.themes.iter().map(String::as_str).collect();
+        let words = match row.key.as_str() {
+            "ui.theme" => &themes[..],
+            // `auto` is what these two are for.
+            "ui.theme_dark" | "ui.theme_light" => themes.get(1..)?,
+            key => words_of(key)?,
+        };
+        let at = words.iter().position(|word| *word == now);
+        let count = words.len() as isize;
+        let next = at.map_or(0, |at| (at as isize + by).rem_euclid(count) as usize);
+        words.get(next).map(|word| Value::from(*word))
+    }
+
+    /// The chosen value as it is typed.
+    pub fn as_typed(&self) -> Option<String> {
+        Some(match &self.chosen()?.value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        })
+    }
+
+    /// What is typed as a value of the chosen setting, or what is expected.
+    pub fn typed_value(&self) -> Result<Value, String> {
+        let typed = self.typing.as_ref().map(Picker::query).unwrap_or_default();
+        let row = self.chosen().ok_or("nothing is chosen")?;
+        if row.value.is_str() {
+            return Ok(Value::from(typed));
+        }
+        let read: Result<toml::Table, _> = format!("value = {typed}").parse();
+        let value = read.ok().and_then(|mut table| table.remove("value"));
+        value.ok_or_else(|| format!("expected a value such as {}", row.value))
+    }
+}

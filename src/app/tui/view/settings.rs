@@ -1,0 +1,120 @@
+//! The list of settings: name and value, and below what the chosen one is for.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::line::StyledLine;
+use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, open};
+use crate::app::action::Action;
+use crate::app::config::SettingRow;
+use crate::app::tui::app::App;
+use crate::app::tui::overlay::SettingsPicker;
+use crate::app::tui::text::width::{ellipsis, fit_end, width};
+
+/// Columns of a name.
+const NAME: usize = 34;
+/// Rows for what the chosen one is for, its rule included.
+const ABOUT_ROWS: u16 = 5;
+/// Rows of the list at most.
+const MAX_ROWS: u16 = 18;
+
+pub fn draw(app: &App, list: &SettingsPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+    let theme = &app.theme;
+    let rows = room.height.saturating_sub(2).min(MAX_ROWS + ABOUT_ROWS + 1);
+    let keys = [Action::Submit, Action::Cancel, Action::DeleteForward].map(|it| app.key(it));
+    let notes = if list.typing.is_some() {
+        [
+            format!(" {} keeps it · {} goes back ", keys[0], keys[1]),
+            String::new(),
+        ]
+    } else {
+        [
+            format!(
+                " {} or ←→ changes · {} default · {} closes ",
+                keys[0], keys[2], keys[1]
+            ),
+            format!(" {} changes · {} closes ", keys[0], keys[1]),
+        ]
+    };
+    let size = (box_columns(room), usize::from(rows));
+    let Some(area) = open(app, "Settings", size, &notes, room, buffer) else {
+        return PopupDrawn::default();
+    };
+    let mut caret = draw_query(app, &list.picker, area, buffer);
+    let mut caret_row = area.y;
+    let about = if area.height > ABOUT_ROWS + 4 {
+        ABOUT_ROWS
+    } else {
+        0
+    };
+    let below = Rect {
+        y: area.y + 1,
+        height: area.height - 1 - about,
+        ..area
+    };
+    let none = match list.rows {
+        None => "Reading …",
+        Some(_) => "No setting fits",
+    };
+    let columns = usize::from(area.width);
+    let drawn = draw_matches(app, &list.picker, none, below, buffer, |at, style| {
+        let row = list.rows.as_ref().and_then(|rows| rows.get(at));
+        row.map_or_else(StyledLine::new, |row| line(app, row, columns, style))
+    });
+    if let Some(typed) = &list.typing {
+        let y = drawn.list.y + (list.picker.selected().saturating_sub(drawn.top)) as u16;
+        let left = (NAME.min(columns / 2) + 2) as u16;
+        let room = area.width.saturating_sub(left);
+        let shown = fit_end(typed.query(), usize::from(room).saturating_sub(2));
+        let mut value = StyledLine::of(shown, theme.popup);
+        caret = (area.x + left + value.width() as u16).min(area.right() - 1);
+        caret_row = y.min(area.bottom() - 1);
+        value.push(" ".repeat(usize::from(room)), theme.popup);
+        value.draw(buffer, area.x + left, caret_row, room);
+    }
+    if about > 0 {
+        let quiet = theme.popup.patch(theme.dim);
+        let text = match (&list.fault, list.chosen()) {
+            (Some(fault), _) => (fault.as_str(), theme.popup.patch(theme.warning)),
+            (None, Some(row)) => (row.about.as_str(), quiet),
+            (None, None) => ("", quiet),
+        };
+        let top = area.bottom() - about;
+        let rule = "─".repeat(columns);
+        StyledLine::of(rule, theme.popup_border).draw(buffer, area.x, top, area.width);
+        let lines = StyledLine::wrapped(text.0, text.1, columns);
+        for (y, line) in (top + 1..area.bottom()).zip(&lines) {
+            line.draw(buffer, area.x, y, area.width);
+        }
+    }
+    PopupDrawn {
+        caret: Some((caret, caret_row)),
+        ..drawn
+    }
+}
+
+fn line(app: &App, row: &SettingRow, columns: usize, base: Style) -> StyledLine {
+    let theme = &app.theme;
+    let is_chosen = base == theme.popup_selected;
+    let tone = |style| if is_chosen { base } else { base.patch(style) };
+    let name_columns = NAME.min(columns / 2);
+    let name = ellipsis(&row.key, name_columns);
+    let pad = name_columns.saturating_sub(width(&name));
+    let value = match &row.value {
+        toml::Value::String(text) if text.is_empty() => "–".to_owned(),
+        toml::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let style = if row.is_set {
+        tone(theme.accent)
+    } else {
+        tone(theme.dim)
+    };
+    StyledLine::of(name, base)
+        .with(" ".repeat(pad + 2), base)
+        .with(
+            ellipsis(&value.replace('\n', " "), columns - name_columns - 2),
+            style,
+        )
+}

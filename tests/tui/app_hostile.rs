@@ -1,0 +1,180 @@
+//! No byte of a model, a tool, a file or a name reaches the terminal as an order: whatever stands on
+//! the screen, the bytes of a frame hold our own sequences alone.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use ratatui::layout::Size;
+use tiller::agent::tool::{CommandDetails, Details, DiffDetails, MatchesDetails};
+use tiller::agent::{AgentEvent, NoticeLevel, Phase, ToolStatus};
+use tiller::app::models::ProviderKey;
+use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::overlay::SettingRow;
+use tiller::app::tui::screen_buffer::ScreenBuffer;
+use tiller::app::tui::theme::Themes;
+use tiller::llm::{AssistantMessage, Message, StreamEvent};
+
+use super::app_kit::TestTui;
+
+/// Text with all that a terminal takes for an order, in pieces that do not fit one another.
+fn hostile() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just("\u{1b}]0;title\u{7}".to_owned()),
+        Just("\u{1b}[2J\u{1b}[?1049l".to_owned()),
+        Just("\u{1b}]52;c;aGk=\u{1b}\\".to_owned()),
+        Just("\u{1b}P+q544e\u{1b}\\".to_owned()),
+        Just("\u{9b}31m\u{9d}8;;x\u{9c}".to_owned()),
+        Just("\u{1b}".to_owned()),
+        Just("\r\n\t\u{8}\u{7}\u{0}\u{7f}".to_owned()),
+        Just("\u{202e}\u{200f}\u{2028}".to_owned()),
+        Just("```rs\n\u{1b}[31m\n```\n| a\u{1b} |\n|--|\n| \u{9b}m |\n".to_owned()),
+        Just("[x](http://\u{1b}]8;;y\u{7})".to_owned()),
+        "[a-z日 ]{0,6}",
+        any::<char>().prop_map(String::from),
+    ];
+    proptest::collection::vec(piece, 1..8).prop_map(|pieces| pieces.concat())
+}
+
+/// Fails at every order that is none of ours.
+struct Orders;
+
+impl vte::Perform for Orders {
+    fn execute(&mut self, byte: u8) {
+        // Scrolling moves down by line feeds.
+        assert!(byte == b'\n', "control character {byte:#x}");
+    }
+
+    fn csi_dispatch(&mut self, _: &vte::Params, between: &[u8], _: bool, last: char) {
+        let ours = match between {
+            b"" => "HmrJ".contains(last),
+            b"?" => "hl".contains(last),
+            _ => false,
+        };
+        assert!(ours, "CSI {between:?} {last}");
+    }
+
+    fn esc_dispatch(&mut self, between: &[u8], _: bool, byte: u8) {
+        assert!(
+            between.is_empty() && byte == b'M',
+            "ESC {between:?} {byte:#x}"
+        );
+    }
+
+    fn osc_dispatch(&mut self, params: &[&[u8]], _: bool) {
+        panic!("OSC {params:?}");
+    }
+
+    fn hook(&mut self, _: &vte::Params, _: &[u8], _: bool, last: char) {
+        panic!("DCS {last}");
+    }
+}
+
+fn check(tui: &mut TestTui, screen: &mut ScreenBuffer) {
+    let drawn = tui.paint(screen.begin());
+    let mut bytes = Vec::new();
+    screen.finish(drawn, &mut bytes);
+    vte::Parser::new().advance(&mut Orders, &bytes);
+    let text = String::from_utf8(bytes).expect("text");
+    let c1 = text.chars().find(|c| ('\u{80}'..='\u{9f}').contains(c));
+    assert_eq!(c1, None);
+}
+
+fn call(tui: &mut TestTui, id: &str, name: &str, details: Details) {
+    let details = Arc::new(details);
+    tui.agent(AgentEvent::ToolStart {
+        call_id: id.into(),
+        name: name.into(),
+        args: Arc::new(serde_json::Value::Null),
+        details: details.clone(),
+    });
+    tui.agent(AgentEvent::ToolEnd {
+        call_id: id.into(),
+        name: name.into(),
+        status: ToolStatus::Error,
+        content: Vec::new().into(),
+        details,
+        duration_ms: Some(3),
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn frames_hold_our_own_orders_alone(texts in proptest::collection::vec(hostile(), 12)) {
+        let mut texts = texts.into_iter().cycle();
+        let mut text = || texts.next().unwrap_or_default();
+        let mut tui = TestTui::new(90, 40);
+        let mut screen = ScreenBuffer::new(Size::new(90, 40));
+        tui.app.status.cwd = text().replace('\0', "").into();
+        tui.app.status.branch = Some(text());
+        tui.app.start.notices = vec![text()];
+        check(&mut tui, &mut screen);
+        tui.running(Phase::Tools(vec![text()]));
+        let message = Arc::new(Message::Assistant(AssistantMessage::default()));
+        tui.agent(AgentEvent::MessageStart { message });
+        for event in [
+            StreamEvent::ThinkingStart { index: 0 },
+            StreamEvent::ThinkingDelta { index: 0, delta: text() },
+            StreamEvent::TextStart { index: 1 },
+            StreamEvent::TextDelta { index: 1, delta: text() },
+        ] {
+            tui.agent(AgentEvent::MessageUpdate { event });
+            check(&mut tui, &mut screen);
+        }
+        call(&mut tui, "1", "bash", Details::Command(CommandDetails {
+            command: text(),
+            output: text(),
+            ..CommandDetails::default()
+        }));
+        call(&mut tui, "2", "edit", Details::Diff(DiffDetails {
+            path: text(),
+            diff: format!(" 1 {}\n-2 {}\n+2 {}", text(), text(), text()),
+            ..DiffDetails::default()
+        }));
+        call(&mut tui, &text(), &text(), Details::Matches(MatchesDetails {
+            pattern: text(),
+            path: text(),
+            lines: vec![text(), text()],
+            count: 2,
+            ..MatchesDetails::default()
+        }));
+        tui.agent(AgentEvent::Notice { level: NoticeLevel::Error, text: text() });
+        let (one, two) = (text(), text());
+        tui.waiting(&[one.as_str()], &[two.as_str()]);
+        check(&mut tui, &mut screen);
+        tui.key("ctrl+o");
+        check(&mut tui, &mut screen);
+
+        // What lists show: themes by the names of files, providers, settings.
+        let themes = Themes::default().with(&text(), &format!("[ui]\n\"{}\" = 1\n", "x"));
+        tui.write("/theme");
+        tui.key("enter");
+        tui.send(Msg::Done(EffectResult::Themes(Arc::new(themes))));
+        tui.key("end");
+        check(&mut tui, &mut screen);
+        tui.key("esc");
+        tui.write("/login");
+        tui.key("enter");
+        let providers = vec![ProviderKey { name: text(), place: Some(text()) }];
+        tui.send(Msg::Done(EffectResult::Providers(providers)));
+        check(&mut tui, &mut screen);
+        tui.key("enter");
+        check(&mut tui, &mut screen);
+        tui.key("esc");
+        tui.key("esc");
+        tui.write("/settings");
+        tui.key("enter");
+        let rows = vec![SettingRow {
+            key: text(),
+            value: text().into(),
+            is_set: true,
+            about: text(),
+        }];
+        tui.send(Msg::Done(EffectResult::Settings(Ok(rows))));
+        check(&mut tui, &mut screen);
+        let saved = Ok((text(), toml::Value::from(text()), text().replace('\0', "").into()));
+        tui.send(Msg::Done(EffectResult::SettingSaved(saved)));
+        check(&mut tui, &mut screen);
+    }
+}

@@ -1,0 +1,166 @@
+//! The list of settings: found by words, changed by keys, kept in the file, counting at once.
+
+use tiller::app::tui::effect::{Effect, TerminalEffect};
+use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::overlay::SettingRow;
+use tiller::llm::ThinkingLevel;
+use toml::Value;
+
+use super::app_kit::TestTui;
+
+fn row(key: &str, value: impl Into<Value>, is_set: bool, about: &str) -> SettingRow {
+    SettingRow {
+        key: key.into(),
+        value: value.into(),
+        is_set,
+        about: about.into(),
+    }
+}
+
+fn rows() -> Msg {
+    Msg::Done(EffectResult::Settings(Ok(vec![
+        row(
+            "agent.max_iterations",
+            100,
+            false,
+            "Model calls since your last message; 0 is no limit.",
+        ),
+        row(
+            "agent.skip_on_steering",
+            true,
+            false,
+            "Whether a message skips calls.",
+        ),
+        row("models.default", "", false, "The model to start with."),
+        row(
+            "models.thinking",
+            "medium",
+            true,
+            "How hard the model thinks.",
+        ),
+        row("ui.theme", "auto", false, "The colors."),
+        row("ui.mouse", true, false, "Whether the mouse scrolls."),
+    ])))
+}
+
+fn opened(typed: &str) -> TestTui {
+    let mut tui = TestTui::new(100, 30);
+    tui.write("/settings");
+    assert_eq!(tui.key("enter"), [Effect::ReadSettings]);
+    tui.send(rows());
+    tui.write(typed);
+    tui
+}
+
+fn save(key: &str, value: impl Into<Value>) -> Effect {
+    Effect::SaveSetting(key.into(), value.into())
+}
+
+fn saved(tui: &mut TestTui, key: &str, value: impl Into<Value>) -> Vec<Effect> {
+    let saved = Ok((key.into(), value.into(), "/c/config.toml".into()));
+    tui.send(Msg::Done(EffectResult::SettingSaved(saved)))
+}
+
+#[test]
+fn the_list_of_settings() {
+    let mut tui = opened("");
+    insta::assert_snapshot!("settings_100x30", tui.frame());
+    let mut tui = opened("scrolls");
+    assert!(
+        tui.frame().contains("ui.mouse"),
+        "found by what it is for: {}",
+        tui.frame()
+    );
+    for (width, height) in [(40, 10), (1, 1)] {
+        let mut tui = TestTui::new(width, height);
+        tui.write("/settings");
+        tui.key("enter");
+        tui.send(rows());
+        tui.frame();
+    }
+}
+
+#[test]
+fn values_change_by_keys() {
+    let mut tui = opened("skip_on");
+    assert_eq!(tui.key("enter"), [save("agent.skip_on_steering", false)]);
+    let mut tui = opened("thinking");
+    assert_eq!(tui.key("right"), [save("models.thinking", "high")]);
+    assert_eq!(tui.key("left"), [save("models.thinking", "low")]);
+    assert_eq!(
+        tui.key("delete"),
+        [Effect::UnsetSetting("models.thinking".into())]
+    );
+    let mut tui = opened("ui.theme");
+    assert_eq!(tui.key("delete"), [], "it is the default");
+    assert_eq!(tui.key("right"), [save("ui.theme", "dark")]);
+    assert_eq!(
+        tui.key("left"),
+        [save("ui.theme", "system")],
+        "the last of the built-in ones"
+    );
+}
+
+#[test]
+fn values_are_typed() {
+    let mut tui = opened("max_iter");
+    assert_eq!(tui.key("enter"), []);
+    tui.key("backspace");
+    tui.write("x");
+    assert_eq!(tui.key("enter"), []);
+    assert!(
+        tui.frame().contains("expected a value such as 100"),
+        "{}",
+        tui.frame()
+    );
+    tui.key("backspace");
+    assert_eq!(tui.key("enter"), [save("agent.max_iterations", 10)]);
+    let mut tui = opened("models.default");
+    tui.key("enter");
+    tui.write("sonnet");
+    assert_eq!(tui.key("enter"), [save("models.default", "sonnet")]);
+    // Esc goes back to the list, then closes it.
+    let mut tui = opened("models.default");
+    tui.key("enter");
+    tui.key("esc");
+    assert!(tui.frame().contains("Settings"));
+    tui.key("esc");
+    assert!(tui.app.overlays.is_empty());
+}
+
+#[test]
+fn what_can_counts_at_once() {
+    let mut tui = opened("");
+    let anew = Effect::Terminal(TerminalEffect::LayOutAnew);
+    assert_eq!(
+        saved(&mut tui, "ui.theme", "nord"),
+        [anew, Effect::ReadSettings]
+    );
+    assert_eq!(tui.app.theme.name, "nord");
+    assert_eq!(
+        saved(&mut tui, "ui.mouse", false),
+        [
+            Effect::Terminal(TerminalEffect::Mouse(false)),
+            Effect::ReadSettings
+        ]
+    );
+    assert_eq!(
+        saved(&mut tui, "models.thinking", "low"),
+        [
+            Effect::SetThinking(ThinkingLevel::Low),
+            Effect::ReadSettings
+        ]
+    );
+    assert_eq!(
+        saved(&mut tui, "agent.max_iterations", 3),
+        [Effect::ReadSettings]
+    );
+    assert!(
+        tui.frame().contains("from the next start on"),
+        "{}",
+        tui.frame()
+    );
+    let wrong = EffectResult::SettingSaved(Err("ui.theme: it is read-only".into()));
+    tui.send(Msg::Done(wrong));
+    assert!(tui.frame().contains("it is read-only"), "{}", tui.frame());
+}
