@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tiller::agent::process::sandbox::Sandbox;
@@ -12,7 +13,7 @@ use tiller::agent::process::sandbox::Sandbox;
 use super::bash_tool::BashTool;
 use super::survivors::ESCAPES;
 use crate::sandbox::place::machine_has_all_layers;
-use crate::support::marked::{MarkedProcesses, zombies_of};
+use crate::support::marked::{DEADLINE, MarkedProcesses, zombies_of};
 
 const SCRIPT: &str = "TILLER_TEST_HOST_SCRIPT";
 /// Set where the command runs in a sandbox: the folder that it may write.
@@ -42,7 +43,13 @@ async fn host() {
     for line in outcome.text.lines() {
         println!("result: {line}");
     }
-    println!("zombies: {}", zombies_of(std::process::id() as i32).len());
+    // The supervisor is reaped after the last of its processes.
+    let zombies = || zombies_of(std::process::id() as i32).len();
+    let began = Instant::now();
+    while zombies() > 0 && began.elapsed() < DEADLINE {
+        tokio::time::sleep(Duration::from_millis(5)).await; // poll
+    }
+    println!("zombies: {}", zombies());
 }
 
 /// Leaves many zombies behind. Started as a command by the test below.
