@@ -81,6 +81,14 @@ pub fn dollars(amount: f64) -> String {
     }
 }
 
+/// What something has cost, to the cent: `$1.20`, `<$0.01`.
+pub fn cents(amount: f64) -> String {
+    if amount > 0.0 && amount < 0.005 {
+        return "<$0.01".to_owned();
+    }
+    format!("${amount:.2}")
+}
+
 /// A price without needless zeros: `$3`, `$0.25`.
 pub fn price(amount: f64) -> String {
     format!("${}", decimal(amount))

@@ -32,7 +32,7 @@ fn screen(sandbox: &Sandbox) -> Screen {
         .args(&["-m", Wire::ALL[0].model()])
         .size(110, 40)
         .start();
-    screen.wait_for("─ full");
+    screen.wait_for("─ runs everything");
     screen
 }
 

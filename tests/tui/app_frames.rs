@@ -50,7 +50,7 @@ fn esc_stops_is_said_during_a_run_and_at_no_other_time() {
                 "{width}x{height} {phase:?}\n{frame}"
             );
             assert!(
-                frame.contains("full"),
+                frame.contains("runs everything"),
                 "{width}x{height} {phase:?}\n{frame}"
             );
             for key in ["f1", "ctrl+r"] {

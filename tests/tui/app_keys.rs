@@ -13,7 +13,7 @@ use tiller::app::tui::input::{InputEvent, TerminalReport};
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
 use tiller::app::tui::overlay::Overlay;
-use tiller::llm::{AssistantMessage, Content, Message, StreamEvent, Usage, UserMessage};
+use tiller::llm::{AssistantMessage, Content, Message, Usage, UserMessage};
 
 use super::app_kit::{TestTui, prompt, queued};
 use super::transcript_support::branch;
@@ -568,7 +568,7 @@ fn the_demo_begins_by_itself_unless_the_person_types() {
     };
     let mut tui = TestTui::starting(80, 24, start());
     tui.send(Msg::Started);
-    tui.now += 999;
+    tui.now += 9_999;
     assert_eq!(tui.send(Msg::Tick), []);
     tui.now += 1;
     assert_eq!(tui.app.next_wake(), Some(tui.now));
@@ -582,7 +582,7 @@ fn the_demo_begins_by_itself_unless_the_person_types() {
 
     let mut tui = TestTui::starting(80, 24, start());
     tui.send(Msg::Started);
-    assert!(tui.frame().contains("Enter starts it now"));
+    assert!(tui.frame().contains("Enter plays the demo"));
     assert_eq!(tui.key("enter"), [prompt("show me")]);
     assert_eq!(tui.key("enter"), [], "once");
 }
@@ -614,24 +614,10 @@ fn the_line_of_activity_says_how_the_run_went() {
     tui.write("go");
     tui.key("enter");
     tui.running(Phase::Requesting);
-    let deltas = ["x".repeat(700), "y".repeat(700)];
-    tui.agent(AgentEvent::MessageStart {
-        message: Arc::new(Message::Assistant(AssistantMessage::default())),
-    });
-    for delta in deltas {
-        tui.agent(AgentEvent::MessageUpdate {
-            event: StreamEvent::TextDelta { index: 0, delta },
-        });
-        tui.now += 4000;
-    }
-    tui.now -= 4000;
     tui.running(Phase::Tools(vec!["bash".into()]));
     tui.wait(6000);
     let frame = tui.frame();
-    assert!(
-        frame.contains("bash 6 s · 100 tok/s · Esc stops"),
-        "{frame}"
-    );
+    assert!(frame.contains("● bash 6 s   Esc stops"), "{frame}");
     tui.agent(AgentEvent::MessageEnd {
         message: Arc::new(Message::Assistant(AssistantMessage {
             usage: Usage {
@@ -647,18 +633,7 @@ fn the_line_of_activity_says_how_the_run_went() {
     });
     tui.state(RunState::Idle);
     let frame = tui.frame();
-    assert!(frame.contains("✓ done in 10 s · ↓1.2k"), "{frame}");
     assert!(!frame.contains("Esc stops"), "{frame}");
-    tui.agent(AgentEvent::AgentEnd {
-        messages: Vec::new(),
-        outcome: RunOutcome::Truncated,
-    });
-    let frame = tui.frame();
-    assert!(frame.contains("! cut at the output limit"), "{frame}");
-    assert!(!frame.contains("done"), "{frame}");
-    tui.write("more");
-    tui.key("enter");
-    assert!(!tui.frame().contains("done in"));
 }
 
 #[test]
@@ -672,6 +647,7 @@ fn a_first_prompt_goes_out_at_once_and_notices_are_kept() {
         80,
         24,
         Start {
+            demo_asked: false,
             history: Default::default(),
             resume: false,
             refused: None,

@@ -434,8 +434,8 @@ fn change(id: u64, count: usize) -> Arc<Question> {
 #[test]
 fn a_change_is_shown_with_its_lines_and_whole_on_a_key() {
     for (width, height, shown, more) in [
-        (90, 24, "  3  line 3", "… 29 more lines · v shows all"),
-        (60, 16, "+ 1  line 1", "more lines · v shows all"),
+        (90, 24, "  3 + line 3", "… 29 more lines · v shows all"),
+        (60, 16, "1 + line 1", "more lines · v shows all"),
     ] {
         let mut tui = TestTui::new(width, height);
         ask(&mut tui, &[change(1, 40)]);
@@ -618,6 +618,7 @@ fn what_is_typed_for_the_editor_answers_nothing() {
 fn what_is_said_for_a_moment_hides_neither_what_runs_nor_how_it_ended() {
     for columns in [40, 60, 80, 100] {
         let mut tui = TestTui::new(columns, 24);
+        tui.agent(AgentEvent::AgentStart);
         ask(&mut tui, &[command(1, "make")]);
         tui.wait(500);
         tui.key("s");
@@ -637,7 +638,7 @@ fn what_is_said_for_a_moment_hides_neither_what_runs_nor_how_it_ended() {
         });
         tui.state(RunState::Idle);
         let frame = tui.frame();
-        for words in ["⊘ stopped", "No rule fits"] {
+        for words in ["── stopped ─", "No rule fits"] {
             assert!(frame.contains(words), "{columns} {words}: {frame}");
         }
     }

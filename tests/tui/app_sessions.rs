@@ -394,7 +394,7 @@ fn the_box_is_as_high_as_its_content() {
         let edge = |corner: char| frame.lines().position(|line| line.starts_with(corner));
         edge('╰').unwrap() - edge('╭').unwrap() + 1
     };
-    for (sessions, rows) in [(0, 4), (1, 13), (2, 14), (3, 15), (100, 19)] {
+    for (sessions, rows) in [(0, 4), (1, 13), (2, 14), (3, 15), (100, 20)] {
         let mut tui = stored();
         let all = (0..sessions).map(|at| row(&at.to_string(), "Two\nlines", SessionState::Idle, 0));
         listed(&mut tui, all.collect());

@@ -117,8 +117,9 @@ fn stop(phase: &Phase, wire: Wire, key: &str) {
         assert_eq!(results[1], "Execution cancelled before start", "{shown}");
         // Both say so on the screen, too.
         screen.wait_until("why the calls ended", |view| {
-            let ended = |line: &String| line.trim() == "Execution cancelled";
-            view.lines().iter().any(ended) && view.contains("Execution cancelled before start")
+            let lines = view.lines();
+            let ends = |word| lines.iter().any(|line| line.trim_end().ends_with(word));
+            ends("  stopped") && ends("  not run")
         });
         assert!(!sandbox.path().join("never-run").exists());
     }

@@ -18,6 +18,8 @@ fn a_compaction_is_seen_kept_and_undone() {
     ];
     let (server, sandbox) = job::stage_with(replies.to_vec());
     let screen = open(&sandbox, Wire::Anthropic);
+    // Wide enough for what the status line adds up.
+    screen.resize(160, 40);
     for (prompt, answer) in [("first<enter>", "One."), ("second<enter>", "Two.")] {
         screen.keys(prompt);
         screen.wait_for(answer);
@@ -47,7 +49,7 @@ fn a_compaction_is_seen_kept_and_undone() {
     leave(&screen);
 
     // All of the past is there again, and the model reads the summary.
-    let screen = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
+    let screen = Launch::new(&sandbox).args(&["-c"]).size(160, 40).start();
     screen.wait_for("▸ summary");
     screen.wait_for(&totals);
     for said in ["❯ first", "One.", "❯ second", "Two."] {

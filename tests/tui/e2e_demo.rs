@@ -3,14 +3,15 @@
 use crate::support::sandbox::Sandbox;
 use crate::support::screen::Launch;
 
-/// Without a key the demo starts by itself, works in a folder of its own, answers what is typed,
+/// Without a key the demo starts on Enter, works in a folder of its own, answers what is typed,
 /// and leaves nothing behind.
 #[test]
 fn it_starts_answers_and_tidies_up() {
     let sandbox = Sandbox::with(&[("mine.txt", "hands off\n")]);
     let screen = Launch::new(&sandbox).size(100, 40).start();
+    screen.wait_for("tiller auth add anthropic");
+    screen.keys("<enter>");
     screen.wait_for("Hello, I am tiller");
-    screen.wait_for("export ANTHROPIC_API_KEY=");
     let scratch = || -> Vec<String> {
         let entries = std::fs::read_dir(sandbox.tmp()).unwrap().flatten();
         entries
@@ -45,7 +46,7 @@ fn it_starts_answers_and_tidies_up() {
 fn typing_first_keeps_the_demo_waiting() {
     let sandbox = Sandbox::new();
     let screen = Launch::new(&sandbox).size(100, 40).start();
-    screen.wait_for("─ full");
+    screen.wait_for("any other key");
     screen.keys("which model");
     screen.wait_for("which model");
     screen.keys(" are you?<enter>");

@@ -40,6 +40,7 @@ fn open(sandbox: &Sandbox, arguments: &[&str]) -> Screen {
 }
 
 fn leave(screen: &Screen) {
+    screen.wait_gone("Esc stops");
     screen.keys("<c-d>");
     assert_eq!(screen.wait_exit().code, 0);
     assert_eq!(screen.leftovers(), Vec::<String>::new());

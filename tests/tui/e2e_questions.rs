@@ -18,7 +18,12 @@ fn open(sandbox: &Sandbox, mode: &str) -> Screen {
         .args(&["-m", Wire::Chat.model(), "--permission", mode])
         .size(100, 40)
         .start();
-    screen.wait_for(&format!("─ {mode}"));
+    let shown = if mode == "full" {
+        "runs everything"
+    } else {
+        mode
+    };
+    screen.wait_for(&format!("─ {shown}"));
     screen
 }
 
@@ -42,14 +47,14 @@ fn an_edit_shows_its_diff_awaits_input_and_is_made_as_shown() {
     let screen = open(&sandbox, "ask");
     screen.keys("go<enter>");
     screen.wait_for("? Change a.txt?");
-    screen.wait_for("│ - 2  two");
-    screen.wait_for("│ + 2  2");
+    screen.wait_for("│ 2 − two");
+    screen.wait_for("│ 2 + 2");
     wait_state(&sandbox, "awaiting_input");
     read_it(&screen);
     // It changes behind the question: asked again, with what is there now.
     fs::write(sandbox.path().join("a.txt"), "zero\none\ntwo\nthree\n").unwrap();
     screen.keys("y");
-    screen.wait_for("│ - 3  two");
+    screen.wait_for("│ 3 − two");
     screen.wait_for("what is there has changed since you said yes");
     read_it(&screen);
     screen.keys("y");

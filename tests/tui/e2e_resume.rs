@@ -11,7 +11,7 @@ use crate::support::screen::{Launch, Screen};
 
 fn open_with(sandbox: &Sandbox, args: &[&str]) -> Screen {
     let screen = Launch::new(sandbox).args(args).size(100, 40).start();
-    screen.wait_for("─ full");
+    screen.wait_for("─ runs everything");
     screen
 }
 

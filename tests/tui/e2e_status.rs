@@ -118,7 +118,7 @@ fn a_run_at_its_limit_awaits_input() {
     let screen = Launch::new(&sandbox)
         .args(&["-m", Wire::ALL[0].model(), "--max-iterations", "1"])
         .start();
-    screen.wait_for("─ full");
+    screen.wait_for("─ runs everything");
     screen.keys("go<enter>");
     screen.wait_for("Max iterations (1) exceeded");
     wait_state(&sandbox, "awaiting_input");
@@ -148,7 +148,7 @@ fn an_unstored_session_is_not_seen() {
     let screen = Launch::new(&sandbox)
         .args(&["-m", Wire::ALL[0].model(), "--no-session"])
         .start();
-    screen.wait_for("─ full");
+    screen.wait_for("─ runs everything");
     screen.keys("go<enter>");
     screen.wait_for("until [ -e go ]");
     assert_eq!(status(&sandbox), Vec::<Value>::new());

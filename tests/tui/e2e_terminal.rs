@@ -43,7 +43,7 @@ fn a_storm_of_resizes() {
     for (columns, rows) in [(200, 60), (80, 24), (40, 10)] {
         screen.resize(columns, rows);
         screen.wait_until(&format!("the end at {columns}x{rows}"), |view| {
-            view.contains("The end.") && view.contains("─ full")
+            view.contains("The end.") && view.contains("─ runs everything")
         });
     }
     screen.keys("typed after it");
@@ -66,7 +66,7 @@ fn a_burst_of_resizes_that_ends_where_it_began() {
         screen.resize(30, 8);
         screen.resize(100, 40);
         screen.wait_until("everything anew", |view| {
-            view.contains("All of the answer.") && view.contains("─ full")
+            view.contains("All of the answer.") && view.contains("─ runs everything")
         });
     }
     leave(&screen);
@@ -81,7 +81,7 @@ fn terminals_that_know_little() {
         .args(&["-m", Wire::Chat.model()])
         .without_size()
         .start();
-    screen.wait_for("─ full");
+    screen.wait_for("─ runs everything");
     leave(&screen);
     let screen = Launch::new(&sandbox)
         .args(&["-m", Wire::Chat.model()])
@@ -101,7 +101,7 @@ fn it_works_at_40x10() {
         .args(&["-m", Wire::Chat.model()])
         .size(40, 10)
         .start();
-    screen.wait_for("─ full");
+    screen.wait_for("─ runs everything");
     assert!(!screen.text().contains("Esc stops"));
     screen.keys("go<enter>");
     screen.wait_for("Esc stops");
@@ -137,7 +137,7 @@ fn terminals_of_every_kind() {
             .args(&["-m", Wire::Chat.model()])
             .terminal(terminal)
             .start();
-        screen.wait_for("─ full");
+        screen.wait_for("─ runs everything");
         screen.keys("hi<enter>");
         screen.wait_for("Hello.");
         leave(&screen);

@@ -22,7 +22,7 @@ fn ask(screen: &Screen, prompt: &str, answer: &str) {
 
 fn go_on(sandbox: &Sandbox) -> Screen {
     let screen = Launch::new(sandbox).args(&["-c"]).size(100, 40).start();
-    screen.wait_for("─ full");
+    screen.wait_for("─ runs everything");
     screen
 }
 

@@ -134,7 +134,7 @@ fn a_run_that_was_killed_can_be_undone() {
     screen.wait_dead();
     assert_eq!(sandbox.read("README.md"), "changed\n");
     let screen = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
-    screen.wait_for("─ full");
+    screen.wait_for("─ runs everything");
     screen.keys("/undo<enter>");
     screen.wait_for("or y undoes");
     screen.keys("y");

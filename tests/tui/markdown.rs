@@ -16,7 +16,9 @@ fn context(theme: &Theme, columns: usize) -> RenderContext<'_> {
         theme,
         base: Style::new(),
         columns,
+        measure: columns,
         margin: 1,
+        rail: None,
         cell: 0,
     }
 }

@@ -11,7 +11,7 @@ fn open(sandbox: &Sandbox, editor: &str) -> Screen {
         .args(&["--demo"])
         .env("EDITOR", editor)
         .start();
-    screen.wait_for("─ full");
+    screen.wait_for("─ runs everything");
     screen.keys("draft");
     screen.wait_for("draft");
     screen
@@ -26,7 +26,7 @@ fn open_in_shell(sandbox: &Sandbox) -> Screen {
         .start_program("/bin/bash");
     shell.wait_for("shell>");
     shell.keys("\"$TILLER\" --demo<enter>");
-    shell.wait_for("─ full");
+    shell.wait_for("─ runs everything");
     shell.keys("draft");
     shell.wait_for("draft");
     shell

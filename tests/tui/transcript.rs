@@ -171,7 +171,7 @@ fn a_rebuilt_transcript_gives_the_same_picture() {
     let mut rebuilt = Stage::new(86, 80);
     rebuilt.transcript = Transcript::of_branch(branch(&stored()));
     // Stored messages do not say how long the model thought.
-    assert_eq!(rebuilt.text(), live.text().replace(" for 4 s", ""));
+    assert_eq!(rebuilt.text(), live.text().replace("∴ 4 s", "∴ thought"));
 }
 
 #[test]
@@ -302,12 +302,11 @@ fn a_click_opens_a_cell_in_place() {
     let before = stage.text();
     let title = before
         .lines()
-        .position(|line| line.contains("✓ read"))
+        .position(|line| line.contains("│ grep"))
         .unwrap();
     assert!(stage.transcript.toggle_at(title as u16));
     let open = stage.text();
     assert_eq!(open.lines().nth(title), before.lines().nth(title));
-    assert!(!open.contains("more lines") || open.lines().count() == 24);
     assert_ne!(open, before);
     assert!(stage.transcript.toggle_at(title as u16));
     assert_eq!(stage.text(), before);
@@ -591,8 +590,15 @@ fn what_became_of_a_call_is_said_below_it() {
         stage.tool_start("x", "bash", details.clone());
         stage.tool_end("x", "bash", status, text, details, None);
         let shown = stage.text();
+        // What the title says in a word stands nowhere again.
+        let title = match status {
+            ToolStatus::Skipped => "skipped",
+            _ if reason == "Execution cancelled before start" => "not run",
+            _ if reason.starts_with("Execution cancelled") => "stopped",
+            _ => reason,
+        };
         assert_eq!(
-            shown.matches(reason).count(),
+            shown.matches(title).count(),
             1,
             "{status:?} {reason}:\n{shown}"
         );

@@ -53,13 +53,13 @@ fn a_patch_is_seen_while_it_arrives() {
         let mut stage = Stage::new(60, 12);
         let late = draft(&mut stage, "apply_patch", custom, text);
         assert!(late.contains("● apply_patch  src/a.rs, b.txt"), "{late}");
-        assert!(late.contains("+3 -1"), "{late}");
+        assert!(late.contains("+3 −1"), "{late}");
         assert!(
-            late.contains("     src/a.rs  +1 -1\n       one\n   -   two\n"),
+            late.contains("   │ src/a.rs  +1 −1\n   │   one\n   │ − two\n"),
             "{late}"
         );
         assert!(
-            late.contains("     b.txt  new  +2\n   + 1  new\n   + 2  12 of it\n"),
+            late.contains("   │ b.txt  new  +2\n   │ 1 + new\n   │ 2 + 12 of it\n"),
             "{late}"
         );
         // Nothing flickers between the draft and the result.
@@ -68,7 +68,7 @@ fn a_patch_is_seen_while_it_arrives() {
             ..DiffDetails::default()
         };
         stage.tool_start("1", "apply_patch", Details::Diff(preview.clone()));
-        assert!(stage.text().contains("+ 2  12 of it"));
+        assert!(stage.text().contains("2 + 12 of it"));
         let failed = "The patch was not applied; no file was changed.\nsrc/a.rs, hunk 1: no";
         stage.tool_end(
             "1",
@@ -92,9 +92,9 @@ fn deletions_and_moves_are_seen_while_they_arrive() {
     let mut stage = Stage::new(60, 14);
     let text = draft(&mut stage, "apply_patch", true, patch);
     assert!(text.contains("● apply_patch  a.rs, b, e"), "{text}");
-    assert!(text.contains("     b  deleted\n"), "{text}");
+    assert!(text.contains("   │ b  deleted\n"), "{text}");
     assert!(
-        text.contains("     e  moved from d  -1\n   -   x\n"),
+        text.contains("   │ e  moved from d  −1\n   │ − x\n"),
         "{text}"
     );
     assert_eq!(source(&stage), " ~ y\n-~ z\n+~ 1 z\n\n-~ x");
@@ -164,7 +164,7 @@ fn edits_and_writes_are_seen_while_they_arrive() {
     let edit = r#"{"file_path":"a.rs","old_text":"x\ny","new_text":"z"#;
     let text = draft(&mut stage, "edit", false, edit);
     assert!(text.contains("● edit  a.rs"), "{text}");
-    assert!(text.contains("-   x\n   -   y\n"), "{text}");
+    assert!(text.contains("│ − x\n   │ − y\n"), "{text}");
     let mut stage = Stage::new(60, 14);
     let lines: Vec<String> = (1..30).map(|n| format!("line {n}\\n")).collect();
     let lines = lines.concat();
@@ -172,10 +172,10 @@ fn edits_and_writes_are_seen_while_they_arrive() {
     let text = draft(&mut stage, "write", false, &write);
     assert!(text.contains("+29"), "{text}");
     assert!(
-        text.contains("29  line 29") && text.contains("18  line 18"),
+        text.contains("29   line 29") && text.contains("18   line 18"),
         "{text}"
     );
-    assert!(!text.contains("17  line 17"), "only the last ones: {text}");
+    assert!(!text.contains("17   line 17"), "only the last ones: {text}");
 }
 
 #[test]
@@ -213,18 +213,18 @@ fn each_file_of_a_patch_has_its_heading_and_diff() {
     let text = stage.text();
     let rows = [
         "✓ apply_patch  a.rs, old.txt, to.rs",
-        "     a.rs  +1 -1",
-        "     1  x",
-        "   - 2  y",
-        "   + 2  z",
-        "     old.txt  deleted  -1",
-        "   - 1  gone",
-        "     to.rs  moved from from.rs",
+        "   │ a.rs  +1 −1",
+        "   │ 1   x",
+        "   │ 2 − y",
+        "   │ 2 + z",
+        "   │ old.txt  deleted  −1",
+        "   │ 1 − gone",
+        "   │ to.rs  moved from from.rs",
     ];
     for row in rows {
         assert!(text.contains(row), "{row}: {text}");
     }
-    assert!(text.contains("+1 -2"), "{text}");
+    assert!(text.contains("+1 −2"), "{text}");
 }
 
 /// The rows of a diff, and which of them have words of another ground than the rest.
@@ -238,7 +238,7 @@ fn drawn(diff: &str) -> (String, Vec<usize>) {
     stage.tool_end("1", "edit", ToolStatus::Ok, "", details, None);
     let (_, buffer) = stage.draw();
     let is_marked = |y: &usize| {
-        let grounds = (0..60).map(|x| buffer[(x, *y as u16 + 1)].bg);
+        let grounds = (5..59).map(|x| buffer[(x, *y as u16 + 1)].bg);
         grounds.collect::<std::collections::HashSet<_>>().len() > 1
     };
     (picture(&buffer), (0..13).filter(is_marked).collect())
@@ -269,13 +269,13 @@ fn the_display_form_is_read_and_what_is_odd_is_shown_as_it_is() {
     for (diff, rows) in [
         (
             "  9 same\n-10 a\n    ...\n+ 11     x",
-            "      9  same\n   - 10  a\n      ⋯\n   + 11      x\n",
+            "   │  9   same\n   │ 10 − a\n   │  ⋯\n   │ 11 +     x\n",
         ),
-        ("+1x", "   +   1x\n"),
+        ("+1x", "   │ + 1x\n"),
         ("+99999999999999999999999 x", "99999999999999999999999 x\n"),
         ("+日本", "日本\n"),
         ("x", "\n"),
-        ("-", "   -\n"),
+        ("-", "   │ −\n"),
     ] {
         let (picture, _) = drawn(diff);
         let lines = picture.lines().map(|line| format!("{}\n", line.trim_end()));

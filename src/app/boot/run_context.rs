@@ -223,7 +223,8 @@ impl RunContext {
                 ));
             }
             if settings.permission == PermissionMode::Full {
-                notices.push("permission full: every tool runs without asking".to_owned());
+                notices.push("Runs everything without asking: use a container, or a repository you can restore"
+                        .to_owned());
             }
             notices.extend(plan.loaded.project_fault());
             notices.extend(
@@ -257,6 +258,7 @@ impl RunContext {
             start: Start {
                 prompt: plan.prompt.clone(),
                 demo: self.scratch.is_some().then(|| (demo_script().prompt, 0)),
+                demo_asked: plan.loaded.args.demo,
                 history,
                 resume: plan.loaded.args.resume,
                 refused: plan.loaded.refused.clone(),

@@ -121,6 +121,8 @@ pub struct Start {
     /// The prompt of a demonstration, and when it is sent unless the user types first (Unix ms; 0
     /// until the first frame is drawn).
     pub demo: Option<(String, i64)>,
+    /// Whether the user asked for the demonstration.
+    pub demo_asked: bool,
     /// The conversation so far, of a session that goes on, as the user and as a model reads it.
     pub history: (Arc<SessionBranch>, HistoryFacts),
     /// Whether the list of sessions is opened.
@@ -389,20 +391,6 @@ impl App {
         };
         if phase_changed {
             self.stats.phase_since = self.now;
-        }
-        if self.run == RunState::Idle && run != RunState::Idle {
-            self.stats.since = self.now;
-            self.stats.output = 0;
-            self.stats.last = None;
-        }
-        if matches!(
-            &run,
-            RunState::Running {
-                phase: Phase::Requesting
-            }
-        ) {
-            self.stats.first_token = None;
-            self.stats.bytes = 0;
         }
         self.run = run;
     }

@@ -4,9 +4,7 @@
 use std::collections::HashMap;
 
 use super::highlight::{CodeJob, CodeKey, HighlightWorker};
-use ratatui::style::Style;
-
-use super::row::{CodeLine, CodeRef, Row, StyledRun};
+use super::row::{CodeLine, CodeRef, Fill, Row, StyledRun};
 
 /// Colors of code blocks, by cell and number of the block.
 #[derive(Debug, Default)]
@@ -135,7 +133,7 @@ impl HighlightCache {
 }
 
 /// Marks `rows` as those of one line of code, and fills them.
-pub fn mark_code(rows: &mut [Row], block: u32, line: usize, fill: Style) {
+pub fn mark_code(rows: &mut [Row], block: u32, line: usize, fill: Fill) {
     let mut from = 0;
     for row in rows {
         row.fill = fill;

@@ -9,7 +9,8 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::RenderContext;
 use super::code::{HighlightCache, mark_code};
-use super::row::{Line, Row, lines};
+use super::row::{Fill, Line, Row, lines};
+use super::width::width;
 use super::wrap::{Break, Prefix, wrap};
 use crate::agent::diff::{self, DiffOp, DiffTag};
 use crate::app::sanitize::visible_line;
@@ -240,7 +241,7 @@ pub fn write(
                 theme.diff_added_word,
             ),
             Sign::Removed => (
-                "-",
+                "−",
                 theme.diff_removed_number,
                 theme.diff_removed,
                 theme.diff_removed_word,
@@ -248,15 +249,26 @@ pub fn write(
             Sign::Context => (" ", theme.line_number, Style::new(), Style::new()),
             Sign::Skipped => (" ", theme.faint, Style::new(), Style::new()),
         };
+        let context = &RenderContext {
+            rail: context.rail.map(|rail| match line.sign {
+                Sign::Added | Sign::Removed => Style { bg: None, ..gutter },
+                Sign::Context | Sign::Skipped => rail,
+            }),
+            ..*context
+        };
         let mut first = context.indent();
         let number = if line.sign == Sign::Skipped {
             "⋯"
         } else {
             &line.number
         };
-        first.push(&format!("{sign} {number:>numbers$}  "), gutter);
+        let number = match numbers {
+            0 => String::new(),
+            _ => format!("{number:>numbers$} "),
+        };
+        first.push(&format!("{number}{sign} "), gutter);
         let mut blank = context.indent();
-        blank.push(&" ".repeat(numbers + 4), gutter);
+        blank.push(&" ".repeat(width(&number) + 2), gutter);
         let mark = gutter.patch(theme.faint);
         let rest = Prefix::hanging(blank, &line.text, mark, context.columns).rest;
         let text = styled(line, base, base.patch(word));
@@ -264,10 +276,13 @@ pub fn write(
         let from_row = rows.len();
         let prefix = Prefix { first, rest };
         wrap(&text, &prefix, context.columns, Break::Code, rows);
-        let fill = Style {
-            fg: None,
+        let ground = Style {
             add_modifier: Modifier::empty(),
             ..base
+        };
+        let fill = match line.sign {
+            Sign::Added | Sign::Removed => Fill::new(ground, context.margin, context.columns),
+            Sign::Context | Sign::Skipped => Fill::default(),
         };
         mark_code(&mut rows[from_row..], block, index, fill);
     }

@@ -16,6 +16,6 @@ pub use code::HighlightCache;
 pub use context::RenderContext;
 pub use highlight::HighlightWorker;
 pub(crate) use row::lines;
-pub use row::{Line, Row};
+pub use row::{Fill, Line, Opens, Row};
 pub use width::width;
 pub use wrap::{Break, Prefix, wrap};

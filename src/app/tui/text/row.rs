@@ -17,8 +17,10 @@ pub struct Row {
     pub text: Box<str>,
     /// How it looks, as ends of runs (in bytes of `text`) with their styles.
     pub runs: Box<[StyledRun]>,
-    /// What fills the row to its right edge, beneath everything.
-    pub fill: Style,
+    /// What stands beneath the text.
+    pub fill: Fill,
+    /// What a click on it opens or folds.
+    pub opens: Opens,
     /// The bytes of `text` that come from the source: no margin, marker, gutter or label.
     pub content: Range<u32>,
     /// The bytes of the cell's source that it shows. Never decreases from row to row.
@@ -29,6 +31,38 @@ pub struct Row {
     pub soft_wrap: bool,
     /// Code in it that may get colors later.
     pub code: Option<CodeRef>,
+}
+
+/// The ground of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Fill {
+    /// How it looks.
+    pub style: Style,
+    /// The column it begins at.
+    pub from: u16,
+    /// The column it ends before.
+    pub to: u16,
+}
+
+impl Fill {
+    /// From column `from` to before column `to`.
+    pub fn new(style: Style, from: usize, to: usize) -> Self {
+        let style = Style { fg: None, ..style };
+        let (from, to) = (from as u16, to as u16);
+        Self { style, from, to }
+    }
+}
+
+/// What a row stands for, where it can be opened and folded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Opens {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Its cell.
+    Cell,
+    /// The group of cells that its cell is one of.
+    Group,
 }
 
 /// A stretch of text that looks the same.
@@ -63,9 +97,11 @@ impl Row {
         width: u16,
         code: Option<&CodeLine>,
     ) {
-        if self.fill != Style::new() {
-            let area = ratatui::layout::Rect::new(x, y, width, 1);
-            buffer.set_style(area, self.fill);
+        let to = self.fill.to.min(width);
+        if self.fill.from < to {
+            let columns = to - self.fill.from;
+            let area = ratatui::layout::Rect::new(x + self.fill.from, y, columns, 1);
+            buffer.set_style(area, self.fill.style);
         }
         let right = x.saturating_add(width);
         let (mut x, mut start) = (x, 0);

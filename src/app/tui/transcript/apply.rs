@@ -5,6 +5,7 @@ use super::calls;
 use super::cell::{Cell, CellBody, ThinkingState, ToolState, user_text};
 use super::cells::{Cells, UNCONFIRMED_CELLS};
 use super::notices::{self, Retrying};
+use super::turn::TurnFacts;
 use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, ToolStatus, is_from_user};
 use crate::llm::{
     AssistantMessage, Content, Message, StopReason, StreamEvent, Text, Thinking, ToolCall, overflow,
@@ -21,6 +22,7 @@ pub(super) struct Pending {
     /// Of the message that streams in, if one does.
     blocks: Option<BlockCells>,
     retry: Option<Retrying>,
+    turn: TurnFacts,
 }
 
 /// Takes in one event. Answers whether anything shown changed.
@@ -102,11 +104,17 @@ pub(super) fn apply(
         AgentEvent::CompactionEnd { outcome, .. } => notices::push_compaction(cells, outcome),
         AgentEvent::Notice { level, text } => notices::push_once(cells, *level, text),
         AgentEvent::AgentEnd { outcome, .. } => {
-            *pending = Pending::default();
             end_run(cells, outcome);
+            pending.turn.apply(cells, event, time);
+            *pending = Pending::default();
+            return true;
         }
-        _ => return false,
+        _ => {
+            pending.turn.apply(cells, event, time);
+            return false;
+        }
     }
+    pending.turn.apply(cells, event, time);
     true
 }
 

@@ -168,6 +168,7 @@ fn cell_of(cells: &mut Cells, call_id: &str, name: &str) -> usize {
             draft: None,
             failure: String::new(),
             duration_ms: None,
+            is_listed: false,
         })))
     })
 }

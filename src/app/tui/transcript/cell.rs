@@ -7,6 +7,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::draft::Draft;
+use super::turn::TurnSummary;
+use crate::agent::tool::FileChange;
 use crate::agent::{Details, NoticeLevel, ToolStatus};
 use crate::app::attachments::typed_text;
 use crate::llm::Content;
@@ -51,6 +53,8 @@ pub enum CellBody {
     },
     /// The divider below what the model no longer reads itself.
     Compaction(CompactionCell),
+    /// The rule below what a run said and did.
+    TurnEnd(TurnSummary),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,7 +89,12 @@ pub struct ToolCell {
     /// not say it.
     pub failure: String,
     pub duration_ms: Option<u64>,
+    /// Whether it has a row of its own where it stands among others that look.
+    pub is_listed: bool,
 }
+
+/// Tools that only look, and change nothing.
+const LOOKING: [&str; 4] = ["read", "grep", "find", "ls"];
 
 impl ToolCell {
     /// What it is about: its command, its paths, what it looks for.
@@ -102,6 +111,38 @@ impl ToolCell {
             Details::Text(text) => Cow::Borrowed(&text.path),
             Details::Attachment(file) => Cow::Borrowed(&file.path),
             Details::Other(other) => Cow::Borrowed(&other.title),
+        }
+    }
+
+    /// Whether it only looks at what is there.
+    pub fn looks(&self) -> bool {
+        LOOKING.contains(&self.name.as_str())
+    }
+
+    /// Whether what it writes was not there before.
+    pub fn makes_a_file(&self) -> bool {
+        match &*self.details {
+            Details::Diff(diff) if diff.files.is_empty() => {
+                diff.change == FileChange::Added
+                    || self.name == "write" && diff.old_lines == 0 && diff.removed == 0
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether there is something for its body to show.
+    pub fn has_source(&self) -> bool {
+        match &*self.details {
+            Details::Diff(diff) => {
+                let mut diffs = iter::once(diff).chain(&diff.files);
+                diffs.any(|file| !file.diff.is_empty())
+            }
+            Details::Command(command) => !command.output.is_empty(),
+            Details::Matches(matches) => !matches.lines.is_empty(),
+            Details::Files(files) => !files.files.is_empty(),
+            Details::Text(text) => !text.text.is_empty(),
+            Details::Attachment(file) => !file.description.is_empty(),
+            Details::Other(other) => !other.value.is_null(),
         }
     }
 
@@ -204,6 +245,7 @@ impl Cell {
             | CellBody::Notice { text, .. } => Cow::Borrowed(text),
             CellBody::Tool(tool) => tool.source(),
             CellBody::Compaction(cell) => Cow::Borrowed(&cell.summary),
+            CellBody::TurnEnd(_) => Cow::Borrowed(""),
         }
     }
 

@@ -1,5 +1,5 @@
 //! Cells from stored entries, for resuming: the same picture as when they came in, except
-//! that stored messages do not say how long the model thought.
+//! that stored messages do not say how long the model thought, nor where runs ended.
 
 use std::ops::Range;
 use std::sync::Arc;

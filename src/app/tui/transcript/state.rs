@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::apply::{self, Pending};
-use super::cell::{Cell, CellBody, CellClass, Fold, ThinkingState, ToolState, user_text};
+use super::cell::{Cell, CellBody, CellClass, Fold, ThinkingState, ToolCell, ToolState, user_text};
 use super::cells::{Cells, Neighbor};
 use super::pages::{self, Page, page_of};
 use super::reading::{LoadedPage, PageRequest};
@@ -18,6 +18,7 @@ use crate::agent::event::ToolStatus;
 use crate::agent::session::SessionBranch;
 use crate::agent::tool::{CommandDetails, Details};
 use crate::agent::{AgentEvent, NoticeLevel};
+use crate::app::tui::text::Opens;
 use crate::llm::Content;
 
 /// Cells at the end among which all that run are: there are never more parallel calls.
@@ -41,6 +42,8 @@ pub struct Transcript {
     ticked: i64,
     /// The key that opens tool output, as users write it.
     fold_key: String,
+    /// Whether calls that only look show what they found, instead of standing together.
+    previews: bool,
     /// Where stored pages are read from.
     pub(super) branch: Arc<SessionBranch>,
     /// The page that is being read.
@@ -79,6 +82,7 @@ impl Transcript {
         *self = Self {
             generation: self.generation.wrapping_add(1),
             fold_key: std::mem::take(&mut self.fold_key),
+            previews: self.previews,
             ..other
         };
     }
@@ -224,6 +228,15 @@ impl Transcript {
         self.fold_key = key;
     }
 
+    /// Whether calls that only look show what they found, instead of standing together.
+    pub fn set_previews(&mut self, previews: bool) {
+        self.previews = previews;
+    }
+
+    pub(crate) fn shows_previews(&self) -> bool {
+        self.previews
+    }
+
     pub(crate) fn fold_key(&self) -> &str {
         &self.fold_key
     }
@@ -231,6 +244,29 @@ impl Transcript {
     /// Adds a notice. The lines after the first are shown as the way out.
     pub fn push_notice(&mut self, level: NoticeLevel, text: impl Into<String>) {
         notices::push(&mut self.cells, level, text);
+    }
+
+    /// What the model thinks right now.
+    pub(crate) fn live_thinking(&self) -> Option<&str> {
+        match self.cells.body(self.cells.last()?)? {
+            CellBody::Thinking {
+                text,
+                state: ThinkingState::Live { .. },
+            } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The call that runs, if it is only one.
+    pub(crate) fn running_call(&self) -> Option<&ToolCell> {
+        let newest = self.cells.newest().take(RUNNING_CELLS);
+        let mut running = newest.filter_map(|cell| match self.cells.body(cell) {
+            Some(CellBody::Tool(tool)) => {
+                matches!(tool.state, ToolState::Running { .. }).then_some(&**tool)
+            }
+            _ => None,
+        });
+        running.next().filter(|_| running.next().is_none())
     }
 
     /// Lets time pass for what runs. Answers whether a shown second changed.
@@ -362,20 +398,49 @@ impl Transcript {
         }
     }
 
-    /// Opens or folds the cell at `row` of the transcript's area, in place. Answers whether there
-    /// was one that folds.
+    /// Opens or folds, in place, what stands at `row` of the transcript's area: a title, or a row
+    /// that says what is hidden. Answers whether there was such a row.
     pub fn toggle_at(&mut self, row: u16) -> bool {
-        let cell = self.viewport.cell_at(row);
-        cell.is_some_and(|cell| self.toggle(cell))
+        let at = self.viewport.opens_at(row);
+        at.is_some_and(|(cell, opens)| self.toggle_part(cell, opens))
     }
 
-    /// Opens or folds the last cell on the screen that folds.
+    /// Opens the last thing on the screen that hides something, or folds the last that is open.
     pub fn toggle_recent(&mut self) -> bool {
-        let visible = self.viewport.visible_cells().rev();
-        let recent = visible
-            .chain(self.cells.newest())
-            .find(|&cell| self.cell(cell).is_some_and(Cell::folds));
-        recent.is_some_and(|cell| self.toggle(cell))
+        let lowest = |folded: bool| {
+            let mut rows = self.viewport.opening_rows().rev();
+            rows.find(|&(cell, opens)| self.is_folded(cell, opens) == folded)
+        };
+        let newest = || {
+            let mut cells = self.cells.newest();
+            let cell = cells.find(|&cell| self.cell(cell).is_some_and(Cell::folds));
+            cell.map(|cell| (cell, Opens::Cell))
+        };
+        let found = lowest(true).or_else(|| lowest(false)).or_else(newest);
+        found.is_some_and(|(cell, opens)| self.toggle_part(cell, opens))
+    }
+
+    fn is_folded(&self, cell: usize, opens: Opens) -> bool {
+        match opens {
+            Opens::Group => self.look_group(cell).is_some_and(|group| !group.is_listed),
+            _ => self
+                .cell(cell)
+                .is_some_and(|cell| cell.fold == Fold::Folded),
+        }
+    }
+
+    fn toggle_part(&mut self, cell: usize, opens: Opens) -> bool {
+        match opens {
+            Opens::Nothing => false,
+            Opens::Cell => self.toggle(cell),
+            Opens::Group => {
+                let changed = self.toggle_group(cell);
+                if changed {
+                    self.viewport.hold(cell);
+                }
+                changed
+            }
+        }
     }
 
     /// Opens or folds one cell; what stands above it stays where it is.

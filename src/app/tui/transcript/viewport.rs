@@ -3,6 +3,7 @@
 //! and resolved by the next frame, which knows the rows.
 
 use super::selection::{Copied, Selection, Spot};
+use crate::app::tui::text::Opens;
 
 /// Where the top of the visible part is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,6 +78,8 @@ pub struct Drawn {
     pub new_below: usize,
     /// What each visible row shows, from the top; `None` below the end.
     pub rows: Vec<Option<RowRef>>,
+    /// What a click on each of them opens or folds.
+    pub opens: Vec<Opens>,
     /// The end of what the user has seen: the first row that was never on the screen.
     pub seen: Anchor,
     /// A page that must be read before more can be shown.
@@ -151,9 +154,18 @@ impl Viewport {
         self.position() == Position::Follow && self.pending_scrolls.is_empty()
     }
 
-    pub(super) fn cell_at(&self, row: u16) -> Option<usize> {
-        let row = self.drawn.rows.get(usize::from(row))?;
-        row.map(|row| row.cell)
+    /// The rows on the screen that open or fold something, from the top: their cells and what.
+    pub(super) fn opening_rows(&self) -> impl DoubleEndedIterator<Item = (usize, Opens)> {
+        let rows = self.drawn.rows.iter().zip(&self.drawn.opens);
+        let rows = rows.filter_map(|(row, opens)| Some((row.as_ref()?.cell, *opens)));
+        rows.filter(|(_, opens)| *opens != Opens::Nothing)
+    }
+
+    /// The cell at a row of the screen, and what of it opens.
+    pub(super) fn opens_at(&self, row: u16) -> Option<(usize, Opens)> {
+        let row = usize::from(row);
+        let cell = self.drawn.rows.get(row)?.as_ref()?.cell;
+        Some((cell, *self.drawn.opens.get(row)?))
     }
 
     pub(super) fn scroll(&mut self, by: ScrollBy) {

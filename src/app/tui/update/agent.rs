@@ -17,7 +17,7 @@ use crate::app::tui::answer_delay::AnswerDelay;
 use crate::app::tui::app::{Access, App, SessionInfo, Status};
 use crate::app::tui::effect::{Effect, TerminalEffect, TrialEffect};
 use crate::app::tui::overlay::Overlay;
-use crate::app::tui::run_facts::{LastRun, Resume};
+use crate::app::tui::run_facts::Resume;
 use crate::app::tui::timeline::Timeline;
 use crate::app::tui::transcript::{CellClass, Transcript};
 use crate::llm::{AssistantMessage, Message, StopReason, StreamEvent, Usage};
@@ -45,7 +45,6 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 session.title = title_of(&message.text());
             }
             if let Message::Assistant(message) = &**message {
-                app.stats.output += message.usage.output;
                 account(&mut app.status, message);
             }
         }
@@ -88,7 +87,6 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 access: Access::of(*read_only),
                 file,
             });
-            app.stats.last = None;
             app.resume = None;
             app.timeline = Timeline::default();
             app.overlays.retain(|it| !matches!(it, Overlay::Opening(_)));
@@ -140,11 +138,6 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 }
                 RunOutcome::Aborted | RunOutcome::Done | RunOutcome::Truncated => None,
             };
-            app.stats.last = Some(LastRun {
-                outcome: outcome.clone(),
-                millis: app.now - app.stats.since,
-                output: app.stats.output,
-            });
         }
         AgentEvent::TurnEnd { .. } if app.transcript.asks_for_branch() => {
             return vec![Effect::ReadEntries(app.transcript.generation())];
@@ -205,16 +198,15 @@ pub fn gone(app: &mut App) -> Vec<Effect> {
 
 /// Counts what streams, for the speed in the activity line.
 fn count(app: &mut App, event: &StreamEvent) {
-    let bytes = match event {
-        StreamEvent::TextDelta { delta, .. }
-        | StreamEvent::ThinkingDelta { delta, .. }
-        | StreamEvent::ToolCallDelta { delta, .. } => delta.len(),
-        _ => return,
-    };
-    let now = app.now;
-    app.stats.first_token.get_or_insert(now);
-    app.stats.last_token = now;
-    app.stats.bytes += bytes as u64;
+    let is_token = matches!(
+        event,
+        StreamEvent::TextDelta { .. }
+            | StreamEvent::ThinkingDelta { .. }
+            | StreamEvent::ToolCallDelta { .. }
+    );
+    if !is_token {
+        return;
+    }
     if let RunState::Running {
         phase: phase @ Phase::Requesting,
     } = &mut app.run

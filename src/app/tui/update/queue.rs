@@ -17,7 +17,9 @@ const SLIP_MS: i64 = 250;
 /// What is sent to the model to have its plan carried out.
 const CARRY_OUT: &str = "Carry the plan out.";
 /// The demonstration waits this long for a user who would rather type.
-const DEMO_WAIT_MS: i64 = 1000;
+const DEMO_WAIT_MS: i64 = 10_000;
+/// The same where it was asked for.
+const ASKED_DEMO_WAIT_MS: i64 = 1000;
 
 /// The screen stands.
 pub fn start(app: &mut App) -> Vec<Effect> {
@@ -33,7 +35,12 @@ pub fn start(app: &mut App) -> Vec<Effect> {
         effects.push(Effect::Terminal(TerminalEffect::QueryColors));
     }
     if let Some((_, due)) = &mut app.start.demo {
-        *due = app.now + DEMO_WAIT_MS;
+        let wait = if app.start.demo_asked {
+            ASKED_DEMO_WAIT_MS
+        } else {
+            DEMO_WAIT_MS
+        };
+        *due = app.now + wait;
     }
     if std::mem::take(&mut app.start.resume) {
         effects.extend(sessions::act(app, Action::Resume, ""));

@@ -149,7 +149,6 @@ pub fn choose(app: &mut App, leaving: Leaving) -> Vec<Effect> {
 /// The conversation goes on from another entry; a prompt that was chosen comes into the editor.
 pub fn moved(app: &mut App, prompt: Option<&[Content]>) {
     app.resume = None;
-    app.stats.last = None;
     if let Some(prompt) = prompt {
         take_prompt(app, &typed_text(prompt));
     }

@@ -1,19 +1,22 @@
-//! The activity line: what runs, for how long, how fast, and how to stop it. From Enter until the
+//! The activity line: what runs, on what, for how long, and how to stop it. From Enter until the
 //! prompt is free again, and at no other time, it says that Esc stops.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
-use crate::agent::{Phase, RunOutcome, RunState, TrialStep};
+use super::transcript::subject_of;
+use crate::agent::tool::Details;
+use crate::agent::{Phase, RunState, TrialStep};
 use crate::app::action::Action;
-use crate::app::humanize::{duration, plural, short};
+use crate::app::humanize::{duration, plural};
 use crate::app::tui::app::{App, OpenTrial};
-use crate::app::tui::run_facts::{LastRun, Resume};
+use crate::app::tui::run_facts::Resume;
 use crate::app::tui::text::width::{ellipsis, width};
+use crate::app::tui::transcript::{ToolCell, headings};
 
-/// Bytes a token has on average, for a speed before the provider has counted.
-const BYTES_PER_TOKEN: f64 = 3.5;
+/// Between what runs and the keys that change it.
+const GAP: &str = "   ";
 
 /// Columns below which nothing is said beside what runs.
 const LEAST_SAID: usize = 12;
@@ -52,18 +55,8 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
             StyledLine::draw_both(&left, &hint.unwrap_or(kills), area, buffer);
         }
         RunState::Idle => {
-            let offers = app.resume.is_some() || app.trial_asks() || app.start.asks_trust;
-            let last = app.stats.last.as_ref().filter(|_| offers || hint.is_some());
-            let ended = last.map_or_else(StyledLine::new, |last| ended_line(app, last));
-            // What is said for a moment is cut rather than how the run ended.
-            let least = last.filter(|_| hint.is_some());
-            let least = least.map_or_else(StyledLine::new, |last| {
-                StyledLine::of(how_it_ended(last), app.theme.faint)
-            });
             let line = hint.unwrap_or_else(|| idle(app, area.width));
-            let fits = line.width() + ended.width() + 4 <= usize::from(area.width);
-            let right = if fits { ended } else { least };
-            StyledLine::draw_both(&line, &right, area, buffer);
+            StyledLine::draw_both(&line, &StyledLine::new(), area, buffer);
         }
     }
 }
@@ -72,9 +65,10 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
 fn idle(app: &App, columns: u16) -> StyledLine {
     let theme = &app.theme;
     if app.start.demo.is_some() {
-        return StyledLine::of("The demo begins in a moment · ", theme.activity)
-            .with(app.key(Action::Submit), theme.key_hint)
-            .with(" starts it now · any other key stays here", theme.activity);
+        return offer(app, Action::Submit, " plays the demo")
+            .with(GAP, theme.activity)
+            .with("any other key", theme.key_hint)
+            .with(" plays none", theme.activity);
     }
     if let Some(open) = app.trial.as_ref().filter(|_| app.trial_asks()) {
         return trial(app, open);
@@ -83,11 +77,7 @@ fn idle(app: &App, columns: u16) -> StyledLine {
         return trust(app, columns);
     }
     let Some(resume) = app.resume else {
-        return app
-            .stats
-            .last
-            .as_ref()
-            .map_or_else(StyledLine::new, |last| ended_line(app, last));
+        return StyledLine::new();
     };
     let does = match resume {
         Resume::AtLimit | Resume::Unanswered => " on the empty editor goes on",
@@ -145,33 +135,6 @@ fn offer(app: &App, action: Action, does: &str) -> StyledLine {
     StyledLine::of(app.key(action), app.theme.key_hint).with(does, app.theme.activity)
 }
 
-/// What is left to say of the run before.
-fn ended_line(app: &App, last: &LastRun) -> StyledLine {
-    let mut text = how_it_ended(last).to_owned();
-    if last.millis >= 1000 {
-        let after = match last.outcome {
-            RunOutcome::Done => "in",
-            _ => "after",
-        };
-        text = format!("{text} {after} {}", duration(last.millis / 1000));
-    }
-    if last.output > 0 {
-        text = format!("{text} · ↓{}", short(last.output));
-    }
-    StyledLine::of(text, app.theme.faint)
-}
-
-fn how_it_ended(last: &LastRun) -> &'static str {
-    match last.outcome {
-        RunOutcome::Done => "✓ done",
-        RunOutcome::Truncated => "! cut at the output limit",
-        RunOutcome::Aborted => "⊘ stopped",
-        RunOutcome::Failed { .. } => "✗ failed",
-        RunOutcome::LimitReached { .. } => "! at the limit",
-        RunOutcome::BudgetReached(_) => "! at the budget",
-    }
-}
-
 fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     let columns = usize::from(area.width.saturating_sub(2));
@@ -191,12 +154,9 @@ fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mu
         let left_over = room.saturating_sub(used + 3);
         let extra = extra.filter(|_| right.width() == 0);
         if let Some(extra) = extra.filter(|extra| width(extra) <= left_over || left_over >= 16) {
-            left.push(
-                format!(" · {}", ellipsis(&extra, left_over)),
-                theme.activity,
-            );
+            left.push(format!("  {}", ellipsis(&extra, left_over)), theme.faint);
         }
-        left.push(" · ", theme.activity);
+        left.push(GAP, theme.activity);
     }
     left = left.then(&stop);
     let hurry = match phase {
@@ -207,7 +167,7 @@ fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mu
     if let Some((action, does)) = hurry {
         let offer = offer(app, action, does);
         if left.width() + offer.width() + 3 + right.width() + 2 <= columns {
-            left.push(" · ", theme.activity);
+            left.push(GAP, theme.activity);
             left = left.then(&offer);
         }
     }
@@ -229,8 +189,17 @@ fn describe(app: &App, phase: &Phase) -> (String, Option<String>) {
     };
     match phase {
         Phase::Requesting => (for_seconds("waiting for the model"), None),
-        Phase::Streaming => (for_seconds("writing"), speed(app)),
-        Phase::Tools(names) => (for_seconds(&tools(names)), speed(app)),
+        Phase::Streaming => match app.transcript.live_thinking() {
+            Some(text) => {
+                let heading = headings(text).last().map(|heading| (*heading).to_owned());
+                (for_seconds("thinking"), heading)
+            }
+            None => (for_seconds("writing"), None),
+        },
+        Phase::Tools(names) => {
+            let what = app.transcript.running_call().map(subject_line);
+            (for_seconds(&what.unwrap_or_else(|| tools(names))), None)
+        }
         Phase::Retrying {
             attempt,
             max_attempts,
@@ -254,6 +223,22 @@ fn describe(app: &App, phase: &Phase) -> (String, Option<String>) {
     }
 }
 
+/// What the only call that runs is about.
+fn subject_line(tool: &ToolCell) -> String {
+    match &*tool.details {
+        Details::Command(command) => match command.description.as_deref().map(str::trim) {
+            Some(description) if !description.is_empty() => description.to_owned(),
+            _ => {
+                let line = command.command.trim().lines().next().unwrap_or_default();
+                format!("{} {line}", tool.name)
+            }
+        },
+        _ => format!("{} {}", tool.name, subject_of(tool))
+            .trim_end()
+            .to_owned(),
+    }
+}
+
 fn tools(names: &[String]) -> String {
     match names {
         [] => "tools".to_owned(),
@@ -263,21 +248,4 @@ fn tools(names: &[String]) -> String {
         }
         _ => names.join(", "),
     }
-}
-
-/// How fast the answer comes; while tools run, how fast it came.
-fn speed(app: &App) -> Option<String> {
-    let until = match app.run {
-        RunState::Running {
-            phase: Phase::Tools(_),
-        } => app.stats.last_token,
-        _ => app.now,
-    };
-    let millis = until - app.stats.first_token?;
-    // Too early to tell.
-    if millis < 1000 {
-        return None;
-    }
-    let tokens = app.stats.bytes as f64 / BYTES_PER_TOKEN;
-    Some(format!("{:.0} tok/s", tokens * 1000.0 / millis as f64))
 }

@@ -2,9 +2,11 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 
-use crate::agent::Subject;
+use super::line::StyledLine;
+use crate::agent::permission::PermissionMode;
+use crate::agent::{RunState, Subject};
+use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::composer::{ComposerLayout, SpanKind};
 use crate::app::tui::layout::Areas;
@@ -56,7 +58,7 @@ pub fn draw(
                 Subject::Choice(_) => "Or answer in your own words",
             }
         } else if app.is_running() {
-            "Steer it, or queue what comes next"
+            "Steer it"
         } else if matches!(app.resume, Some(Resume::Planned(_))) {
             "Say what to change in the plan, or ask for anything else"
         } else {
@@ -76,54 +78,90 @@ pub fn draw(
 }
 
 fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.theme;
     let mode = if app.is_read_only() {
         "read only"
     } else {
-        app.status.permission.name()
+        match app.status.permission {
+            PermissionMode::Full => "runs everything",
+            mode => mode.name(),
+        }
     };
-    let style = match mode {
-        "plan" | "read only" => app.theme.editor_plan,
-        "ask" => app.theme.editor_ask,
-        "auto" => app.theme.editor_auto,
-        _ => app.theme.editor_full,
+    let label_style = match mode {
+        "plan" | "read only" => theme.editor_plan,
+        "ask" => theme.editor_ask,
+        "auto" => theme.editor_auto,
+        _ => theme.editor_full,
+    };
+    // The line tells the state, the words the mode.
+    let style = match app.run {
+        _ if app.asks().is_some() => theme.warning,
+        RunState::Idle if app.resume == Some(Resume::Failed) => theme.error,
+        RunState::Idle => theme.rule,
+        _ => label_style,
     };
     let columns = usize::from(area.width);
     let trial = if app.trial.is_some() { " · trial" } else { "" };
     let rule = if app.rule.is_some() { " · rule" } else { "" };
-    let label = ellipsis(
-        &format!("─ {mode}{trial}{rule} "),
-        columns.saturating_sub(2),
-    );
+    let label = format!(" {mode}{trial}{rule} ");
+    let label = ellipsis(&label, columns.saturating_sub(4));
     let hidden = layout.total_rows.saturating_sub(layout.rows.len());
     let note = match hidden {
-        0 => String::new(),
-        more => format!(" {more} more lines ─"),
+        0 => StyledLine::new(),
+        more => StyledLine::of(format!(" {more} more lines "), theme.dim),
     };
-    edge(buffer, area, area.y, ["╭", &label, "", "╮"], style);
-    edge(
-        buffer,
-        area,
-        area.bottom() - 1,
-        ["╰", "", &note, "╯"],
-        style,
-    );
+    let note = if hidden == 0 {
+        taught(app, columns)
+    } else {
+        note
+    };
+    let right = area.right() - 1;
+    for (y, start, end) in [(area.y, "╭", "╮"), (area.bottom() - 1, "╰", "╯")] {
+        let line = "─".repeat(columns - 2);
+        buffer.set_stringn(area.x, y, format!("{start}{line}{end}"), columns, style);
+    }
+    buffer.set_stringn(area.x + 2, area.y, &label, columns - 4, label_style);
+    let width = note.width() as u16;
+    if width > 0 && width + 4 <= area.width {
+        note.draw(buffer, right - 1 - width, area.bottom() - 1, width);
+    }
     for y in area.y + 1..area.bottom() - 1 {
         buffer.set_stringn(area.x, y, "│", 1, style);
-        buffer.set_stringn(area.right() - 1, y, "│", 1, style);
+        buffer.set_stringn(right, y, "│", 1, style);
     }
 }
 
-/// A horizontal edge: corner, words at the left, words at the right, corner.
-fn edge(buffer: &mut Buffer, area: Rect, y: u16, words: [&str; 4], style: Style) {
-    let [start, left, right, end] = words;
-    let inside = usize::from(area.width).saturating_sub(2);
-    let used = left.chars().count() + right.chars().count();
-    let (right, used) = if used > inside {
-        ("", left.chars().count())
+/// Two or three keys that hold now.
+fn taught(app: &App, columns: usize) -> StyledLine {
+    let theme = &app.theme;
+    let key = |action| app.keymap.label(action);
+    let mut hints: Vec<(String, &str)> = Vec::new();
+    let mut add = |key: Option<String>, does| hints.extend(key.map(|key| (key, does)));
+    if app.asks().is_some() || app.is_read_only() || app.rule.is_some() {
+        return StyledLine::new();
+    }
+    if app.is_running() {
+        add(key(Action::Submit), "steers");
+        add(key(Action::FollowUp), "queues");
     } else {
-        (right, used)
-    };
-    let fill = "─".repeat(inside.saturating_sub(used));
-    let text = format!("{start}{left}{fill}{right}{end}");
-    buffer.set_stringn(area.x, y, text, usize::from(area.width), style);
+        add(Some("/".to_owned()), "command");
+        add(key(Action::Help), "keys");
+    }
+    // On a narrow screen fewer.
+    while !hints.is_empty() {
+        let mut line = StyledLine::of(" ", theme.faint);
+        for (at, (key, does)) in hints.iter().enumerate() {
+            if at > 0 {
+                line.push(" · ", theme.faint);
+            }
+            line.push(key.as_str(), theme.dim);
+            line.push(format!(" {does}"), theme.faint);
+        }
+        line.push(" ", theme.faint);
+        if line.width() + 28 <= columns {
+            return line;
+        }
+        hints.pop();
+    }
+    StyledLine::new()
 }

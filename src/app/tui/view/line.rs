@@ -41,9 +41,9 @@ impl StyledLine {
             line.push(row.text.get(start..end).unwrap_or_default(), run.style);
             start = end;
         }
-        if row.fill != Style::new() {
+        if row.fill.style != Style::new() {
             let rest = columns.saturating_sub(width(&line.text));
-            line.push(&" ".repeat(rest), row.fill);
+            line.push(&" ".repeat(rest), row.fill.style);
         }
         Self(line)
     }

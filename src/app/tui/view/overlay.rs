@@ -206,7 +206,8 @@ fn draw_end_trial(app: &App, action: Action, room: Rect, buffer: &mut Buffer) ->
 }
 
 fn draw_history(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
-    let rows = usize::from(room.height / 2).clamp(3, 14);
+    let most = usize::from(room.height / 2).clamp(3, 14);
+    let rows = most.min(1 + picker.matches().len().max(1));
     let size = (box_columns(room), rows);
     let Some(area) = open(app, "Earlier prompts", size, &[], room, buffer) else {
         return PopupDrawn::default();

@@ -26,12 +26,12 @@ pub struct PopupDrawn {
     pub end: usize,
 }
 
-/// Columns of a large box: all there are, unless that would make long lines.
+/// Columns of a box: as wide as the editor that it grows out of.
 pub fn box_columns(room: Rect) -> u16 {
-    room.width.min(104)
+    room.width
 }
 
-/// Draws a box in the middle of `room`, as wide as this and with space for so many rows. The first
+/// Draws a box at the foot of `room`, as wide as this and with space for so many rows. The first
 /// of `notes` that fits stands on its lower edge. Answers the space inside, if there is any.
 pub fn open(
     app: &App,
@@ -47,18 +47,7 @@ pub fn open(
     if columns < 6 || height < 3 {
         return None;
     }
-    let area = Rect::new(
-        room.x + (room.width - columns) / 2,
-        room.y + (room.height - height) / 2,
-        columns,
-        height,
-    );
-    for y in area.y..area.bottom() {
-        // A wide character under the left edge would lose its half.
-        if area.x > 0 && width(buffer[(area.x - 1, y)].symbol()) > 1 {
-            buffer[(area.x - 1, y)].set_symbol(" ");
-        }
-    }
+    let area = Rect::new(room.x, room.bottom() - height, columns, height);
     let edge = |text| Span::styled(text, theme.popup_border);
     let title = ellipsis(&format!(" {title} "), usize::from(columns) - 3);
     let title = Line::from(vec![edge("─"), Span::styled(title, theme.popup_title)]);

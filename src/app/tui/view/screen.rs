@@ -61,16 +61,17 @@ pub fn view(app: &App, cache: &mut ViewCache, buffer: &mut Buffer) -> ScreenDraw
     activity::draw(app, areas.activity, buffer);
     let caret = editor::draw(app, &layout, &areas, buffer);
     status::draw(app, areas.status, buffer);
+    // A box grows out of the editor; what runs stays in sight.
+    let foot = if wanted.activity {
+        areas.activity.y
+    } else {
+        areas.editor.y
+    };
     if let Some(list) = app.completion.as_ref().filter(|_| app.overlays.is_empty()) {
-        let end = if wanted.activity {
-            areas.activity.y
-        } else {
-            areas.editor.y
-        };
-        let room = Rect::new(areas.editor.x, 0, areas.editor.width, end);
+        let room = Rect::new(areas.editor.x, 0, areas.editor.width, foot);
         (areas.completion, areas.completion_top) = completion::draw(app, list, room, buffer);
     }
-    let above = Rect::new(0, 0, buffer.area.width, areas.activity.y);
+    let above = Rect::new(0, 0, buffer.area.width, foot);
     let over = app
         .overlays
         .last()

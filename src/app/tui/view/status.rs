@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 
 use super::line::StyledLine;
 use crate::agent::{Budget, BudgetLimit};
-use crate::app::humanize::{dollars, short};
+use crate::app::humanize::{cents, short};
 use crate::app::tui::app::{App, Status};
 use crate::app::tui::text::width::{ellipsis, width};
 use crate::app::tui::theme::Theme;
@@ -14,6 +14,8 @@ use crate::llm::ThinkingLevel;
 
 /// Columns of the context bar.
 const BAR: usize = 8;
+/// Columns of a screen that has room for counts of tokens.
+const TOKENS_FROM: usize = 138;
 /// Columns between two parts.
 const GAP: usize = 3;
 
@@ -46,7 +48,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
     let columns = usize::from(area.width).saturating_sub(2);
     for detail in ALL {
-        let (left, right) = compose(&app.status, &app.theme, detail);
+        let (left, right) = compose(&app.status, &app.theme, detail, columns);
         let gap = if left.width() > 0 && right.width() > 0 {
             GAP
         } else {
@@ -60,13 +62,19 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
 }
 
 /// Everything up to `most`, as what stands left and what stands right.
-fn compose(status: &Status, theme: &Theme, most: Detail) -> (StyledLine, StyledLine) {
+fn compose(
+    status: &Status,
+    theme: &Theme,
+    most: Detail,
+    columns: usize,
+) -> (StyledLine, StyledLine) {
     let mut left = StyledLine::new();
     if most >= Detail::Place {
         left.push(place(status, most), theme.status_place);
     }
     if let Some(branch) = status.branch.as_deref().filter(|_| most >= Detail::Place) {
-        left.push(format!(" {}", ellipsis(branch, 30)), theme.status);
+        left.push(" on ", theme.faint);
+        left.push(ellipsis(branch, 30), theme.code);
     }
     let session = status.session.as_ref().and_then(|session| session.label());
     if let Some(name) = session.filter(|_| most >= Detail::Session) {
@@ -84,7 +92,10 @@ fn compose(status: &Status, theme: &Theme, most: Detail) -> (StyledLine, StyledL
         context(status, theme, most, &mut right);
     }
     let total = &status.total;
-    if most >= Detail::Tokens && total.input + total.output + total.cache_read > 0 {
+    if most >= Detail::Tokens
+        && columns >= TOKENS_FROM
+        && total.input + total.output + total.cache_read > 0
+    {
         let mut text = format!("   ↑{} ↓{}", short(total.input), short(total.output));
         if total.cache_read > 0 {
             text.push_str(" ↯");
@@ -108,10 +119,10 @@ fn cost(status: &Status, theme: &Theme, line: &mut StyledLine) {
         _ => theme.status,
     };
     if usd > 0.0 {
-        let text = format!("   {} of {}", dollars(cost), BudgetLimit::Usd(usd));
+        let text = format!("   {} of {}", cents(cost), BudgetLimit::Usd(usd));
         line.push(text, style(cost / usd));
     } else if cost > 0.0 {
-        line.push(format!("   {}", dollars(cost)), theme.status);
+        line.push(format!("   {}", cents(cost)), theme.status);
     }
     if tokens > 0 {
         let text = format!("   {} of {} tokens", short(read), short(tokens));
@@ -144,9 +155,10 @@ fn context(status: &Status, theme: &Theme, most: Detail, line: &mut StyledLine) 
     line.push("   ", theme.status);
     if most >= Detail::Bar {
         let filled = ((share * BAR as f64).round() as usize).min(BAR);
-        let filled = if share > 0.0 { filled.max(1) } else { 0 };
-        line.push("▓".repeat(filled), style);
-        line.push("░".repeat(BAR - filled), theme.context_free);
+        // What is written as 0 % looks empty, too.
+        let filled = if share >= 0.005 { filled.max(1) } else { 0 };
+        line.push("▰".repeat(filled), style);
+        line.push("▱".repeat(BAR - filled), theme.context_free);
         line.push(" ", theme.status);
     }
     let style = if share >= 0.6 { style } else { theme.status };

@@ -1,5 +1,5 @@
-//! What stands where the conversation will: who is here, and three hints. Quiet, and gone with the
-//! first message.
+//! What stands where the conversation will: who is here, what is missing, and what to do next. Quiet,
+//! and gone with the first message.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,75 +9,75 @@ use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::llm::ThinkingLevel;
 
-/// Draws it at the foot of `area`, near the editor; what does not fit is left out from the top.
+/// Rows of air above it on a screen that has them.
+const AIR: u16 = 1;
+/// Columns of it at most.
+const COLUMNS: u16 = 100;
+
+/// Draws it at the head of `area`, where the conversation will begin; what does not fit is left out
+/// from the end.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
-    let columns = area.width.saturating_sub(2);
+    let margin = if area.width >= 60 { 3 } else { 1 };
+    let columns = area.width.saturating_sub(2 * margin).min(COLUMNS);
     let room = usize::from(area.height.saturating_sub(1));
-    let mut lines = lines(app, Some(usize::from(columns)));
+    let mut lines = lines(app, usize::from(columns));
     if lines.len() > room {
-        // Of each notice its beginning, not of all of them the end.
-        lines = self::lines(app, None);
+        // Without the air between its parts.
+        lines.retain(|line| line.width() > 0);
     }
-    let skipped = lines.len().saturating_sub(room);
-    let shown = lines.len() - skipped;
-    let top = area.bottom().saturating_sub(shown as u16 + 1).max(area.y);
-    for (y, line) in lines[skipped..].iter().enumerate() {
-        line.draw(buffer, area.x + 1, top + y as u16, columns);
+    let air = if lines.len() + usize::from(AIR) <= room {
+        AIR
+    } else {
+        0
+    };
+    for (y, line) in (area.y + air..area.bottom()).zip(&lines) {
+        line.draw(buffer, area.x + margin, y, columns);
     }
 }
 
-/// The notices are wrapped at `columns`, if that is given.
-fn lines(app: &App, columns: Option<usize>) -> Vec<StyledLine> {
+fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
     let theme = &app.theme;
     let status = &app.status;
-    let mut model = StyledLine::of(status.model.full_id(), theme.status_model);
-    if status.is_demo() {
-        model = StyledLine::of("demo", theme.status_model).with(
-            ": a script speaks in place of a model; tools, files and screen are real",
-            theme.dim,
-        );
-    } else if status.level_sent() != ThinkingLevel::Off {
-        model.push(format!(" {}", status.level_sent()), theme.dim);
-    }
-    let mut lines = vec![
-        StyledLine::of("tiller ", theme.strong).with(env!("CARGO_PKG_VERSION"), theme.dim),
-        model,
-        StyledLine::of(status.place(), theme.dim),
-    ];
-    if !app.start.notices.is_empty() {
-        lines.push(StyledLine::new());
-        for notice in &app.start.notices {
-            for text in notice.lines() {
-                match columns {
-                    Some(columns) => lines.extend(StyledLine::wrapped(text, theme.info, columns)),
-                    None => lines.push(StyledLine::of(text, theme.info)),
-                }
-            }
+    let mut name = StyledLine::of("⎈ ", theme.accent).with("tiller", theme.strong);
+    if !status.is_demo() {
+        name.push("   ", theme.dim);
+        name.push(status.model.full_id(), theme.status_model);
+        if status.level_sent() != ThinkingLevel::Off {
+            name.push(format!(" {}", status.level_sent()), theme.dim);
         }
     }
-    if status.is_demo() {
-        lines.push(StyledLine::new());
-        let key = "export ANTHROPIC_API_KEY=YOUR_KEY";
-        let other = "or OPENAI_API_KEY, or your own server in models.toml";
-        lines.push(StyledLine::of(
-            "To work with a model, set a key and start again:",
-            theme.text,
-        ));
-        lines.push(StyledLine::of("  ", theme.text).with(key, theme.code));
-        lines.push(StyledLine::of(format!("  {other}"), theme.dim));
+    let mut lines = vec![name, StyledLine::new()];
+    for notice in &app.start.notices {
+        for text in notice.lines() {
+            lines.extend(StyledLine::wrapped(text, theme.info, columns));
+        }
     }
-    lines.push(StyledLine::new());
-    let hints = [
-        (Action::Submit, "sends, or steers a run"),
-        (Action::Newline, "starts a new line"),
-        (Action::Help, "shows all keys"),
-    ];
-    let keys: Vec<String> = hints.iter().map(|(action, _)| app.key(*action)).collect();
-    let columns = keys.iter().map(String::len).max().unwrap_or(0);
-    for (key, (_, what)) in keys.iter().zip(hints) {
+    if !app.start.notices.is_empty() {
+        lines.push(StyledLine::new());
+    }
+    let mut keys: Vec<(String, &str)> = Vec::new();
+    if status.is_demo() {
+        let command = "tiller auth add anthropic";
         lines.push(
-            StyledLine::of(format!("{key:columns$}"), theme.key_hint)
-                .with(format!("  {what}"), theme.dim),
+            StyledLine::of("No model yet.   ", theme.text)
+                .with(command, theme.code)
+                .with("   or openai, google, ...; or start Ollama", theme.dim),
+        );
+        lines.push(StyledLine::new());
+        let demo = "plays a demo of 30 s: a script, real tools, a scratch folder";
+        keys.push((app.key(Action::Submit), demo));
+        keys.push(("/login".to_owned(), "stores a key"));
+    } else {
+        keys.push((app.key(Action::Submit), "sends; steers what runs"));
+        keys.push(("/".to_owned(), "begins a command"));
+    }
+    keys.push((app.key(Action::Newline), "starts a new line"));
+    keys.push((app.key(Action::Help), "shows all keys"));
+    let field = keys.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
+    for (key, what) in keys {
+        lines.push(
+            StyledLine::of(format!("{key:field$}"), theme.key_hint)
+                .with(format!("   {what}"), theme.dim),
         );
     }
     lines

@@ -67,7 +67,7 @@ pub fn label(context: &RenderContext<'_>, language: &str, row: &mut Row) {
     }
     let mut line = Line::default();
     line.append_row(row);
-    line.push(&" ".repeat(context.columns - used - need), row.fill);
+    line.push(&" ".repeat(context.columns - used - need), row.fill.style);
     line.push(&name, context.theme.code_lang);
     row.text = line.text.into_boxed_str();
     row.runs = line.runs.into_boxed_slice();

@@ -13,7 +13,7 @@ use super::table::Table;
 use crate::app::sanitize::{visible, visible_line};
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::{HighlightCache, mark_code};
-use crate::app::tui::text::row::{Line, Row, end_of};
+use crate::app::tui::text::row::{Fill, Line, Row, end_of};
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
 
@@ -126,7 +126,7 @@ impl Writer<'_, '_> {
                 self.begin_block();
                 let mut line = self.prefix().first;
                 let used = width(&line.text);
-                let rule = "─".repeat(self.context.columns.saturating_sub(used));
+                let rule = "─".repeat(self.context.measure.saturating_sub(used));
                 line.push_source(&rule, self.context.theme.rule, self.source(&range));
                 self.rows.push(line.into_row());
                 self.gap = true;
@@ -369,12 +369,14 @@ impl Writer<'_, '_> {
             Line::from_source(&clean, style, self.source(&(start..end)))
         };
         let from_row = self.rows.len();
+        let fill_from = width(&before.text) - 2;
         let columns = self.context.columns;
         let mark = style.patch(self.context.theme.faint);
         let prefix = Prefix::hanging(before, &text.text, mark, columns);
         wrap(&text, &prefix, columns, Break::Code, self.rows);
         let rows = &mut self.rows[from_row..];
-        mark_code(rows, code.block, number, Style { fg: None, ..style });
+        let fill = Fill::new(style, fill_from, columns);
+        mark_code(rows, code.block, number, fill);
         if let (0, [row]) = (number, rows) {
             label(self.context, &code.language, row);
         }
@@ -445,7 +447,7 @@ impl Writer<'_, '_> {
         wrap(
             &line,
             &prefix,
-            self.context.columns,
+            self.context.measure,
             Break::Words,
             self.rows,
         );

@@ -8,11 +8,10 @@ use std::time::{Duration, Instant};
 
 use super::heights::PageHeights;
 use super::rows::{CellRows, LayoutOptions, estimate, estimate_stored};
+use super::standing::Groups;
 use crate::app::tui::text::{HighlightCache, HighlightWorker, Row};
 use crate::app::tui::theme::Theme;
-use crate::app::tui::transcript::{
-    Cell, Neighbor, Page, RowRef, Transcript, cell_at, page_of, place_of,
-};
+use crate::app::tui::transcript::{Cell, Page, RowRef, Transcript, cell_at, page_of, place_of};
 
 /// Cells whose rows are kept, beyond those on the screen.
 const KEPT_CELLS: usize = 256;
@@ -35,6 +34,7 @@ pub struct TranscriptCache {
     /// Cells with an estimated height, and some that were measured since.
     estimated: Vec<usize>,
     cells: HashMap<usize, Kept>,
+    groups: Groups,
     frame: u64,
 }
 
@@ -74,14 +74,15 @@ impl TranscriptCache {
         let start = Instant::now();
         let options = LayoutOptions::new(theme, self.width, transcript);
         let mut no_colors = HighlightCache::default();
+        self.groups.clear();
         while let Some(&index) = self.estimated.last() {
             if self.is_guess(index) {
                 if start.elapsed() >= budget {
                     return true;
                 }
                 if let Some(cell) = transcript.cell(index) {
-                    let previous = previous(transcript, index);
-                    let rows = CellRows::new(options, cell, index, previous, None, &mut no_colors);
+                    let standing = self.groups.standing(transcript, index);
+                    let rows = CellRows::new(options, cell, index, standing, None, &mut no_colors);
                     self.set_height(index, rows.len(), true);
                 }
             }
@@ -103,6 +104,7 @@ impl TranscriptCache {
     /// Gets ready for a frame: knows all cells, and has seen what changed.
     pub(super) fn begin(&mut self, transcript: &Transcript, theme: &Theme, width: u16) {
         self.frame += 1;
+        self.groups.clear();
         if self.generation != transcript.generation() {
             self.clear();
             self.generation = transcript.generation();
@@ -158,13 +160,13 @@ impl TranscriptCache {
             // Nothing asks for a cell that is not there.
             return self.nothing();
         };
-        let before = previous(transcript, index);
+        let standing = self.groups.standing(transcript, index);
         let rows = match self.cells.remove(&index) {
-            Some(kept) if kept.rows.fits(cell, before) => kept.rows,
+            Some(kept) if kept.rows.fits(cell, &standing) => kept.rows,
             old => {
                 let options = LayoutOptions::new(theme, self.width, transcript);
                 let old = old.map(|kept| kept.rows);
-                let rows = CellRows::new(options, cell, index, before, old, &mut self.code);
+                let rows = CellRows::new(options, cell, index, standing, old, &mut self.code);
                 self.set_height(index, rows.len(), true);
                 rows
             }
@@ -267,19 +269,6 @@ fn estimate_page(page: &Page, known: &mut PageHeights, width: u16) -> Range<usiz
             from..cells.len()
         }
     }
-}
-
-/// The cell a cell stands behind: the last one above that is not hidden.
-fn previous(transcript: &Transcript, index: usize) -> Option<&Cell> {
-    let mut at = index;
-    while let Neighbor::Cell(before) = transcript.before(at) {
-        let cell = transcript.cell(before).filter(|cell| !cell.is_hidden());
-        if cell.is_some() {
-            return cell;
-        }
-        at = before;
-    }
-    None
 }
 
 #[cfg(test)]

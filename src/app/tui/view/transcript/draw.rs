@@ -8,7 +8,7 @@ use super::cache::TranscriptCache;
 use super::find;
 use super::rows::CellRows;
 use super::select::{self, Selector};
-use crate::app::tui::text::Row;
+use crate::app::tui::text::{Opens, Row};
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{
     Anchor, CellBody, Drawn, Neighbor, Position, RowRef, ScrollBy, Transcript, cell_at, page_of,
@@ -411,7 +411,13 @@ impl Frame<'_> {
         } else {
             (below(last), below(seen))
         };
+        let opens = |row: &Option<RowRef>| {
+            let row = row.and_then(|row| self.cache.row(row));
+            row.map_or(Opens::Nothing, |row| row.opens)
+        };
+        let opens = rows.iter().map(opens).collect();
         Drawn {
+            opens,
             position: if follows {
                 Position::Follow
             } else {

@@ -2,6 +2,7 @@
 
 mod rows;
 mod heights;
+mod standing;
 mod cache;
 mod draw;
 mod select;
@@ -9,3 +10,4 @@ mod find;
 
 pub use cache::TranscriptCache;
 pub use draw::draw;
+pub(super) use rows::subject_of;

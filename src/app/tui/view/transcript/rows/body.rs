@@ -4,18 +4,19 @@
 use ratatui::style::Style;
 
 use super::LayoutOptions;
+use super::shape::{failure, failure_style, is_draft, is_one_line, is_running, is_undone, rail};
 use super::title;
-use crate::agent::ToolStatus;
 use crate::agent::tool::{CommandDetails, Details, DiffDetails, FileChange, TextDetails};
-use crate::app::humanize::plural;
 use crate::app::sanitize::{visible, visible_line};
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::mark_code;
-use crate::app::tui::text::diff::{self, DiffLine};
+use crate::app::tui::text::diff::{self, DiffLine, Sign};
 use crate::app::tui::text::row::end_of;
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, fit};
 use crate::app::tui::text::wrap::prefix_width;
-use crate::app::tui::text::{Break, HighlightCache, Line, Prefix, Row, lines, width, wrap};
+use crate::app::tui::text::{
+    Break, Fill, HighlightCache, Line, Opens, Prefix, Row, lines, width, wrap,
+};
 use crate::app::tui::transcript::{Fold, ToolCell, ToolState};
 
 /// Lines shown of a folded cell, by kind.
@@ -24,6 +25,8 @@ pub const COMMAND_LINES: usize = 5;
 pub const TEXT_LINES: usize = 10;
 pub const MATCH_LINES: usize = 15;
 pub const FILE_LINES: usize = 20;
+/// Of a new file.
+pub const NEW_LINES: usize = 3;
 /// Of an edit's diff, or of the diffs of all files of a patch.
 pub const DIFF_LINES: usize = 60;
 /// Of each of many files' diffs, however many they are.
@@ -41,8 +44,35 @@ pub fn write(
     rows: &mut Vec<Row>,
 ) {
     let subject_cut = title::write(context, tool, options.now, rows);
+    write_below(
+        context,
+        tool,
+        (fold, subject_cut),
+        options,
+        highlights,
+        rows,
+    );
+}
+
+/// Writes what is below the title, which is the last row.
+pub fn write_below(
+    context: RenderContext<'_>,
+    tool: &ToolCell,
+    (fold, subject_cut): (Fold, bool),
+    options: LayoutOptions<'_>,
+    highlights: &mut HighlightCache,
+    rows: &mut Vec<Row>,
+) {
+    let title = rows.len() - 1;
+    if is_one_line(tool, fold, options.preview) {
+        if tool.looks() && tool.has_source() {
+            rows[title].opens = Opens::Cell;
+        }
+        return;
+    }
     let context = RenderContext {
-        margin: if context.columns < 30 { 2 } else { 5 },
+        margin: context.margin + if context.columns < 30 { 1 } else { 4 },
+        rail: Some(rail(context, tool)),
         ..context
     };
     let source = tool.source();
@@ -53,21 +83,16 @@ pub fn write(
         source: &source,
         highlights,
         rows,
+        hides: false,
     };
     let from_row = body.rows.len();
     match &*tool.details {
-        Details::Diff(diff) if is_draft(tool, diff) => body.draft(diff),
+        Details::Diff(diff) if is_draft(tool, diff) => body.draft(diff, tool.makes_a_file()),
         // While the user is asked, it stands in the strip.
         Details::Diff(_) if is_running(tool) && fold == Fold::Folded => {}
         Details::Diff(diff) if is_undone(tool, diff) => {}
-        Details::Diff(diff) => {
-            let folded = if tool.name == "write" {
-                TEXT_LINES
-            } else {
-                DIFF_LINES
-            };
-            body.diffs(diff, folded);
-        }
+        Details::Diff(diff) if tool.makes_a_file() => body.new_file(diff),
+        Details::Diff(diff) => body.diffs(diff, DIFF_LINES),
         Details::Command(command) => body.command(command, subject_cut),
         Details::Matches(_) => body.matches(),
         Details::Files(_) => body.lines(FILE_LINES),
@@ -79,42 +104,8 @@ pub fn write(
         let failure = failure(tool, is_silent);
         body.failure(failure, failure_style(context, status));
     }
-}
-
-/// Whether it is not known yet what a change comes to. It is before it is made where the user is asked.
-fn is_draft(tool: &ToolCell, first: &DiffDetails) -> bool {
-    is_running(tool) && first.first_changed_line.is_none()
-}
-
-fn is_running(tool: &ToolCell) -> bool {
-    !matches!(tool.state, ToolState::Finished(_))
-}
-
-/// Whether a change came to nothing: then its files are no result.
-fn is_undone(tool: &ToolCell, first: &DiffDetails) -> bool {
-    let mut files = std::iter::once(first).chain(&first.files);
-    tool.state != ToolState::Finished(ToolStatus::Ok) && files.all(|file| file.diff.is_empty())
-}
-
-/// What the model was told of a call that did not come to a good end, as far as the rows of the
-/// details do not say it already.
-fn failure(tool: &ToolCell, is_silent: bool) -> &str {
-    let first_line = tool.failure.lines().next().unwrap_or_default();
-    match (tool.state, &*tool.details) {
-        _ if is_silent => &tool.failure,
-        // What stands there is what the model asked for, not what came of it.
-        (ToolState::Finished(ToolStatus::Error), Details::Other(_)) => &tool.failure,
-        // Its output stands there, its end in the title.
-        (ToolState::Finished(ToolStatus::Error), Details::Command(_)) => "",
-        // A call that was cut short: why, then the output that stands there already.
-        _ => first_line,
-    }
-}
-
-fn failure_style(context: RenderContext<'_>, status: ToolStatus) -> Style {
-    match status {
-        ToolStatus::Ok | ToolStatus::Error => context.theme.error,
-        ToolStatus::Skipped | ToolStatus::Cancelled => context.theme.tool_skipped,
+    if body.hides || fold == Fold::Open {
+        rows[title].opens = Opens::Cell;
     }
 }
 
@@ -126,6 +117,8 @@ struct Body<'a> {
     source: &'a str,
     highlights: &'a mut HighlightCache,
     rows: &'a mut Vec<Row>,
+    /// Whether something is not shown that opening would show.
+    hides: bool,
 }
 
 impl<'a> Body<'a> {
@@ -158,10 +151,7 @@ impl<'a> Body<'a> {
 
     fn hint_more(&mut self, count: usize) {
         if count > 0 {
-            self.folded(&format!(
-                "… {}",
-                plural(count as u64, "more line", "more lines")
-            ));
+            self.folded(&format!("… {count} more"));
         }
     }
 
@@ -170,7 +160,11 @@ impl<'a> Body<'a> {
         if self.key.is_empty() {
             self.hint(text);
         } else {
-            self.hint(&format!("{text} · {}", self.key));
+            self.hint(&format!("{text} · click or {}", self.key));
+        }
+        self.hides = true;
+        if let Some(row) = self.rows.last_mut() {
+            row.opens = Opens::Cell;
         }
     }
 
@@ -206,16 +200,19 @@ impl<'a> Body<'a> {
             if kept < line.text.len() {
                 line = line.up_to(kept);
                 line.push("…", self.context.theme.faint);
+                self.hides = true;
             }
         }
         wrap(&line, prefix, columns, Break::Anywhere, self.rows);
     }
 
     fn command(&mut self, command: &CommandDetails, subject_cut: bool) {
+        self.hides |= subject_cut;
         if self.fold == Fold::Open && subject_cut {
-            for line in command.command.trim().lines() {
+            for (at, line) in command.command.trim().lines().enumerate() {
                 let line = visible_line(line);
-                self.styled(Line::of(format!("$ {line}"), self.context.theme.text));
+                let mark = if at == 0 { "$ " } else { "  " };
+                self.styled(Line::of(format!("{mark}{line}"), self.context.theme.text));
             }
         }
         let output = self.source.trim_end_matches('\n');
@@ -224,11 +221,11 @@ impl<'a> Body<'a> {
         // The live tail holds the last lines only; the count knows of those before.
         let earlier = (command.total_lines as usize).max(count) - (count - skipped);
         if earlier > 0 && (skipped > 0 || command.duration_ms.is_none()) {
-            let earlier = plural(earlier as u64, "earlier line", "earlier lines");
+            let earlier = format!("… {earlier} earlier");
             if skipped > 0 {
-                self.folded(&format!("… {earlier}"));
+                self.folded(&earlier);
             } else {
-                self.hint(&format!("… {earlier}"));
+                self.hint(&earlier);
             }
         }
         for (at, line) in lines(output).skip(skipped) {
@@ -275,8 +272,17 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// The first lines of a file that was not there before. All of it is new: that needs no ground.
+    fn new_file(&mut self, file: &DiffDetails) {
+        let mut lines = diff::read(&file.diff, 0);
+        without_signs(&mut lines);
+        let shown = self.shown(lines.len(), NEW_LINES);
+        self.diff_lines(&lines[..shown], extension(&file.path), 0);
+        self.hint_more(lines.len() - shown);
+    }
+
     /// A change as far as the model has written it: the last lines, each file under its heading.
-    fn draft(&mut self, first: &DiffDetails) {
+    fn draft(&mut self, first: &DiffDetails, is_new: bool) {
         let mut room = match self.fold {
             Fold::Folded => DRAFT_LINES,
             Fold::Open => usize::MAX,
@@ -298,7 +304,10 @@ impl<'a> Body<'a> {
                 break;
             }
         }
-        for (file, lines) in shown.into_iter().rev() {
+        for (file, mut lines) in shown.into_iter().rev() {
+            if is_new {
+                without_signs(&mut lines);
+            }
             if !first.files.is_empty() {
                 self.file(file);
             }
@@ -308,13 +317,8 @@ impl<'a> Body<'a> {
     }
 
     fn diff_lines(&mut self, lines: &[DiffLine], language: &str, block: u32) {
-        // Signs stand in the margin, so that numbers line up with the output of other tools.
-        let context = RenderContext {
-            margin: self.context.margin.saturating_sub(2),
-            ..self.context
-        };
         diff::write(
-            &context,
+            &self.context,
             lines,
             (block, language),
             self.highlights,
@@ -375,7 +379,7 @@ impl<'a> Body<'a> {
         let from_row = self.rows.len();
         let line = Line::visible(text, theme.tool_output, at);
         self.behind(&Prefix { first, rest }, line);
-        mark_code(&mut self.rows[from_row..], 0, index, Style::new());
+        mark_code(&mut self.rows[from_row..], 0, index, Fill::default());
     }
 
     fn failure(&mut self, text: &str, style: Style) {
@@ -403,6 +407,13 @@ impl<'a> Body<'a> {
             );
         }
         self.hint_more(count - shown);
+    }
+}
+
+/// Lines that are all new are shown as they are.
+fn without_signs(lines: &mut [DiffLine]) {
+    for line in lines {
+        line.sign = Sign::Context;
     }
 }
 

@@ -2,17 +2,24 @@
 
 use ratatui::style::Style;
 
-use super::body;
+use super::super::standing::Standing;
+use super::title::{Tone, counts, push_summary};
+use super::{body, looking};
 use crate::agent::NoticeLevel;
-use crate::app::humanize::{duration, short};
+use crate::app::humanize::{cents, duration, plural, short};
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::markdown::MarkdownRows;
-use crate::app::tui::text::width::width;
-use crate::app::tui::text::{Break, HighlightCache, Line, Prefix, Row, lines, wrap};
+use crate::app::tui::text::width::{ellipsis, width};
+use crate::app::tui::text::{Break, Fill, HighlightCache, Line, Opens, Prefix, Row, lines, wrap};
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{
-    Cell, CellBody, CompactionCell, Fold, ThinkingState, Transcript,
+    Cell, CellBody, CompactionCell, Fold, ThinkingState, Transcript, TurnEnd, TurnSummary, headings,
 };
+
+/// Columns of a cell at most.
+const CELL_COLUMNS: usize = 120;
+/// Columns of prose at most.
+const PROSE_COLUMNS: usize = 100;
 
 #[derive(Clone, Copy, Debug)]
 pub struct LayoutOptions<'a> {
@@ -22,6 +29,8 @@ pub struct LayoutOptions<'a> {
     pub now: i64,
     /// The key that opens tool output; empty when there is none.
     pub fold_key: &'a str,
+    /// Whether calls that only look show what they found.
+    pub preview: bool,
 }
 
 impl<'a> LayoutOptions<'a> {
@@ -32,6 +41,7 @@ impl<'a> LayoutOptions<'a> {
             width,
             now: transcript.now(),
             fold_key: transcript.fold_key(),
+            preview: transcript.shows_previews(),
         }
     }
 }
@@ -40,41 +50,44 @@ impl<'a> LayoutOptions<'a> {
 pub struct CellRows {
     revision: u32,
     content_epoch: u32,
-    gap: usize,
+    standing: Standing,
     head: Vec<Row>,
     markdown: Option<MarkdownRows>,
 }
 
 impl CellRows {
-    /// Lays out `cell`, which is number `index` and stands behind `previous`. `old` are its rows
-    /// so far: markdown that has only grown is not written again.
+    /// Lays out `cell`, which is number `index` and stands like this. `old` are its rows so far: markdown that has only grown is not written again.
     pub fn new(
         options: LayoutOptions<'_>,
         cell: &Cell,
         index: usize,
-        previous: Option<&Cell>,
+        standing: Standing,
         old: Option<Self>,
         highlights: &mut HighlightCache,
     ) -> Self {
         let mut rows = Self {
             revision: cell.revision,
             content_epoch: cell.content_epoch,
-            gap: gap(previous, cell),
+            standing,
             ..Self::default()
         };
         if cell.is_hidden() {
             return rows;
         }
-        rows.head.resize(rows.gap, Row::default());
+        let gap = rows.standing.gap;
+        rows.head.resize(gap, Row::default());
         let old = old.filter(|old| old.content_epoch == cell.content_epoch);
         if old.is_none() && cell.content_epoch > 0 {
             highlights.forget(index);
         }
+        let columns = usize::from(options.width).saturating_sub(1).max(2);
         let context = RenderContext {
             theme: options.theme,
             base: options.theme.text,
-            columns: usize::from(options.width).saturating_sub(1).max(2),
+            columns: columns.min(CELL_COLUMNS),
+            measure: columns.min(PROSE_COLUMNS),
             margin: usize::from(options.width > 3),
+            rail: None,
             cell: index,
         };
         let markdown = old.and_then(|old| old.markdown);
@@ -83,13 +96,21 @@ impl CellRows {
             markdown.update(context, text, live, highlights);
             Some(markdown)
         };
+        if let Some(part) = rows.standing.part.clone() {
+            if let CellBody::Tool(tool) = &cell.body {
+                let call = (cell, &**tool);
+                looking::write(context, call, &part, options, highlights, &mut rows.head);
+            }
+            return rows;
+        }
         match &cell.body {
             CellBody::User {
                 text, is_external, ..
             } => user(context, text, *is_external, &mut rows.head),
             CellBody::Assistant { text, live } => rows.markdown = render(&context, text, *live),
             CellBody::Thinking { text, state } => {
-                rows.head.push(thinking_title(context, *state, options.now));
+                rows.head
+                    .push(thinking_title(context, text, *state, options.now));
                 if cell.fold == Fold::Open && !text.trim().is_empty() {
                     let context = RenderContext {
                         base: options.theme.thinking_text,
@@ -111,9 +132,9 @@ impl CellRows {
                 );
             }
             CellBody::Notice { level, text } => notice(context, *level, text, &mut rows.head),
+            CellBody::TurnEnd(turn) => rows.head.push(turn_end(context, turn)),
             CellBody::Compaction(compaction) => {
-                rows.head
-                    .push(divider(context, compaction, cell.fold, options.width));
+                rows.head.push(divider(context, compaction, cell.fold));
                 if cell.fold == Fold::Open {
                     rows.head.push(Row::default());
                     let context = RenderContext {
@@ -165,32 +186,17 @@ impl CellRows {
         (0..self.len()).take_while(is_before).count()
     }
 
-    /// Whether they are still what `cell` behind `previous` looks like.
-    pub fn fits(&self, cell: &Cell, previous: Option<&Cell>) -> bool {
-        self.revision == cell.revision && self.gap == gap(previous, cell)
+    /// Whether they are still what `cell` looks like where it stands.
+    pub fn fits(&self, cell: &Cell, standing: &Standing) -> bool {
+        self.revision == cell.revision && self.standing == *standing
     }
 
     pub fn gap(&self) -> usize {
-        self.gap
+        self.standing.gap
     }
 
     pub fn written(&self) -> usize {
         self.markdown.as_ref().map_or(0, MarkdownRows::written)
-    }
-}
-
-/// Blank rows between two cells.
-fn gap(previous: Option<&Cell>, cell: &Cell) -> usize {
-    let Some(previous) = previous else { return 0 };
-    match (&previous.body, &cell.body) {
-        (CellBody::Thinking { .. }, CellBody::Assistant { .. }) => {
-            usize::from(previous.fold == Fold::Open)
-        }
-        // A thought begins something new; the calls it leads to belong to it and to each other.
-        (CellBody::Tool(_), CellBody::Tool(_)) => 0,
-        (CellBody::Thinking { .. }, CellBody::Tool(_)) => usize::from(previous.fold == Fold::Open),
-        (CellBody::Thinking { .. }, CellBody::Thinking { .. }) => 0,
-        _ => 1,
     }
 }
 
@@ -218,7 +224,7 @@ fn user(context: RenderContext<'_>, text: &str, is_external: bool, rows: &mut Ve
         rows.push(Line::of(note, dim).into_row());
     }
     for row in &mut rows[from_row..] {
-        row.fill = Style { fg: None, ..style };
+        row.fill = Fill::new(style, context.margin, context.columns + 1);
     }
 }
 
@@ -233,29 +239,41 @@ fn paragraph(
     for (at, line) in lines(text) {
         let style = if at == 0 { first } else { others };
         let line = Line::visible(line, style, at as u32);
-        wrap(&line, &prefix, context.columns, Break::Words, rows);
+        wrap(&line, &prefix, context.measure, Break::Words, rows);
         prefix.first = prefix.rest.clone();
     }
 }
 
-fn thinking_title(context: RenderContext<'_>, state: ThinkingState, now: i64) -> Row {
-    let text = match state {
-        ThinkingState::Live { since } => match (now - since).max(0) / 1000 {
-            0 => "thinking".to_owned(),
-            seconds => format!("thinking {}", duration(seconds)),
-        },
-        ThinkingState::Done {
-            millis: Some(millis),
-        } if millis >= 1000 => format!("thought for {}", duration(millis / 1000)),
-        ThinkingState::Done { .. } => "thought".to_owned(),
+fn thinking_title(context: RenderContext<'_>, text: &str, state: ThinkingState, now: i64) -> Row {
+    let millis = match state {
+        ThinkingState::Live { since } => now - since,
+        ThinkingState::Done { millis } => millis.unwrap_or(0),
     };
+    let is_live = matches!(state, ThinkingState::Live { .. });
+    let mut title = if is_live { "∴ thinking" } else { "∴" }.to_owned();
+    if millis >= 1000 {
+        title = format!("{title} {}", duration(millis / 1000));
+    } else if !is_live {
+        title.push_str(" thought");
+    }
+    let headings = headings(text);
+    if !headings.is_empty() {
+        title = format!("{title}  {}", headings.join(" · "));
+    }
     let mut line = context.indent();
-    line.push(&format!("∴ {text}"), context.theme.thinking);
-    line.into_row()
+    let title = ellipsis(&title, context.room());
+    line.push(&title, context.theme.thinking);
+    let mut row = line.into_row();
+    row.opens = if text.trim().is_empty() {
+        Opens::Nothing
+    } else {
+        Opens::Cell
+    };
+    row
 }
 
 /// The line between what the model no longer reads itself and what comes after.
-fn divider(context: RenderContext<'_>, cell: &CompactionCell, fold: Fold, columns: u16) -> Row {
+fn divider(context: RenderContext<'_>, cell: &CompactionCell, fold: Fold) -> Row {
     let theme = context.theme;
     let mut line = context.indent();
     line.push("── ", theme.rule);
@@ -269,7 +287,50 @@ fn divider(context: RenderContext<'_>, cell: &CompactionCell, fold: Fold, column
         Fold::Open => " · ▾ summary ",
     };
     line.push(mark, theme.dim);
-    let rest = usize::from(columns).saturating_sub(width(&line.text) + context.margin);
+    let rest = context.measure.saturating_sub(width(&line.text));
+    line.push(&"─".repeat(rest), theme.rule);
+    let mut row = line.into_row();
+    row.opens = Opens::Cell;
+    row
+}
+
+/// The line below a run: what it came to.
+fn turn_end(context: RenderContext<'_>, turn: &TurnSummary) -> Row {
+    let theme = context.theme;
+    let plain = |text: String| (text, Tone::Plain);
+    let mut parts = Vec::new();
+    match turn.end {
+        TurnEnd::Done => {}
+        TurnEnd::Stopped => parts.push(plain("stopped".to_owned())),
+        TurnEnd::Failed => parts.push(("failed".to_owned(), Tone::Bad)),
+    }
+    if turn.millis >= 1000 {
+        parts.push(plain(duration(turn.millis / 1000)));
+    }
+    if turn.calls > 0 {
+        parts.push(plain(plural(turn.calls as u64, "call", "calls")));
+    }
+    let changed = counts(turn.added, turn.removed);
+    if turn.files > 0 {
+        parts.push(plain(plural(turn.files as u64, "file", "files")));
+    }
+    if turn.cost > 0.0 {
+        parts.push(plain(cents(turn.cost)));
+    }
+    let mut line = context.indent();
+    line.push("──", theme.rule);
+    for (at, part) in parts.iter().enumerate() {
+        line.push(if at == 0 { " " } else { " · " }, theme.dim);
+        push_summary(context, &mut line, part);
+        if part.0.contains("file") && !changed.0.is_empty() {
+            line.push(" ", theme.dim);
+            push_summary(context, &mut line, &changed);
+        }
+    }
+    if !parts.is_empty() {
+        line.push(" ", theme.dim);
+    }
+    let rest = context.measure.saturating_sub(width(&line.text));
     line.push(&"─".repeat(rest), theme.rule);
     line.into_row()
 }

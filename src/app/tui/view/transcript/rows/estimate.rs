@@ -1,6 +1,6 @@
 //! How high a cell will be, guessed from its source: for cells nobody has looked at yet.
 
-use super::body::{COMMAND_LINES, DIFF_LINES, FILE_LINES, MATCH_LINES, TEXT_LINES};
+use super::body::{COMMAND_LINES, DIFF_LINES, NEW_LINES, TEXT_LINES};
 use crate::agent::tool::Details;
 use crate::app::tui::transcript::{Cell, CellBody, Fold, ToolCell};
 
@@ -19,6 +19,7 @@ pub fn estimate(cell: &Cell, width: u16) -> usize {
             Fold::Open => 2 + text_rows(text, columns),
         },
         CellBody::Tool(tool) => 1 + tool_rows(tool, cell.fold, columns),
+        CellBody::TurnEnd(_) => 2,
         CellBody::Compaction(_) if cell.fold == Fold::Folded => 2,
         CellBody::Compaction(cell) => 3 + text_rows(&cell.summary, columns),
         CellBody::Notice { text, .. } => 1 + text_rows(text, columns),
@@ -40,11 +41,11 @@ fn text_rows(text: &str, columns: usize) -> usize {
 fn tool_rows(tool: &ToolCell, fold: Fold, columns: usize) -> usize {
     let folded = match &*tool.details {
         Details::Other(_) => return 2,
-        Details::Diff(diff) if tool.name != "write" => DIFF_LINES + diff.files.len(),
-        Details::Diff(_) | Details::Text(_) | Details::Attachment(_) => TEXT_LINES,
+        _ if tool.looks() => 0,
+        Details::Diff(_) if tool.makes_a_file() => NEW_LINES,
+        Details::Diff(diff) => DIFF_LINES + diff.files.len(),
         Details::Command(_) => COMMAND_LINES,
-        Details::Matches(_) => MATCH_LINES,
-        Details::Files(_) => FILE_LINES,
+        _ => TEXT_LINES,
     };
     let source = tool.source();
     if source.is_empty() {

@@ -4,9 +4,14 @@
 //! is never looked at, only their details.
 
 mod cell;
+mod shape;
 mod body;
 mod title;
+mod looking;
 mod estimate;
 
 pub use cell::{CellRows, LayoutOptions};
 pub use estimate::{estimate, estimate_stored};
+pub use looking::{Header, Part, PartRow};
+pub use shape::is_one_line;
+pub use title::subject_of;

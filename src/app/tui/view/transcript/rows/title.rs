@@ -1,4 +1,5 @@
-//! The title row of a tool cell: mark, name, subject, and at the right what came of it and when.
+//! The title row of a tool cell: mark, name, subject, what came of it, and at the right edge how long
+//! it runs.
 
 use ratatui::style::Style;
 
@@ -14,10 +15,10 @@ use crate::app::tui::text::width::{ellipsis, ellipsis_middle};
 use crate::app::tui::text::{Line, Row, width};
 use crate::app::tui::transcript::{ToolCell, ToolState};
 
-/// Columns of the field that times are right-aligned in.
-const TIME_FIELD: usize = 9;
+/// Columns of the field for the names of tools; longer ones take more.
+const NAME_FIELD: usize = 5;
 
-/// Columns a subject keeps before what is at the right has to go.
+/// Columns a subject keeps before what is behind it has to go.
 const SUBJECT_FIELD: usize = 12;
 
 /// Writes it. Answers whether some of the call's subject had to be left out.
@@ -25,6 +26,9 @@ pub fn write(context: RenderContext<'_>, tool: &ToolCell, now: i64, rows: &mut V
     let theme = context.theme;
     let undone = theme.tool_name.patch(theme.dim);
     let (mark, mark_style, name_style) = match tool.state {
+        ToolState::Preparing { .. } if tool.draft.is_none() => {
+            ("○", theme.tool_running, theme.tool_name)
+        }
         ToolState::Preparing { .. } | ToolState::Running { .. } => {
             ("●", theme.tool_running, theme.tool_name)
         }
@@ -39,59 +43,82 @@ pub fn write(context: RenderContext<'_>, tool: &ToolCell, now: i64, rows: &mut V
     let name = visible_line(&tool.name);
     let name = ellipsis(&name, context.columns.saturating_sub(4));
     line.push(&name, name_style);
+    let is_cut = push_rest(context, tool, now, &mut line);
+    rows.push(line.into_row());
+    is_cut
+}
 
-    let (subject, shorten) = subject(tool);
-    let (summary, time) = (summary(tool), time(tool, now));
-    let room = context.columns.saturating_sub(width(&line.text) + 2);
-    let mut time_field = match width(&time) {
-        0 => 0,
-        columns => TIME_FIELD.max(columns + 2),
+/// Writes what stands behind the name of a tool. Answers whether some of the call's subject had to be
+/// left out.
+pub fn push_rest(context: RenderContext<'_>, tool: &ToolCell, now: i64, line: &mut Line) -> bool {
+    let theme = context.theme;
+    let subject = subject(tool);
+    let summary = summary(tool);
+    let (clock, took) = (clock(tool, now), took(tool));
+    let gap = NAME_FIELD.saturating_sub(width(&tool.name)).max(1) + 1;
+    let gap = if width(&tool.name) == NAME_FIELD {
+        1
+    } else {
+        gap
     };
-    let mut summary_field = match width(&summary.0) {
+    let room = context.columns.saturating_sub(width(&line.text) + gap);
+    let field = |text: &str, air: usize| match width(text) {
         0 => 0,
-        columns => columns + 2,
+        columns => columns + air,
     };
+    let mut fields = [field(&took, 3), field(&clock, 2), field(&summary.0, 2)];
     // What matters least goes first when there is no room: the time, then the summary.
-    let least = width(&subject).min(SUBJECT_FIELD);
-    if room < least + summary_field + time_field {
-        time_field = 0;
+    let least = width(&subject.text).min(SUBJECT_FIELD);
+    for at in 0..fields.len() {
+        if room < least + fields.iter().sum::<usize>() {
+            fields[at] = 0;
+        }
     }
-    if room < least + summary_field + time_field {
-        summary_field = 0;
-    }
-    let subject_room = room.saturating_sub(summary_field + time_field);
-    let shown = match shorten {
-        Shorten::End | Shorten::Lines => ellipsis(&subject, subject_room),
-        Shorten::Middle => ellipsis_middle(&subject, subject_room),
+    let [took_field, clock_field, summary_field] = fields;
+    let subject_room = room.saturating_sub(took_field + clock_field + summary_field);
+    let shown = match subject.shorten {
+        Shorten::End | Shorten::Lines => ellipsis(&subject.text, subject_room),
+        Shorten::Middle => ellipsis_middle(&subject.text, subject_room),
     };
+    let mut is_cut = subject.shorten == Shorten::Lines || width(&subject.text) > subject_room;
     if !shown.is_empty() {
-        line.push("  ", Style::new());
+        line.push(&" ".repeat(gap), Style::new());
         line.push(&shown, theme.tool_subject);
     }
-    if summary_field + time_field > 0 {
-        let used = width(&line.text) + summary_field + time_field;
-        line.push(
-            &" ".repeat(context.columns.saturating_sub(used)),
-            Style::new(),
-        );
-        if summary_field > 0 {
-            line.push("  ", Style::new());
-            push_summary(context, &mut line, &summary);
-        }
-        if time_field > 0 {
-            line.push(&format!("{time:>time_field$}"), theme.tool_time);
+    if !subject.more.is_empty() {
+        is_cut = true;
+        let left = subject_room.saturating_sub(width(&shown) + 3);
+        if left >= SUBJECT_FIELD {
+            let more = ellipsis(&subject.more, left);
+            line.push(&format!(" — {more}"), theme.dim);
         }
     }
-    rows.push(line.into_row());
-    shorten == Shorten::Lines || width(&subject) > subject_room
+    if summary_field > 0 {
+        line.push("  ", Style::new());
+        push_summary(context, line, &summary);
+    }
+    if took_field > 0 {
+        let before = if summary_field > 0 { " · " } else { "  " };
+        line.push(before, theme.tool_time);
+        line.push(&took, theme.tool_time);
+    }
+    if clock_field > 0 {
+        let used = width(&line.text) + width(&clock);
+        let air = context.columns.saturating_sub(used);
+        line.push(&" ".repeat(air), Style::new());
+        line.push(&clock, theme.tool_running);
+    }
+    is_cut
 }
 
 /// How a summary is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Plain,
-    /// `+3 -1`: each half in its color.
+    /// `+3 −1`: each half in its color.
     Change,
+    /// Of what is new.
+    New,
     Bad,
 }
 
@@ -100,6 +127,10 @@ pub fn push_summary(context: RenderContext<'_>, line: &mut Line, (text, tone): &
     match tone {
         Tone::Plain => line.push(text, theme.tool_summary),
         Tone::Bad => line.push(text, theme.error),
+        Tone::New => {
+            let green = theme.diff_added_number;
+            line.push(text, Style { bg: None, ..green });
+        }
         Tone::Change => {
             for (index, part) in text.split(' ').enumerate() {
                 if index > 0 {
@@ -126,8 +157,41 @@ enum Shorten {
     Middle,
 }
 
-/// What the call is about, on one line, and how to shorten that.
-fn subject(tool: &ToolCell) -> (String, Shorten) {
+/// What a call is about, on one line.
+struct Subject {
+    text: String,
+    shorten: Shorten,
+    /// What may stand behind it, quieter.
+    more: String,
+}
+
+fn subject(tool: &ToolCell) -> Subject {
+    let ((text, shorten), more) = match &*tool.details {
+        Details::Command(command) => described(command),
+        _ => (subject_text(tool), String::new()),
+    };
+    Subject {
+        text: visible_line(&text).into_owned(),
+        shorten,
+        more: visible_line(&more).into_owned(),
+    }
+}
+
+/// What the command is for, where the model says it, and its first line.
+fn described(command: &CommandDetails) -> ((String, Shorten), String) {
+    let line = first_line(command.command.trim());
+    match command.description.as_deref().map(str::trim) {
+        None | Some("") => (line, String::new()),
+        Some(description) => ((description.to_owned(), Shorten::End), line.0),
+    }
+}
+
+/// What a call is about, without its command's description.
+pub fn subject_of(tool: &ToolCell) -> String {
+    subject_text(tool).0
+}
+
+fn subject_text(tool: &ToolCell) -> (String, Shorten) {
     match tool.state {
         _ if is_named(&tool.details) => {}
         // The arguments are still being written; only how much of them there is can be said.
@@ -137,7 +201,7 @@ fn subject(tool: &ToolCell) -> (String, Shorten) {
         }
         ToolState::Waiting | ToolState::Running { .. } | ToolState::Finished(_) => {}
     }
-    let (text, shorten) = match &*tool.details {
+    match &*tool.details {
         Details::Diff(diff) if diff.files.is_empty() => (one_path(diff), Shorten::Middle),
         Details::Diff(diff) => (many_paths(diff), Shorten::End),
         Details::Command(command) => first_line(command.command.trim()),
@@ -147,8 +211,7 @@ fn subject(tool: &ToolCell) -> (String, Shorten) {
         Details::Attachment(file) if file.title.is_empty() => (file.path.clone(), Shorten::Middle),
         Details::Attachment(file) => (format!("{}  {}", file.title, file.path), Shorten::End),
         Details::Other(other) => (other.title.clone(), Shorten::End),
-    };
-    (visible_line(&text).into_owned(), shorten)
+    }
 }
 
 /// Whether it is known which file a change is of, also while the model still writes it.
@@ -188,7 +251,7 @@ fn is_here(path: &str) -> bool {
 }
 
 fn matches_subject(matches: &MatchesDetails) -> String {
-    let mut text = format!("\"{}\"", matches.pattern);
+    let mut text = matches.pattern.clone();
     if !is_here(&matches.path) {
         text.push_str(" in ");
         text.push_str(&matches.path);
@@ -205,9 +268,9 @@ fn files_subject(files: &FilesDetails) -> (String, Shorten) {
     match (files.pattern.is_empty(), is_here(&files.path)) {
         (true, true) => (".".to_owned(), Shorten::Middle),
         (true, false) => (files.path.clone(), Shorten::Middle),
-        (false, true) => (format!("\"{}\"", files.pattern), Shorten::End),
+        (false, true) => (files.pattern.clone(), Shorten::End),
         (false, false) => {
-            let text = format!("\"{}\" in {}", files.pattern, files.path);
+            let text = format!("{} in {}", files.pattern, files.path);
             (text, Shorten::End)
         }
     }
@@ -238,7 +301,7 @@ fn summary(tool: &ToolCell) -> (String, Tone) {
             ToolState::Finished(_) => "",
             // What the model has written of it so far.
             _ => match &*tool.details {
-                Details::Diff(diff) => return change(diff),
+                Details::Diff(diff) => return change(tool, diff),
                 _ => "",
             },
         };
@@ -246,9 +309,13 @@ fn summary(tool: &ToolCell) -> (String, Tone) {
     }
     let failed = tool.state == ToolState::Finished(ToolStatus::Error);
     match &*tool.details {
+        _ if failed && tool.looks() => {
+            let text = tool.failure.lines().next().unwrap_or_default();
+            (visible_line(text).into_owned(), Tone::Bad)
+        }
         // Of a call that failed only the way a command ended is a result.
         details if failed && !matches!(details, Details::Command(_)) => plain(String::new()),
-        Details::Diff(diff) => change(diff),
+        Details::Diff(diff) => change(tool, diff),
         Details::Command(command) => command_summary(command),
         Details::Matches(matches) => {
             let more = if matches.truncated { "+" } else { "" };
@@ -284,9 +351,13 @@ fn lines_summary(text: &TextDetails) -> String {
 }
 
 /// Lines added and removed in all files of a change.
-fn change(diff: &DiffDetails) -> (String, Tone) {
+fn change(tool: &ToolCell, diff: &DiffDetails) -> (String, Tone) {
     let added = diff.added + diff.files.iter().map(|file| file.added).sum::<u64>();
     let removed = diff.removed + diff.files.iter().map(|file| file.removed).sum::<u64>();
+    if tool.makes_a_file() && matches!(tool.state, ToolState::Finished(_)) {
+        let lines = plural(added, "line", "lines");
+        return (format!("new · {lines}"), Tone::New);
+    }
     counts(added, removed)
 }
 
@@ -294,8 +365,8 @@ pub fn counts(added: u64, removed: u64) -> (String, Tone) {
     let text = match (added, removed) {
         (0, 0) => return (String::new(), Tone::Plain),
         (added, 0) => format!("+{added}"),
-        (0, removed) => format!("-{removed}"),
-        (added, removed) => format!("+{added} -{removed}"),
+        (0, removed) => format!("−{removed}"),
+        (added, removed) => format!("+{added} −{removed}"),
     };
     (text, Tone::Change)
 }
@@ -307,24 +378,27 @@ fn command_summary(command: &CommandDetails) -> (String, Tone) {
     match (command.signal, command.exit_code) {
         (Some(signal), _) => (format!("signal {signal}"), Tone::Bad),
         (None, Some(code)) if code != 0 => (format!("exit {code}"), Tone::Bad),
-        _ => {
-            let text = match command.total_lines {
-                0 => String::new(),
-                lines => plural(lines, "line", "lines"),
-            };
-            (text, Tone::Plain)
-        }
+        _ => (String::new(), Tone::Plain),
     }
 }
 
-/// How long it took, or takes.
-fn time(tool: &ToolCell, now: i64) -> String {
-    match (tool.state, tool.duration_ms) {
-        (ToolState::Running { since }, _) => match (now - since).max(0) / 1000 {
+/// How long a running call takes so far.
+fn clock(tool: &ToolCell, now: i64) -> String {
+    match tool.state {
+        ToolState::Running { since } => match (now - since).max(0) / 1000 {
             0 => String::new(),
             running => duration(running),
         },
-        (_, Some(millis)) => measured(millis),
+        _ => String::new(),
+    }
+}
+
+/// How long it took, where that is worth a word.
+fn took(tool: &ToolCell) -> String {
+    match tool.duration_ms {
+        Some(millis @ 1000..) if !matches!(tool.state, ToolState::Running { .. }) => {
+            measured(millis)
+        }
         _ => String::new(),
     }
 }

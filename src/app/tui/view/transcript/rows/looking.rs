@@ -1,0 +1,144 @@
+//! The rows of calls that only look and stand together: what they come to, and a row for each, or one
+//! for all files.
+
+use ratatui::style::Style;
+
+use super::body;
+use super::cell::LayoutOptions;
+use super::title;
+use crate::agent::ToolStatus;
+use crate::app::humanize::plural;
+use crate::app::sanitize::visible_line;
+use crate::app::tui::text::width::{ellipsis_middle, width};
+use crate::app::tui::text::{HighlightCache, Opens, RenderContext, Row};
+use crate::app::tui::transcript::{Cell, ToolCell, ToolState};
+
+/// What a cell shows of its group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// What the group comes to, above its first call.
+    pub header: Option<Header>,
+    pub row: PartRow,
+}
+
+/// What stands for a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PartRow {
+    /// Nothing.
+    Hidden,
+    /// A row of its own.
+    Own,
+    /// One row for all files that were read, of which `more` are not named.
+    Files { names: Vec<String>, more: usize },
+}
+
+/// What a group comes to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Header {
+    pub files: usize,
+    pub searches: usize,
+    pub folders: usize,
+    pub is_running: bool,
+}
+
+/// Writes what `cell` shows of its group.
+pub fn write(
+    context: RenderContext<'_>,
+    (cell, tool): (&Cell, &ToolCell),
+    part: &Part,
+    options: LayoutOptions<'_>,
+    highlights: &mut HighlightCache,
+    rows: &mut Vec<Row>,
+) {
+    if let Some(header) = &part.header {
+        rows.push(head(context, header));
+    }
+    let inside = RenderContext {
+        margin: context.margin + if context.columns < 30 { 1 } else { 4 },
+        rail: Some(rail(context, tool)),
+        ..context
+    };
+    match &part.row {
+        PartRow::Hidden => {}
+        PartRow::Own => {
+            let mut line = inside.indent();
+            let style = match tool.state {
+                ToolState::Finished(ToolStatus::Error) => context.theme.error,
+                _ => context.theme.dim,
+            };
+            line.push(&visible_line(&tool.name), style);
+            title::push_rest(inside, tool, options.now, &mut line);
+            rows.push(line.into_row());
+            let nested = RenderContext {
+                margin: context.margin + 2,
+                ..context
+            };
+            let below = (cell.fold, false);
+            body::write_below(nested, tool, below, options, highlights, rows);
+        }
+        PartRow::Files { names, more } => {
+            let mut row = files(inside, names, *more);
+            row.opens = Opens::Group;
+            rows.push(row);
+        }
+    }
+}
+
+fn head(context: RenderContext<'_>, header: &Header) -> Row {
+    let theme = context.theme;
+    let (mark, style, name) = if header.is_running {
+        ("●", theme.tool_running, "exploring")
+    } else {
+        ("✓", theme.tool_ok, "explored")
+    };
+    let mut line = context.indent();
+    line.push(mark, style);
+    line.push(" ", Style::new());
+    line.push(name, theme.tool_name);
+    let counts = [
+        (header.files, "file", "files"),
+        (header.searches, "search", "searches"),
+        (header.folders, "folder", "folders"),
+    ];
+    let counts = counts.iter().filter(|(count, ..)| *count > 0);
+    let counts: Vec<String> = counts
+        .map(|&(count, one, many)| plural(count as u64, one, many))
+        .collect();
+    line.push(&format!("  {}", counts.join(" · ")), theme.tool_summary);
+    let mut row = line.into_row();
+    row.opens = Opens::Group;
+    row
+}
+
+fn files(context: RenderContext<'_>, names: &[String], more: usize) -> Row {
+    let theme = context.theme;
+    let mut line = context.indent();
+    line.push("read  ", theme.dim);
+    for (at, name) in names.iter().enumerate() {
+        let left = context.columns.saturating_sub(width(&line.text));
+        let rest = names.len() - at - 1 + more;
+        let (before, behind) = (usize::from(at > 0) * 3, if rest > 0 { 10 } else { 0 });
+        let room = left.saturating_sub(before + behind);
+        if at > 0 && width(name) > room {
+            line.push(&format!(" · {} more", rest + 1), theme.dim);
+            return line.into_row();
+        }
+        if at > 0 {
+            line.push(" · ", theme.dim);
+        }
+        let name = ellipsis_middle(&visible_line(name), room.max(8));
+        line.push(&name, theme.tool_subject);
+    }
+    if more > 0 {
+        line.push(&format!(" · {more} more"), theme.dim);
+    }
+    line.into_row()
+}
+
+fn rail(context: RenderContext<'_>, tool: &ToolCell) -> Style {
+    match tool.state {
+        ToolState::Finished(ToolStatus::Error) => context.theme.tool_error,
+        ToolState::Finished(_) => context.theme.rule,
+        _ => context.theme.tool_running,
+    }
+}

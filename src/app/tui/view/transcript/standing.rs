@@ -1,0 +1,157 @@
+//! How a cell stands among others: the blank rows before it, and what it shows of the group that it is
+//! part of.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::rows::{Header, Part, PartRow, is_one_line, subject_of};
+use crate::agent::ToolStatus;
+use crate::app::tui::transcript::{
+    Cell, CellBody, Fold, LookGroup, Neighbor, ToolCell, ToolState, Transcript,
+};
+
+/// Rows that a group has beside its head and the names of the files, until it is opened.
+const ROWS: usize = 4;
+
+/// Names of files that are kept for the one row of all.
+const NAMES: usize = 24;
+
+/// How a cell stands among others.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Standing {
+    /// Blank rows before it.
+    pub gap: usize,
+    /// What it shows, where it is part of a group.
+    pub part: Option<Arc<Part>>,
+}
+
+/// The groups that were found since something may have changed.
+#[derive(Debug, Default)]
+pub struct Groups(HashMap<usize, Option<Arc<Part>>>);
+
+impl Groups {
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// How the cell with this number stands.
+    pub fn standing(&mut self, transcript: &Transcript, index: usize) -> Standing {
+        let part = self.part(transcript, index);
+        let gap = match (&part, transcript.cell(index)) {
+            (Some(part), _) if part.header.is_none() => 0,
+            (_, Some(cell)) => self.gap(transcript, index, cell),
+            _ => 0,
+        };
+        Standing { gap, part }
+    }
+
+    fn part(&mut self, transcript: &Transcript, index: usize) -> Option<Arc<Part>> {
+        if let Some(part) = self.0.get(&index) {
+            return part.clone();
+        }
+        let Some(group) = transcript.look_group(index) else {
+            self.0.insert(index, None);
+            return None;
+        };
+        for (cell, part) in parts(transcript, &group) {
+            self.0.insert(cell, Some(Arc::new(part)));
+        }
+        self.0.get(&index).cloned().flatten()
+    }
+
+    /// Blank rows between a cell and the last one above it that is not hidden.
+    fn gap(&mut self, transcript: &Transcript, index: usize, cell: &Cell) -> usize {
+        let mut at = index;
+        let previous = loop {
+            match transcript.before(at) {
+                Neighbor::Cell(before) => at = before,
+                _ => return 0,
+            }
+            if let Some(before) = transcript.cell(at).filter(|cell| !cell.is_hidden()) {
+                break before;
+            }
+        };
+        match (&previous.body, &cell.body) {
+            (CellBody::Tool(tool), CellBody::Tool(_)) => {
+                let is_line = is_one_line(tool, previous.fold, transcript.shows_previews());
+                let is_head = self.part(transcript, index).is_some();
+                usize::from(!is_line || is_head || self.part(transcript, at).is_some())
+            }
+            (CellBody::Thinking { .. }, CellBody::Tool(_) | CellBody::Thinking { .. }) => {
+                usize::from(previous.fold == Fold::Open)
+            }
+            _ => 1,
+        }
+    }
+}
+
+/// What each cell of a group shows of it.
+fn parts(transcript: &Transcript, group: &LookGroup) -> Vec<(usize, Part)> {
+    let calls: Vec<(usize, &Cell, &ToolCell)> = group
+        .cells
+        .iter()
+        .filter_map(|&index| {
+            Some((
+                index,
+                transcript.cell(index)?,
+                transcript.looking_call(index)?,
+            ))
+        })
+        .collect();
+    let is_read = |tool: &ToolCell| tool.name == "read";
+    // Those that one row is enough for.
+    let merged: Vec<usize> = calls
+        .iter()
+        .filter(|(_, cell, tool)| {
+            !group.is_listed && is_read(tool) && cell.fold == Fold::Folded && !has_failed(tool)
+        })
+        .map(|(index, ..)| *index)
+        .collect();
+    let merged = if merged.len() > 1 { merged } else { Vec::new() };
+    let quiet = calls.iter().filter(|(index, cell, _)| {
+        !group.is_listed && cell.fold == Fold::Folded && !merged.contains(index)
+    });
+    let quiet: Vec<usize> = quiet.map(|(index, ..)| *index).collect();
+    let left_out = &quiet[..quiet.len().saturating_sub(ROWS)];
+
+    let mut names: Vec<String> = Vec::new();
+    let mut header = Header::default();
+    for (index, _, tool) in &calls {
+        header.is_running |= !matches!(tool.state, ToolState::Finished(_));
+        match tool.name.as_str() {
+            "read" => {
+                let name = subject_of(tool);
+                let is_known = names.contains(&name);
+                if merged.contains(index) && !name.is_empty() && !is_known {
+                    names.push(name);
+                    header.files += 1;
+                } else if !merged.contains(index) {
+                    header.files += 1;
+                }
+            }
+            "ls" => header.folders += 1,
+            _ => header.searches += 1,
+        }
+    }
+    let more = names.len().saturating_sub(NAMES);
+    names.truncate(NAMES);
+    let mut parts: Vec<(usize, Part)> = Vec::new();
+    for &index in &group.cells {
+        let row = match transcript.looking_call(index) {
+            None => PartRow::Hidden,
+            Some(_) if merged.last() == Some(&index) => PartRow::Files {
+                names: std::mem::take(&mut names),
+                more,
+            },
+            Some(_) if merged.contains(&index) || left_out.contains(&index) => PartRow::Hidden,
+            Some(_) => PartRow::Own,
+        };
+        let header = (index == group.cells[0]).then(|| header.clone());
+        parts.push((index, Part { header, row }));
+    }
+    parts
+}
+
+fn has_failed(tool: &ToolCell) -> bool {
+    matches!(tool.state, ToolState::Finished(status) if status != ToolStatus::Ok)
+}
