@@ -166,7 +166,7 @@ impl SelectedRows<'_> {
                     None => text.to_owned(),
                 });
                 open = None;
-            } else if row.text.trim().is_empty() || row.is_of_source() {
+            } else if is_blank(&row.text) || row.is_of_source() {
                 lines.push(String::new());
             } else {
                 let text = self.shown(at);
@@ -184,7 +184,7 @@ impl SelectedRows<'_> {
         for at in self.range.clone() {
             let row = self.rows[at];
             let numbered = row.text.get(..row.content.start as usize).unwrap_or("");
-            if row.code.is_none() || !numbered.trim_start().starts_with(['+', '-', '−']) {
+            if row.code.is_none() || !numbered.trim_end().ends_with(['+', '-', '−']) {
                 continue;
             }
             if let Some(part) = self.source(at) {
@@ -224,6 +224,11 @@ impl SelectedRows<'_> {
         text.trim_start_matches(|c: char| c.is_whitespace() || marks.contains(&c))
             .trim_end()
     }
+}
+
+/// Whether nothing stands in a row but the line that what tools say hangs on.
+fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || c == '│')
 }
 
 /// The sign of the line of a diff that byte `at` stands on.
