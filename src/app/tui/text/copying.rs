@@ -212,7 +212,9 @@ impl SelectedRows<'_> {
     /// What is selected of what row `at` shows, without its mark.
     fn shown(&self, at: usize) -> &str {
         // What is folded away, and how to open it.
-        if self.rows[at].text.trim_start().starts_with(['…', '⋯']) {
+        let is_air = |c: char| c.is_whitespace() || c == '│';
+        let row = self.rows[at].text.trim_start_matches(is_air);
+        if row.starts_with(['…', '⋯']) {
             return "";
         }
         let range = self.text_range(at);

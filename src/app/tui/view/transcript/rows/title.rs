@@ -55,11 +55,10 @@ pub fn push_rest(context: RenderContext<'_>, tool: &ToolCell, now: i64, line: &m
     let subject = subject(tool);
     let summary = summary(tool);
     let (clock, took) = (clock(tool, now), took(tool));
-    let gap = NAME_FIELD.saturating_sub(width(&tool.name)).max(1) + 1;
-    let gap = if width(&tool.name) == NAME_FIELD {
-        1
-    } else {
-        gap
+    let gap = match width(&tool.name) {
+        0..2 => 2,
+        NAME_FIELD => 1,
+        name => NAME_FIELD.saturating_sub(name).max(1) + 1,
     };
     let room = context.columns.saturating_sub(width(&line.text) + gap);
     let field = |text: &str, air: usize| match width(text) {
