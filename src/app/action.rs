@@ -370,7 +370,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     within(Scope::Permission, row(RefuseCall, "refuse_call", "While a call waits for permission: refuse it; the run goes on", Talking)),
     within(Scope::Permission, row(ShowCall, "show_call", "While a call waits for permission: show all of its command or its diff, to scroll through", Talking)),
     row(Newline, "newline", "Start a new line (so does Enter behind a backslash)", Writing),
-    row(Left, "left", "Move left", Writing),
+    row(Left, "left", "Move left; this and the other moves select while Shift is held", Writing),
     row(Right, "right", "Move right", Writing),
     row(Up, "up", "Move up; on the first line: the earlier prompt", Writing),
     row(Down, "down", "Move down; on the last line: the later prompt", Writing),

@@ -155,3 +155,17 @@ fn a_picture_becomes_a_mention() {
     tui.send(Msg::Done(EffectResult::Picture(Err("No picture".into()))));
     assert!(tui.frame().contains("No picture"));
 }
+
+#[test]
+fn a_paste_is_a_placeholder_again_when_its_prompt_comes_back() {
+    let mut tui = test_tui();
+    let paste = "line\n".repeat(40);
+    tui.write("what is ");
+    tui.send(Msg::Input(InputEvent::Paste(paste.clone())));
+    let text = format!("what is {paste}");
+    assert_eq!(tui.key("enter"), [prompt(&text)]);
+    tui.key("up");
+    assert_eq!(tui.text(), text);
+    let frame = tui.frame();
+    assert!(frame.contains("what is [paste #1 +40 lines]"), "{frame}");
+}

@@ -500,3 +500,42 @@ fn rows_break_at_words_beside_wide_characters_and_at_tab_stops() {
         assert_eq!(rows.join("|"), expected, "{line:?} at {width}");
     }
 }
+
+#[test]
+fn moves_with_shift_select_and_what_is_typed_takes_the_place() {
+    // From the end of "one two": motions that select, then what is done, then what is left.
+    for (motions, then, expected) in [
+        (&[A::WordLeft][..], A::DeleteBackward, "one "),
+        (&[A::WordLeft, A::Left], A::DeleteForward, "one"),
+        (&[A::LineStart], A::CutToStart, ""),
+        (&[A::Up], A::Newline, "\n"),
+        (&[A::WordLeft], A::WordLeft, "one two"),
+        (&[A::Left, A::Right], A::DeleteBackward, "one tw"),
+    ] {
+        let mut composer = Composer::new(40, 5);
+        composer.set("one two");
+        motions.iter().for_each(|motion| composer.select(*motion));
+        composer.apply(then);
+        assert_eq!(composer.text(), expected, "{motions:?} {then:?}");
+        assert_eq!(composer.selected_text(), None);
+    }
+    let mut composer = Composer::new(40, 5);
+    composer.set("one two");
+    composer.select(A::WordLeft);
+    assert_eq!(composer.selected_text().as_deref(), Some("two"));
+    assert_eq!(composer.layout().rows[0][1].kind, SpanKind::Selected);
+    composer.insert('x');
+    assert_eq!(composer.text(), "one x");
+    composer.apply(A::Undo);
+    assert_eq!(composer.text(), "one two");
+    composer.click(0, 0);
+    composer.select_to(3, 0);
+    assert_eq!(composer.selected_text().as_deref(), Some("one"));
+    composer.apply(A::Right);
+    composer.insert('!');
+    assert_eq!(composer.text(), "one! two");
+    // Nothing of it outlives a change from elsewhere.
+    composer.select(A::LineStart);
+    composer.prepend("back");
+    assert_eq!(composer.selected_text(), None);
+}

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::draft::Draft;
 use super::history::History;
 use super::placeholders::clean;
 
@@ -29,17 +30,20 @@ impl Browse {
 
     /// Goes one step, keeping what is shown now; returns what to show next. `None` where there is
     /// nothing further.
-    pub(super) fn go(&mut self, to: Age, now: &str, history: &History) -> Option<String> {
+    pub(super) fn go(&mut self, to: Age, draft: &Draft, history: &History) -> Option<String> {
         let age = match to {
             Age::Older if self.age < history.len() => self.age + 1,
             Age::Newer if self.age > 0 => self.age - 1,
             Age::Older | Age::Newer => return None,
         };
-        self.changed.insert(self.age, now.to_owned());
+        self.changed.insert(self.age, draft.text().to_owned());
         self.age = age;
         Some(match self.changed.get(&age) {
             Some(text) => text.clone(),
-            None => clean(history.get(age).unwrap_or_default()),
+            None => {
+                let text = clean(history.get(age).unwrap_or_default());
+                draft.placeholders().fold(text)
+            }
         })
     }
 }

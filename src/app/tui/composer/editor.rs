@@ -22,6 +22,8 @@ pub struct Composer {
     last: Last,
     /// The column the caret keeps to while it goes up and down.
     goal: Option<usize>,
+    /// Where the selection begins, and the revision of the text it counts in.
+    anchor: Option<(usize, u64)>,
     max_rows: usize,
     first_row: usize,
 }
@@ -50,6 +52,7 @@ impl Composer {
             browse: None,
             last: Last::Other,
             goal: None,
+            anchor: None,
             max_rows: max_rows.max(1).into(),
             first_row: 0,
         }
@@ -57,6 +60,12 @@ impl Composer {
 
     /// Does the edit or motion an action stands for; other actions do nothing.
     pub fn apply(&mut self, action: Action) {
+        if let Some(selected) = self.selection()
+            && self.apply_to_selection(selected, action)
+        {
+            return self.settle();
+        }
+        self.anchor = None;
         let last = std::mem::replace(&mut self.last, Last::Other);
         let goal = self.goal.take();
         let caret = self.draft.caret();
@@ -97,6 +106,44 @@ impl Composer {
             _ => {}
         }
         self.scroll();
+    }
+
+    /// Does a motion and selects what it passes.
+    pub fn select(&mut self, motion: Action) {
+        let anchor = self.selection_start();
+        self.last = Last::Other;
+        let (rows, caret) = (self.draft.rows(), self.draft.caret());
+        let row = rows.row_of(caret);
+        // Not on to other prompts.
+        match motion {
+            Action::Up if row == 0 => self.draft.move_to(0),
+            Action::Down if row + 1 == rows.count() => self.draft.move_to(self.draft.text().len()),
+            _ => {
+                self.anchor = None;
+                self.apply(motion);
+            }
+        }
+        self.scroll();
+        self.anchor = Some(anchor);
+    }
+
+    /// Selects up to a column and row of the visible layout (a drag of the mouse).
+    pub fn select_to(&mut self, col: u16, row: u16) {
+        let anchor = self.selection_start();
+        self.click(col, row);
+        self.anchor = Some(anchor);
+    }
+
+    /// The selected text with every paste in full, if there is any.
+    pub fn selected_text(&self) -> Option<String> {
+        let selected = self.selection()?;
+        let text = &self.draft.text()[selected];
+        Some(self.draft.placeholders().expand(text))
+    }
+
+    /// Selects nothing any more.
+    pub fn deselect(&mut self) {
+        self.anchor = None;
     }
 
     /// Types a character.
@@ -143,7 +190,8 @@ impl Composer {
 
     /// Replaces everything (an external editor, a history entry); can be undone.
     pub fn set(&mut self, text: &str) {
-        self.draft.set(&clean(text));
+        let text = self.draft.placeholders().fold(clean(text));
+        self.draft.set(&text);
         self.settle();
     }
 
@@ -166,7 +214,7 @@ impl Composer {
 
     /// The visible rows and the caret, for the size last told.
     pub fn layout(&self) -> ComposerLayout {
-        layout(&self.draft, self.first_row, self.max_rows)
+        layout(&self.draft, self.selection(), self.first_row, self.max_rows)
     }
 
     /// Puts the caret at a column and row of the visible layout (a mouse click).
@@ -186,7 +234,8 @@ impl Composer {
     pub fn take(&mut self) -> String {
         let text = self.text();
         self.history.push(&text);
-        self.draft.reset(self.kills.has_placeholders());
+        let keep = self.kills.has_placeholders() || self.draft.placeholders().are_light();
+        self.draft.reset(keep);
         self.browse = None;
         self.settle();
         text
@@ -242,12 +291,54 @@ impl Composer {
     fn settle(&mut self) {
         self.last = Last::Other;
         self.goal = None;
+        self.anchor = None;
         self.scroll();
+    }
+
+    /// Where a selection that goes on began, or begins now.
+    fn selection_start(&self) -> (usize, u64) {
+        let revision = self.draft.revision();
+        let anchor = self.anchor.filter(|(_, counts_in)| *counts_in == revision);
+        anchor.unwrap_or((self.draft.caret(), revision))
+    }
+
+    fn selection(&self) -> Option<Range<usize>> {
+        let (anchor, revision) = self.anchor?;
+        let caret = self.draft.caret();
+        let selected = anchor.min(caret)..anchor.max(caret);
+        (revision == self.draft.revision() && !selected.is_empty()).then_some(selected)
+    }
+
+    /// What an action means for selected text; false when it means what it always does.
+    fn apply_to_selection(&mut self, selected: Range<usize>, action: Action) -> bool {
+        match action {
+            Action::Left => self.draft.move_to(selected.start),
+            Action::Right => self.draft.move_to(selected.end),
+            Action::DeleteBackward | Action::DeleteForward => {
+                self.draft.replace(selected, "", StepKind::Single);
+            }
+            Action::CutWordBackward
+            | Action::CutToSpaceBackward
+            | Action::CutWordForward
+            | Action::CutToStart
+            | Action::CutToEnd => {
+                self.kills
+                    .push(self.draft.text()[selected.clone()].to_owned());
+                self.draft.replace(selected, "", StepKind::Single);
+            }
+            Action::Newline | Action::Yank => {
+                self.draft.replace(selected, "", StepKind::Single);
+                return false;
+            }
+            _ => return false,
+        }
+        true
     }
 
     fn insert_text(&mut self, text: &str, kind: StepKind) {
         let caret = self.draft.caret();
-        self.draft.replace(caret..caret, text, kind);
+        let range = self.selection().unwrap_or(caret..caret);
+        self.draft.replace(range, text, kind);
         self.settle();
     }
 
@@ -301,7 +392,7 @@ impl Composer {
 
     fn browse(&mut self, age: Age) {
         let browse = self.browse.get_or_insert_with(Browse::default);
-        let shown = browse.go(age, self.draft.text(), &self.history);
+        let shown = browse.go(age, &self.draft, &self.history);
         if browse.is_at_draft() {
             self.browse = None;
         }

@@ -1,6 +1,7 @@
 //! The visible rows of the editor, as data for the view.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -38,27 +39,38 @@ pub enum SpanKind {
     Text,
     /// The placeholder of a paste.
     Placeholder,
+    /// What of both is selected.
+    Selected,
 }
 
 /// The rows from `first_row` on, at most `max_rows`, and the caret in them.
-pub(super) fn layout(draft: &Draft, first_row: usize, max_rows: usize) -> ComposerLayout {
+pub(super) fn layout(
+    draft: &Draft,
+    selected: Option<Range<usize>>,
+    first_row: usize,
+    max_rows: usize,
+) -> ComposerLayout {
+    let selected = selected.unwrap_or_default();
     let rows = draft.rows();
     let end = rows.count().min(first_row + max_rows);
     let row = rows.row_of(draft.caret()).clamp(first_row, end - 1) - first_row;
     let col = draft.column().min(rows.width().saturating_sub(1));
     ComposerLayout {
-        rows: (first_row..end).map(|row| paint(draft, row)).collect(),
+        rows: (first_row..end)
+            .map(|row| paint(draft, &selected, row))
+            .collect(),
         cursor: (col as u16, row as u16),
         first_row,
         total_rows: rows.count(),
     }
 }
 
-fn paint(draft: &Draft, number: usize) -> Vec<Span> {
+fn paint(draft: &Draft, selected: &Range<usize>, number: usize) -> Vec<Span> {
     let (width, placeholders) = (draft.rows().width(), draft.placeholders());
     let mut row: Vec<Span> = Vec::new();
     let mut col = 0;
-    for cluster in draft.text()[draft.rows().range(number, draft.text())].graphemes(true) {
+    let range = draft.rows().range(number, draft.text());
+    for (at, cluster) in draft.text()[range.clone()].grapheme_indices(true) {
         let columns = columns(cluster, col, width, placeholders);
         col += columns;
         let (kind, text): (_, Cow<'_, str>) = match placeholders.label(cluster) {
@@ -69,8 +81,15 @@ fn paint(draft: &Draft, number: usize) -> Vec<Span> {
             None if cluster == "\t" => (SpanKind::Text, " ".repeat(columns).into()),
             None => (SpanKind::Text, cluster.into()),
         };
+        let kind = if selected.contains(&(range.start + at)) {
+            SpanKind::Selected
+        } else {
+            kind
+        };
         match row.last_mut() {
-            Some(last) if kind == SpanKind::Text && last.kind == kind => last.text.push_str(&text),
+            Some(last) if kind != SpanKind::Placeholder && last.kind == kind => {
+                last.text.push_str(&text);
+            }
             _ => row.push(Span {
                 kind,
                 text: text.into_owned(),

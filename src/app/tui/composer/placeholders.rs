@@ -13,6 +13,9 @@ const MAX_PLAIN_LINES: usize = 10;
 /// A paste of more characters than this gets a placeholder.
 const MAX_PLAIN_CHARS: usize = 1000;
 
+/// Bytes of pastes that are kept for prompts that come back.
+const MAX_KEPT: usize = 16 * 1024 * 1024;
+
 /// The pastes that placeholders stand for. None is removed while any text may hold it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Placeholders(Vec<Paste>);
@@ -60,6 +63,22 @@ impl Placeholders {
         };
         self.0.push(Paste { label, text });
         placeholder.into()
+    }
+
+    /// Whether they may be kept for prompts that come back.
+    pub(super) fn are_light(&self) -> bool {
+        self.0.iter().map(|paste| paste.text.len()).sum::<usize>() < MAX_KEPT
+    }
+
+    /// The text with placeholders for the pastes it holds.
+    pub(super) fn fold(&self, mut text: String) -> String {
+        for (number, paste) in self.0.iter().enumerate().rev() {
+            let placeholder = char::from_u32(u32::from(FIRST) + number as u32);
+            if let Some(placeholder) = placeholder.filter(|_| text.contains(&paste.text)) {
+                text = text.replace(&paste.text, placeholder.encode_utf8(&mut [0; 4]));
+            }
+        }
+        text
     }
 
     /// The text with every paste in full.

@@ -19,6 +19,26 @@ pub fn act(app: &mut App, action: Action) {
     app.composer.apply(action);
 }
 
+/// Does a motion and selects what it passes. Returns whether it is one.
+pub fn select(app: &mut App, motion: Action) -> bool {
+    let moves = matches!(
+        motion,
+        Action::Left
+            | Action::Right
+            | Action::Up
+            | Action::Down
+            | Action::WordLeft
+            | Action::WordRight
+            | Action::LineStart
+            | Action::LineEnd
+    );
+    if moves {
+        end_double_press(app);
+        app.composer.select(motion);
+    }
+    moves
+}
+
 /// Inserts a paste; it goes into what has the keys.
 pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     app.start.demo = None;

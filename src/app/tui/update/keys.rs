@@ -2,15 +2,16 @@
 
 use super::command::{self, Command};
 use super::{
-    budget, completion, copy, iterations, list, login, models, overlay, permission, questions,
-    queue, rule, scroll, search, sessions, settings, shell, stop, themes, tree, trials, undo,
+    budget, completion, copy, editor, iterations, list, login, models, overlay, permission,
+    questions, queue, rule, scroll, search, sessions, settings, shell, stop, themes, tree, trials,
+    undo,
 };
 use crate::agent::NoticeLevel;
-use crate::app::action::Action;
+use crate::app::action::{Action, Scope};
 use crate::app::init::init_prompt;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::input::{KeyModifiers, KeyPress};
 use crate::app::tui::keymap::label;
 use crate::app::tui::overlay::{HelpPage, Overlay, Pager};
 use crate::llm::Content;
@@ -44,6 +45,13 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
     }
     if let Some(effects) = completion::press(app, press) {
         return effects;
+    }
+    if action.is_none() && press.mods.contains(KeyModifiers::SHIFT) {
+        let plain = KeyPress::new(press.code, press.mods - KeyModifiers::SHIFT);
+        let motion = app.keymap.resolve(plain, Scope::Everywhere);
+        if motion.is_some_and(|motion| editor::select(app, motion)) {
+            return Vec::new();
+        }
     }
     match action {
         Some(action @ (Action::KeepTrial | Action::DiscardTrial)) => {

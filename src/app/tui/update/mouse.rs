@@ -39,6 +39,10 @@ fn press(app: &mut App, at: (u16, u16)) {
     let free = app.overlays.is_empty() && !app.areas.pill.contains(at.into());
     let inside = free && !listed && area.contains(at.into());
     let spot = inside.then(|| app.transcript.spot(at.0 - area.x, at.1 - area.y));
+    let text = app.areas.text;
+    if app.overlays.is_empty() && !listed && text.contains(at.into()) {
+        app.composer.click(at.0 - text.x, at.1 - text.y);
+    }
     let deselected = app.transcript.deselect() && unit == Unit::Character;
     if let (Some(spot), Unit::Word | Unit::Line) = (spot, unit) {
         app.transcript.select(spot, unit);
@@ -56,6 +60,13 @@ fn drag(app: &mut App, (column, row): (u16, u16)) {
     let Some(down) = &mut app.pointer.down else {
         return;
     };
+    let text = app.areas.text;
+    if text.contains(down.at.into()) && app.overlays.is_empty() {
+        down.moved = true;
+        let column = column.clamp(text.x, text.right().saturating_sub(1)) - text.x;
+        let row = row.clamp(text.y, text.bottom().saturating_sub(1)) - text.y;
+        return app.composer.select_to(column, row);
+    }
     let Some(spot) = down.spot else { return };
     if !down.moved && down.at == (column, row) {
         return;

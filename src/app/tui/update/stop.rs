@@ -26,6 +26,7 @@ pub fn cancel(app: &mut App) -> Vec<Effect> {
     let just_aborted = within(app, app.presses.abort, AFTER_ABORT_MS);
     if just_aborted || !app.composer.is_empty() {
         app.presses.cancel = None;
+        app.composer.deselect();
         return Vec::new();
     }
     let double = within(app, app.presses.cancel, DOUBLE_MS);
@@ -39,6 +40,10 @@ pub fn cancel(app: &mut App) -> Vec<Effect> {
 
 /// Ctrl+C.
 pub fn interrupt(app: &mut App) -> Vec<Effect> {
+    if let Some(text) = app.composer.selected_text() {
+        app.composer.deselect();
+        return vec![Effect::Copy(text.into(), "the selection".to_owned())];
+    }
     if let Some(effects) = shell::stop(app).or_else(|| abort(app)) {
         return effects;
     }

@@ -19,7 +19,6 @@ pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (R
     let count = list.candidates.len();
     let said = match list.kind {
         CompletionKind::File if list.waits => "Reading the folder …",
-        CompletionKind::File => "No such file; it is sent as text",
         _ => "",
     };
     if count == 0 && said.is_empty() {

@@ -42,6 +42,7 @@ pub fn draw(
             let style = match span.kind {
                 SpanKind::Text => app.theme.editor_text,
                 SpanKind::Placeholder => app.theme.editor_paste,
+                SpanKind::Selected => app.theme.editor_text.patch(app.theme.popup_selected),
             };
             let left = usize::from(area.right().saturating_sub(x));
             (x, _) = buffer.set_stringn(x, area.y + y as u16, &span.text, left, style);
