@@ -155,7 +155,7 @@ impl TestTui {
     pub fn paint(&mut self, buffer: &mut Buffer) -> Option<(u16, u16)> {
         let drawn = view(&self.app, &mut self.cache, buffer);
         let cursor = drawn.cursor;
-        self.send(Msg::Drawn(drawn));
+        self.send(Msg::Drawn(Box::new(drawn)));
         cursor
     }
 
@@ -169,7 +169,7 @@ impl TestTui {
                 "the cursor is on the screen"
             );
         }
-        self.settled = self.send(Msg::Drawn(drawn));
+        self.settled = self.send(Msg::Drawn(Box::new(drawn)));
         buffer
     }
 }

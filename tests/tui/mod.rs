@@ -42,6 +42,7 @@ mod e2e_abort;
 mod e2e_compact;
 mod e2e_demo;
 mod e2e_disk;
+mod e2e_editor;
 mod e2e_export;
 mod e2e_iterations;
 mod e2e_job;

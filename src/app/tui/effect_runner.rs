@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use super::composer::{HistoryFile, SavedDraft};
 use super::effect::{Direction, Effect, TreeEffect, TrialEffect, UndoEffect};
 use super::external_editor;
-use super::file_finder::{FileFinder, names_in_folder};
+use super::file_finder::FileFinder;
 use super::msg::{EffectResult, FoundModel};
 use super::options::{StoredFiles, UserFiles};
 use super::session_effect_runner::{Reading, SessionEffectRunner};
@@ -69,8 +69,7 @@ pub struct EffectRunner {
     /// None where nothing is stored.
     sessions: Option<SessionEffectRunner>,
     shell: ShellRunner,
-    /// Started when a file is looked for.
-    finder: Option<FileFinder>,
+    finder: FileFinder,
     user: UserFiles,
     results: UnboundedSender<EffectResult>,
 }
@@ -85,6 +84,7 @@ impl EffectRunner {
     ) -> Self {
         let (cwd, secrets) = (shell.cwd.clone(), shell.secrets.clone());
         let results = shell.results.clone();
+        let finder = FileFinder::new(&cwd, results.clone());
         let Files {
             stored: files,
             user,
@@ -114,7 +114,7 @@ impl EffectRunner {
             trials: files.as_ref().map(|files| files.trials.clone()),
             sessions,
             shell,
-            finder: None,
+            finder,
             storage: files.and_then(|files| Storage::start(files, results.clone())),
             user,
             results,
@@ -194,21 +194,8 @@ impl EffectRunner {
                 self.store(Job::ChangeSession(change, session));
             }
             Effect::SaveDraft(draft) => self.store(Job::SaveDraft(draft)),
-            Effect::FindFiles(typed) => {
-                if self.finder.is_none() {
-                    self.finder = FileFinder::start(&self.cwd, self.results.clone());
-                }
-                if let Some(finder) = &self.finder {
-                    finder.find(typed);
-                }
-            }
-            Effect::ReadFolder(typed) => {
-                let cwd = self.cwd.clone();
-                self.block(move || {
-                    let names = names_in_folder(&cwd, &typed);
-                    EffectResult::Folder(typed, names)
-                });
-            }
+            Effect::FindFiles(typed) => self.finder.find(typed),
+            Effect::ReadFolder(typed) => self.finder.read_folder(typed),
             Effect::ListModels => self.list_models(),
             Effect::FindModel(name) => self.find_model(name),
             Effect::FindFavorites(direction) => self.find_favorites(direction),

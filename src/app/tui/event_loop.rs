@@ -339,7 +339,7 @@ impl Tui {
 
     /// Tells the state where the parts of the frame are. That changes nothing on the screen.
     fn settle(&mut self, drawn: ScreenDrawn) {
-        for effect in update(&mut self.app, self.clock.now(), Msg::Drawn(drawn)) {
+        for effect in update(&mut self.app, self.clock.now(), Msg::Drawn(Box::new(drawn))) {
             self.effects.run(effect);
         }
     }

@@ -21,14 +21,19 @@ const FRESH: Duration = Duration::from_secs(3);
 /// While folders are read for the first time, what is there is searched this often at most.
 const PARTIAL: Duration = Duration::from_millis(120);
 
+#[derive(Debug)]
 enum Job {
     Find(String),
     Walked(FileIndex, Duration),
 }
 
-/// The way to the thread. It ends when this is dropped.
+/// Finds files; its thread is started by the first search and ends when this is dropped.
 #[derive(Debug)]
-pub(super) struct FileFinder(Sender<Job>);
+pub(super) struct FileFinder {
+    root: PathBuf,
+    results: UnboundedSender<EffectResult>,
+    jobs: Option<Sender<Job>>,
+}
 
 struct Search {
     root: PathBuf,
@@ -43,12 +48,40 @@ struct Search {
 }
 
 impl FileFinder {
-    /// Starts the thread; none where there can be no more threads.
-    pub(super) fn start(root: &Path, results: UnboundedSender<EffectResult>) -> Option<Self> {
-        let (sender, jobs) = channel();
-        let search = Search {
+    /// Finds below `root`; nothing is started or read yet.
+    pub(super) fn new(root: &Path, results: UnboundedSender<EffectResult>) -> Self {
+        Self {
             root: root.to_owned(),
             results,
+            jobs: None,
+        }
+    }
+
+    /// Looks for what fits; of several requests that wait only the last is answered.
+    pub(super) fn find(&mut self, typed: String) {
+        if self.jobs.is_none() {
+            self.jobs = self.start();
+        }
+        if let Some(jobs) = &self.jobs {
+            let _ = jobs.send(Job::Find(typed));
+        }
+    }
+
+    /// Reads what a path that was begun can become.
+    pub(super) fn read_folder(&self, typed: String) {
+        let (root, results) = (self.root.clone(), self.results.clone());
+        tokio::task::spawn_blocking(move || {
+            let names = names_in_folder(&root, &typed);
+            let _ = results.send(EffectResult::Folder(typed, names));
+        });
+    }
+
+    /// None where there can be no more threads.
+    fn start(&self) -> Option<Sender<Job>> {
+        let (sender, jobs) = channel();
+        let search = Search {
+            root: self.root.clone(),
+            results: self.results.clone(),
             jobs: sender.clone(),
             index: None,
             reading: None,
@@ -57,12 +90,7 @@ impl FileFinder {
         };
         let thread = thread::Builder::new().name("files".into());
         thread.spawn(move || search.run(&jobs)).ok()?;
-        Some(Self(sender))
-    }
-
-    /// Looks for what fits; of several requests that wait only the last is answered.
-    pub(super) fn find(&self, typed: String) {
-        let _ = self.0.send(Job::Find(typed));
+        Some(sender)
     }
 }
 
@@ -155,7 +183,7 @@ impl Search {
 }
 
 /// The names that a path which was begun can become, those of folders with a slash behind.
-pub(super) fn names_in_folder(cwd: &Path, typed: &str) -> Vec<String> {
+fn names_in_folder(cwd: &Path, typed: &str) -> Vec<String> {
     let typed = typed.strip_prefix('@').unwrap_or(typed);
     let (folder, begun) = match typed.rfind('/') {
         Some(slash) => typed.split_at(slash + 1),

@@ -46,7 +46,7 @@ pub enum Msg {
     /// The agent is gone; no event will come any more.
     AgentGone,
     /// A frame was drawn: where its parts are.
-    Drawn(ScreenDrawn),
+    Drawn(Box<ScreenDrawn>),
     /// The time of [`App::next_wake`](super::app::App::next_wake) has come.
     Tick,
     /// The result of an effect.

@@ -1,0 +1,55 @@
+//! What is typed before it is sent, in the real program: files that are mentioned, the user's own
+//! commands.
+
+use super::e2e_job::{leave, open};
+use crate::support::job;
+use crate::support::model_server::{Reply, Wire};
+
+#[test]
+fn a_mentioned_file_and_a_commands_output_reach_the_model() {
+    let (server, sandbox) = job::stage_with(vec![Reply::text("I see.")]);
+    let screen = open(&sandbox, Wire::ALL[0]);
+    screen.keys("!echo made by $((40 + 2))<enter>");
+    screen.wait_for("made by 42");
+    screen.wait_for("The model is told with your next message");
+    screen.keys("look at @mathrs");
+    screen.wait_for("src/math.rs");
+    screen.keys("<tab>");
+    screen.wait_for("look at @src/math.rs");
+    screen.wait_gone("Files");
+    screen.keys("now<enter>");
+    screen.wait_for("I see.");
+    screen.look(|view| {
+        assert!(view.contains("look at @src/math.rs now"));
+        assert!(
+            !view.contains("<file") && !view.contains("<command"),
+            "{}",
+            view.text()
+        );
+    });
+    let sent = server.request(0).body.to_string();
+    for part in [
+        "look at @src/math.rs now",
+        "a - b",
+        "made by 42",
+        "echo made by",
+    ] {
+        assert!(sent.contains(part), "{part} in {sent}");
+    }
+    leave(&screen);
+}
+
+#[test]
+fn escape_ends_a_command_and_what_it_started() {
+    let (_server, sandbox) = job::stage_with(Vec::new());
+    let screen = open(&sandbox, Wire::ALL[0]);
+    screen.keys("!!echo begun; echo $$ > pid; sleep 600<enter>");
+    let pid = sandbox.path().join("pid");
+    screen.wait_until("it runs", |_| pid.exists());
+    screen.keys("<esc>");
+    screen.wait_for("stopped");
+    let pid = std::fs::read_to_string(pid).unwrap();
+    let process = format!("/proc/{}", pid.trim());
+    screen.wait_until("it is dead", |_| !std::path::Path::new(&process).exists());
+    leave(&screen);
+}
