@@ -121,7 +121,7 @@ fn front_ends_do_not_know_each_other() {
     );
     forbid(
         "src/app/tui",
-        &["app::cli", "app::serve"],
+        &["app::cli::", "app::serve"],
         |_| false,
         "tui stands alone",
     );

@@ -206,20 +206,55 @@ fn failures_are_shown_and_survived() {
     }
 }
 
-/// What cannot start says why, on the screen it leaves.
+/// Faults in files of the user are told with their lines, and the rest of them counts.
 #[test]
-fn a_bad_key_file_is_named() {
+fn bad_keys_and_colors_are_named_and_cost_nothing_else() {
     let (_server, sandbox) = job::stage();
-    std::fs::write(sandbox.config().join("keymap.toml"), "odd-act = \"x\"").unwrap();
+    let config = sandbox.config();
+    std::fs::write(
+        config.join("keymap.toml"),
+        "odd-act = \"x\"\nhelp = \"alt+h\"\n",
+    )
+    .unwrap();
+    std::fs::create_dir(config.join("themes")).unwrap();
+    std::fs::write(config.join("themes/mine.toml"), "[ui]\ntexxt = \"red\"\n").unwrap();
     let screen = Launch::new(&sandbox)
-        .args(&["-m", Wire::Chat.model()])
+        .args(&["-m", Wire::Chat.model(), "--theme", "mine"])
         .start();
-    assert_eq!(screen.wait_exit().code, 2);
-    let text = screen.text();
-    assert!(
-        text.contains("keymap.toml") && text.contains("unknown action"),
-        "{text}"
-    );
+    screen.wait_for("unknown action `odd-act`");
+    screen.wait_for("you mean 'text'");
+    screen.keys("<a-h>");
+    screen.wait_for("Keys that matter");
+    screen.keys("<esc>");
+    screen.wait_gone("Keys that matter");
+    leave(&screen);
+}
+
+/// A theme and a setting are chosen on the screen and kept in the file.
+#[test]
+fn what_is_chosen_on_the_screen_is_kept() {
+    let (_server, sandbox) = job::stage();
+    let file = sandbox.config().join("config.toml");
+    let before = std::fs::read_to_string(&file).unwrap_or_default() + "# mine\n";
+    std::fs::write(&file, &before).unwrap();
+    let screen = open(&sandbox, Wire::Chat);
+    screen.keys("/theme nord<enter>");
+    screen.wait_for("ui.theme is kept");
+    screen.keys("/settings<enter>");
+    screen.wait_for("agent.max_iterations");
+    screen.keys("ui.motion<enter>");
+    screen.wait_for("ui.motion is kept");
+    screen.keys("<esc>");
+    screen.wait_gone("Settings");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let set = "[ui]\ntheme = \"nord\"\nmotion = \"reduced\"\n";
+    assert!(text.contains(set), "{text}");
+    assert!(before.lines().all(|line| text.contains(line)), "{text}");
+    let raw = String::from_utf8_lossy(&screen.raw()).into_owned();
+    assert!(raw.contains("\u{1b}]2;tiller · "), "the window has a title");
+    leave(&screen);
+    let raw = String::from_utf8_lossy(&screen.raw()).into_owned();
+    assert!(raw.contains("\u{1b}[23;0t"), "the title before is back");
 }
 
 /// A terminal that reads nothing holds up neither signals nor the agent; what happened meanwhile

@@ -18,7 +18,7 @@ use super::options::{StoredFiles, UserFiles};
 use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::shell_runner::ShellRunner;
 use super::storage::{Job, Storage};
-use super::theme::Themes;
+use super::user_effects;
 use crate::agent::memory::git_head;
 use crate::agent::permission::Rule;
 use crate::agent::session::{Iteration, IterationSummary, SessionSnapshot, SessionView};
@@ -28,15 +28,13 @@ use crate::agent::{AgentHandle, QueueKind};
 use crate::app::attachments::attach_mentions;
 use crate::app::branches::{Outline, compare};
 use crate::app::clipboard;
-use crate::app::config::{Layers, set_checked, setting_rows, unset_checked};
 use crate::app::export::export_on_request;
 use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::project::Project;
 use crate::app::rule_store::RuleScope;
 use crate::llm::local::DiscoveredServer;
-use crate::llm::probe::Verdict;
-use crate::llm::{Content, Model, Secret};
+use crate::llm::{Content, Model};
 
 /// How long leaving waits for draft and prompt history to be on disk.
 const TIMEOUT: Duration = Duration::from_millis(100);
@@ -201,39 +199,13 @@ impl EffectRunner {
             Effect::FindFavorites(direction) => self.find_favorites(direction),
             Effect::SetModel(model) => self.handle.set_model(Model::clone(&model)),
             Effect::SetThinking(level) => self.handle.set_thinking(level),
-            Effect::ListProviders => {
-                let models = Arc::clone(&self.models);
-                self.block(move || EffectResult::Providers(models.provider_keys()));
-            }
-            Effect::StoreKey(provider, key) => self.store_key(provider, key),
-            Effect::ReadThemes => {
-                let folder = self.user.themes.clone();
-                self.block(move || EffectResult::Themes(Arc::new(Themes::read(&folder))));
-            }
-            Effect::ReadSettings => {
-                let file = self.user.config.clone();
-                self.block(move || {
-                    let mut layers = Layers::defaults();
-                    let read = layers.add_file(&file);
-                    EffectResult::Settings(read.map(|()| setting_rows(&layers)))
-                });
-            }
-            Effect::SaveSetting(key, value) => {
-                let file = self.user.config.clone();
-                self.block(move || {
-                    let saved = set_checked(&file, &key, &value);
-                    EffectResult::SettingSaved(saved.map(|()| (key, value, file)))
-                });
-            }
-            Effect::UnsetSetting(key) => {
-                let file = self.user.config.clone();
-                self.block(move || {
-                    let defaults = Layers::defaults();
-                    let value = defaults.get(&key).map(|(value, _)| value.clone());
-                    let value = value.unwrap_or(toml::Value::Boolean(false));
-                    let saved = unset_checked(&file, &key);
-                    EffectResult::SettingSaved(saved.map(|()| (key, value, file)))
-                });
+            effect @ (Effect::ListProviders
+            | Effect::StoreKey(..)
+            | Effect::ReadThemes
+            | Effect::ReadSettings
+            | Effect::SaveSetting(..)
+            | Effect::UnsetSetting(_)) => {
+                user_effects::run(effect, &self.user, &self.models, &self.results);
             }
             Effect::SaveDefault(full_id) => {
                 let models = Arc::clone(&self.models);
@@ -428,24 +400,6 @@ impl EffectRunner {
                 tokio::join!(list(Arc::clone(&before)), models.discover(LOCAL_TIMEOUT));
             if found != before {
                 let _ = list(found).await;
-            }
-        });
-    }
-
-    /// Stores the key and says so, then asks the provider, which takes its time.
-    fn store_key(&self, provider: String, key: Secret) {
-        let (models, results) = (Arc::clone(&self.models), self.results.clone());
-        tokio::task::spawn_blocking(move || {
-            let stored = models.store_key(&provider, key);
-            let is_stored = stored.is_ok();
-            let _ = results.send(EffectResult::KeyStored(stored));
-            if is_stored {
-                tokio::spawn(async move {
-                    if let Verdict::Refused(why) = models.check_key(&provider).await {
-                        let text = format!("{provider} refuses the key: {why}");
-                        let _ = results.send(EffectResult::Failed(text));
-                    }
-                });
             }
         });
     }

@@ -19,6 +19,7 @@ pub mod effect;
 pub mod session_effect;
 mod effect_runner;
 mod session_effect_runner;
+mod user_effects;
 mod storage;
 mod external_editor;
 pub mod update;

@@ -93,8 +93,7 @@ pub enum ExitKind {
     Signal(i32),
     /// The terminal is gone (exit code 129, as after SIGHUP).
     TerminalGone,
-    /// It could not start: a key file with errors, an unknown theme, or a terminal that cannot show
-    /// it (exit code 2).
+    /// It could not start: the terminal cannot show it (exit code 2).
     Unusable(String),
 }
 

@@ -1,0 +1,79 @@
+//! Effects on what is the user's own: settings, themes and keys. Files are read and written on other
+//! threads.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::effect::Effect;
+use super::msg::EffectResult;
+use super::options::UserFiles;
+use super::theme::Themes;
+use crate::app::config::{Layers, set_checked, setting_rows, unset_checked};
+use crate::app::models::Models;
+use crate::llm::Secret;
+use crate::llm::probe::Verdict;
+
+/// Performs such an effect and sends its result back.
+pub fn run(
+    effect: Effect,
+    files: &UserFiles,
+    models: &Arc<Models>,
+    results: &UnboundedSender<EffectResult>,
+) {
+    let (models, results) = (Arc::clone(models), results.clone());
+    let config = files.config.clone();
+    let themes = files.themes.clone();
+    tokio::task::spawn_blocking(move || {
+        let result = match effect {
+            Effect::ListProviders => EffectResult::Providers(models.provider_keys()),
+            Effect::StoreKey(provider, key) => store_key(&models, provider, key, &results),
+            Effect::ReadThemes => EffectResult::Themes(Arc::new(Themes::read(&themes))),
+            Effect::ReadSettings => {
+                let mut layers = Layers::defaults();
+                let read = layers.add_file(&config);
+                EffectResult::Settings(read.map(|()| setting_rows(&layers)))
+            }
+            Effect::SaveSetting(key, value) => {
+                saved(set_checked(&config, &key, &value), (key, value), &config)
+            }
+            Effect::UnsetSetting(key) => {
+                let defaults = Layers::defaults();
+                let value = defaults.get(&key).map(|(value, _)| value.clone());
+                let value = value.unwrap_or(toml::Value::Boolean(false));
+                saved(unset_checked(&config, &key), (key, value), &config)
+            }
+            _ => return,
+        };
+        let _ = results.send(result);
+    });
+}
+
+fn saved(
+    saved: Result<(), String>,
+    (key, value): (String, toml::Value),
+    file: &Path,
+) -> EffectResult {
+    EffectResult::SettingSaved(saved.map(|()| (key, value, file.to_owned())))
+}
+
+/// Stores the key; then asks the provider, which takes its time.
+fn store_key(
+    models: &Arc<Models>,
+    provider: String,
+    key: Secret,
+    results: &UnboundedSender<EffectResult>,
+) -> EffectResult {
+    let stored = models.store_key(&provider, key);
+    if stored.is_ok() {
+        let (models, results) = (Arc::clone(models), results.clone());
+        tokio::spawn(async move {
+            if let Verdict::Refused(why) = models.check_key(&provider).await {
+                let text = format!("{provider} refuses the key: {why}");
+                let _ = results.send(EffectResult::Failed(text));
+            }
+        });
+    }
+    EffectResult::KeyStored(stored)
+}
