@@ -13,6 +13,8 @@ pub struct Manners {
     pub progress: bool,
     /// How often the screen changes while text streams in.
     pub motion: Motion,
+    /// Whether calls that only look show what they found.
+    pub previews: bool,
 }
 
 impl Default for Manners {
@@ -22,6 +24,7 @@ impl Default for Manners {
             title: true,
             progress: true,
             motion: Motion::Full,
+            previews: false,
         }
     }
 }

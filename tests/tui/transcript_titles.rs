@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tiller::agent::tool::{CommandDetails, TextDetails};
+use tiller::agent::tool::{CommandDetails, MatchesDetails, TextDetails};
 use tiller::agent::{AgentEvent, Details, RunOutcome, ToolStatus};
 use tiller::app::tui::transcript::{CellClass, Fold};
 use tiller::llm::{Content, Message, StopReason, StreamEvent, ToolCall};
@@ -126,4 +126,64 @@ fn a_failure_is_said_once_for_each_prompt() {
         });
     }
     assert_eq!(stage.text().matches("✗ the key was refused").count(), 2);
+}
+
+/// Calls that only look are one cell of a few rows; a click gives each its row, and opens one in place.
+#[test]
+fn looking_around_takes_a_few_rows_until_it_is_opened() {
+    let read = |path: &str| {
+        Details::Text(TextDetails {
+            path: path.to_owned(),
+            text: "one\ntwo".to_owned(),
+            first_line: 1,
+            line_count: 2,
+            ..TextDetails::default()
+        })
+    };
+    let found = |pattern: &str| {
+        Details::Matches(MatchesDetails {
+            pattern: pattern.to_owned(),
+            lines: vec![format!("a.rs:1: {pattern}")],
+            count: 1,
+            ..MatchesDetails::default()
+        })
+    };
+    let mut stage = Stage::new(70, 40);
+    for at in 0..12 {
+        let id = at.to_string();
+        match at % 3 {
+            2 => stage.tool_end(&id, "grep", ToolStatus::Ok, "", found(&id), Some(3)),
+            _ => {
+                let path = format!("src/file{at}.rs");
+                stage.tool_end(&id, "read", ToolStatus::Ok, "", read(&path), Some(3));
+            }
+        }
+    }
+    let folded = stage.text();
+    let rows: Vec<&str> = folded.lines().filter(|line| !line.is_empty()).collect();
+    assert!(rows.len() <= 6, "{folded}");
+    assert_eq!(rows[0], " ✓ explored  8 files · 4 searches");
+    assert!(
+        folded.contains("│ read  src/file0.rs · src/file1.rs · "),
+        "{folded}"
+    );
+    assert!(folded.contains(" more\n"), "{folded}");
+
+    assert!(stage.transcript.toggle_at(0));
+    let listed = stage.text();
+    assert_eq!(listed.matches("│ read  ").count(), 8, "{listed}");
+    assert!(!listed.contains("one"), "{listed}");
+    assert!(stage.transcript.toggle_at(1));
+    let open = stage.text();
+    assert!(open.contains("│ 1  one\n"), "{open}");
+    assert!(stage.transcript.toggle_at(0));
+    assert_eq!(stage.text(), folded);
+
+    stage.transcript.set_previews(true);
+    stage.cache.clear();
+    let previews = stage.text();
+    assert!(
+        !previews.contains("explored") && previews.contains("two"),
+        "{previews}"
+    );
 }

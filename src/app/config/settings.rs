@@ -151,6 +151,7 @@ impl Settings {
                 title: read.get("ui.title")?,
                 progress: read.get("ui.progress")?,
                 motion: read.parsed("ui.motion", str::parse)?,
+                previews: read.get("ui.preview")?,
             },
         })
     }
@@ -317,6 +318,7 @@ mod tests {
             "ui.title=false",
             "ui.progress=false",
             "ui.motion=reduced",
+            "ui.preview=true",
             "permission.mode=plan",
             "permission.writable=[\"/w\"]",
             "permission.protected=[\"/p\"]",
@@ -428,6 +430,7 @@ mod tests {
                 title: false,
                 progress: false,
                 motion: Motion::Reduced,
+                previews: true,
             },
         };
         assert_eq!(Settings::resolve(&layers).unwrap(), expected);

@@ -28,6 +28,7 @@ pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App,
     app.themes = choice;
     app.notify = options.notify;
     app.mouse = options.manners.mouse;
+    app.transcript.set_previews(options.manners.previews);
     // It passes such keys on to programs that ask for them, as we do.
     app.tells_keys = std::env::var_os("TMUX").is_some();
     app.start = std::mem::take(&mut options.start);
