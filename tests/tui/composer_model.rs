@@ -31,7 +31,7 @@ proptest! {
 
     #[test]
     fn undo_takes_everything_back_and_redo_does_it_again(
-        commands in prop::collection::vec(command(wild()), 1..60),
+        commands in prop::collection::vec(any_command(), 1..60),
     ) {
         let mut composer = Composer::new(80, 10);
         composer.set("start 日本");
@@ -58,7 +58,7 @@ proptest! {
 
     #[test]
     fn the_layout_after_any_edits_is_that_of_the_text(
-        commands in prop::collection::vec(command(wild()), 1..50),
+        commands in prop::collection::vec(any_command(), 1..50),
         width in 1_u16..30,
         max_rows in 1_u16..12,
     ) {
@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn the_caret_is_always_between_graphemes(commands in prop::collection::vec(command(wild()), 1..60)) {
+    fn the_caret_is_always_between_graphemes(commands in prop::collection::vec(any_command(), 1..60)) {
         let mut composer = Composer::new(80, 10);
         for command in commands {
             command.apply(&mut composer);
@@ -193,7 +193,7 @@ impl Model {
             Edit::Do(A::LineStart) => self.caret = self.line_start(),
             Edit::Do(A::LineEnd) => self.caret = self.line_end(),
             Edit::Set(text) => self.replace(0, len, text),
-            other @ Edit::Do(_) => panic!("not in the model: {other:?}"),
+            other @ (Edit::Do(_) | Edit::Select(_)) => panic!("not in the model: {other:?}"),
         }
     }
 
@@ -301,6 +301,7 @@ enum Edit {
     Paste(String),
     Set(String),
     Do(A),
+    Select(A),
 }
 
 impl Edit {
@@ -310,6 +311,7 @@ impl Edit {
             Self::Paste(text) => composer.paste(text),
             Self::Set(text) => composer.set(text),
             Self::Do(action) => composer.apply(*action),
+            Self::Select(motion) => composer.select(*motion),
         }
     }
 }
@@ -347,6 +349,25 @@ fn command(characters: BoxedStrategy<&'static str>) -> BoxedStrategy<Edit> {
         4 => text(characters.clone()).prop_map(Edit::Paste),
         1 => text(characters).prop_map(Edit::Set),
         8 => plain.prop_map(Edit::Do),
+    ]
+    .boxed()
+}
+
+/// The same with selections, of which the model knows nothing.
+fn any_command() -> BoxedStrategy<Edit> {
+    let motions = vec![
+        A::Left,
+        A::Right,
+        A::Up,
+        A::Down,
+        A::WordLeft,
+        A::WordRight,
+        A::LineStart,
+        A::LineEnd,
+    ];
+    prop_oneof![
+        5 => command(wild()),
+        2 => prop::sample::select(motions).prop_map(Edit::Select),
     ]
     .boxed()
 }

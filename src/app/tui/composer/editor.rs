@@ -337,8 +337,10 @@ impl Composer {
 
     fn insert_text(&mut self, text: &str, kind: StepKind) {
         let caret = self.draft.caret();
-        let range = self.selection().unwrap_or(caret..caret);
-        self.draft.replace(range, text, kind);
+        match self.selection() {
+            Some(selected) => self.draft.replace(selected, text, StepKind::Single),
+            None => self.draft.replace(caret..caret, text, kind),
+        }
         self.settle();
     }
 
