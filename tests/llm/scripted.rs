@@ -223,7 +223,7 @@ async fn the_demo_has_everything_and_ends_in_time() {
         "{greeting}"
     );
     assert!(
-        greeting.contains("\nexport ANTHROPIC_API_KEY="),
+        greeting.contains("\ntiller auth add anthropic"),
         "{greeting}"
     );
     let closing = messages[messages.len() - 1].text();

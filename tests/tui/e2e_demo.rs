@@ -12,6 +12,11 @@ fn it_starts_answers_and_tidies_up() {
     screen.wait_for("tiller auth add anthropic");
     screen.keys("<enter>");
     screen.wait_for("Hello, I am tiller");
+    assert!(
+        !screen.text().contains("In this demo I only touch"),
+        "nobody asked about safety: {}",
+        screen.text()
+    );
     let scratch = || -> Vec<String> {
         let entries = std::fs::read_dir(sandbox.tmp()).unwrap().flatten();
         entries

@@ -29,6 +29,8 @@ pub(super) fn position(messages: &[Arc<Message>], prompt: &str) -> Position {
                     given += usize::from(!calls_only);
                 }
             }
+            // Notes of the program are not the user's words.
+            Message::User(user) if user.origin.is_some() => {}
             Message::User(_) => {
                 let text = message.text();
                 if text.trim() != prompt.trim() {
