@@ -514,7 +514,9 @@ fn moves_with_shift_select_and_what_is_typed_takes_the_place() {
     ] {
         let mut composer = Composer::new(40, 5);
         composer.set("one two");
-        motions.iter().for_each(|motion| composer.select(*motion));
+        for motion in motions {
+            composer.select(*motion);
+        }
         composer.apply(then);
         assert_eq!(composer.text(), expected, "{motions:?} {then:?}");
         assert_eq!(composer.selected_text(), None);
