@@ -91,7 +91,7 @@ fn call(tui: &mut TestTui, id: &str, name: &str, details: Details) {
         call_id: id.into(),
         name: name.into(),
         status: ToolStatus::Error,
-        content: Vec::new().into(),
+        content: Vec::new(),
         details,
         duration_ms: Some(3),
     });

@@ -56,6 +56,15 @@ impl Themes {
             chain.push(read(file, text, &mut warnings));
         }
         self.add_parents(name, &mut chain, &mut warnings);
+        // On the other kind of ground it could not be read: it brings its own.
+        let is_light = chain.kind() == Kind::Light;
+        if terminal.is_light().is_some_and(|told| told != is_light)
+            && chain.palette_color("ground", &mut Vec::new()) == Some(Color::Reset)
+            && chain.has_rich_colors()
+        {
+            let text = if is_light { LIGHT_SCREEN } else { DARK_SCREEN };
+            chain.sources.insert(0, Source::read(name, text).0);
+        }
         // Sixteen colors are the user's own, and without any a ground alone says nothing: the
         // theme made for them says the same things with bold, underline and reverse.
         let poor = match depth {
@@ -115,6 +124,10 @@ impl Themes {
     }
 }
 
+/// What a theme that leaves text and ground to the terminal has of its own on the other kind.
+const DARK_SCREEN: &str = "[palette]\ntext = \"#d8dae0\"\nground = \"#16181d\"\n";
+const LIGHT_SCREEN: &str = "[palette]\ntext = \"#1f2430\"\nground = \"#ffffff\"\n";
+
 /// What every theme comes from in the end: it has every slot.
 pub(super) const ROOT: &str = "dark";
 
@@ -135,6 +148,11 @@ impl Chain {
         self.sources.push(source);
     }
 
+    fn kind(&self) -> Kind {
+        let mut kinds = self.sources.iter().filter_map(|source| source.kind);
+        kinds.next().unwrap_or_default()
+    }
+
     /// Whether the theme asks for more than the colors that the terminal's owner chose.
     fn has_rich_colors(&self) -> bool {
         let names = self.sources.iter().flat_map(|source| source.palette.keys());
@@ -146,11 +164,7 @@ impl Chain {
 
     fn resolve(&self, name: &str, depth: ColorDepth, warnings: &mut Vec<ThemeWarning>) -> Theme {
         let mut theme = Theme::plain(name);
-        theme.kind = self
-            .sources
-            .iter()
-            .find_map(|source| source.kind)
-            .unwrap_or(Kind::Dark);
+        theme.kind = self.kind();
         for slot in Theme::SLOTS {
             let styles = self
                 .sources

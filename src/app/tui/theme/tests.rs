@@ -306,3 +306,29 @@ fn a_folder_of_themes_is_read() {
     assert!(themes.is_own("sea") && !themes.is_own("nord"));
     assert_eq!(themes.names().count(), names().len() + 1);
 }
+
+#[test]
+fn a_theme_brings_its_ground_where_the_terminal_has_the_other_kind() {
+    let on = |name: &str, ground: Rgb| {
+        let terminal = TerminalColors {
+            ground: Some(ground),
+            ..TerminalColors::default()
+        };
+        let loaded = Themes::default().load(name, ColorDepth::TrueColor, &terminal);
+        loaded.unwrap().theme
+    };
+    for (name, ground, paints) in [
+        ("light", (0, 0, 0), true),
+        ("light", (255, 255, 255), false),
+        ("dark", (255, 255, 255), true),
+        ("dark", (0, 0, 0), false),
+        ("ansi", (255, 255, 255), false),
+        ("nord", (0, 0, 0), true),
+    ] {
+        let mut theme = on(name, ground);
+        assert_eq!(theme.paints(), paints, "{name} on {ground:?}");
+        if paints {
+            assert_eq!(unreadable(&mut theme), Vec::<String>::new());
+        }
+    }
+}
