@@ -349,7 +349,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     row(PreviousPrompt, "previous_prompt", "Scroll to the prompt before", Looking),
     row(NextPrompt, "next_prompt", "Scroll to the next prompt", Looking),
     argument(row(Search, "search", "Search the whole conversation, also what is folded away: type, then Enter or Up goes to the match above, Down to the one below", Looking), "find", "TEXT"),
-    row(CopyReply, "copy_reply", "Copy the last reply as the model wrote it. With the mouse: a drag, a double or a triple click selects and copies", Looking),
+    row(CopyReply, "copy_reply", "Copy the last reply as the model wrote it. With the mouse: a drag, a double or a triple click selects and copies; Ctrl or Alt and a click opens the file in the editor, or the address", Looking),
     slash(row(CopyList, "copy_list", "Choose what to copy from a list: replies, their code, commands, output, prompts; type to find", Looking), "copy"),
     slash(row(ContextUsage, "context", "Show where the window of the model goes: prompt, tools, files, messages, results, and what a compaction would free", Looking), "context"),
     slash(row(Stats, "stats", "Show what the session has cost, what was read and written, and where the time went", Looking), "stats"),

@@ -7,6 +7,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -67,6 +68,11 @@ const PROGRAMS: &[Program] = &[
         variable: Some("TERMUX_VERSION"),
     },
 ];
+
+/// Copies `text` from this program.
+pub(crate) async fn copy_here(text: Arc<str>, file: Option<PathBuf>) -> CopyOutcome {
+    copy(&text, &std::env::vars().collect(), file.as_deref()).await
+}
 
 /// Copies `text` from a program with the environment `env`; what cannot be known to be copied is kept in
 /// `file`.

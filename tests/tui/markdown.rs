@@ -205,9 +205,9 @@ fn code_wraps_at_spaces_with_a_mark() {
     assert_eq!(
         lines[..3],
         [
-            "       let screen = ",
-            " ↪     somewhere_else(columns, rows);",
-            "   short"
+            "       let screen =",
+            " ↪     somewhere_else(columns,",
+            " ↪     rows);"
         ]
     );
 }

@@ -40,6 +40,7 @@ mod transcript_patch;
 
 mod e2e_abort;
 mod e2e_compact;
+mod e2e_copy;
 mod e2e_demo;
 mod e2e_disk;
 mod e2e_editor;

@@ -5,8 +5,9 @@ use tiller::agent::tool::{CommandDetails, TextDetails};
 use tiller::agent::{Details, ToolStatus};
 use tiller::app::clipboard::CopyOutcome;
 use tiller::app::tui::effect::{Effect, TerminalEffect};
-use tiller::app::tui::input::{MouseButton, MouseEventKind};
+use tiller::app::tui::input::{InputEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::open_target::{OpenTarget, split_line};
 use tiller::app::tui::transcript::{CellClass, Fold, Unit};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -300,6 +301,38 @@ fn a_click_into_text_folds_nothing_and_one_on_a_title_does() {
     let title = find(&folded, "cargo test");
     tui.click(title.0, title.1);
     assert_ne!(tui.frame(), folded);
+}
+
+#[test]
+fn a_click_with_ctrl_opens_a_file_at_its_line() {
+    let mut tui = answered("Look at `src/auth.rs:41`, it is there.");
+    let (column, row) = find(&tui.frame(), "auth");
+    tui.send(Msg::Input(InputEvent::Mouse(MouseEvent {
+        kind: MouseEventKind::Down(MouseButton::Left),
+        column,
+        row,
+        modifiers: KeyModifiers::CONTROL,
+    })));
+    tui.mouse(MouseEventKind::Up(MouseButton::Left), column, row);
+    tui.frame();
+    assert_eq!(tui.settled, [Effect::Open("src/auth.rs:41".into())]);
+    assert!(!tui.app.transcript.has_selection());
+    let file = || std::path::PathBuf::from("/home/me/shop/src/auth.rs");
+    let found = Ok(OpenTarget::File(file(), Some(41)));
+    let effects = tui.send(Msg::Done(EffectResult::Opening(found)));
+    let expected = TerminalEffect::OpenFile(file(), Some(41));
+    assert_eq!(effects, [Effect::Terminal(expected)]);
+    let none = Err("x is no file and no address".to_owned());
+    tui.send(Msg::Done(EffectResult::Opening(none)));
+    assert!(tui.frame().contains("x is no file"));
+    for (word, path, line) in [
+        ("a.rs", "a.rs", None),
+        ("a.rs:7", "a.rs", Some(7)),
+        ("a.rs:7:2", "a.rs", Some(7)),
+        ("a:b", "a:b", None),
+    ] {
+        assert_eq!(split_line(word), (path, line));
+    }
 }
 
 #[test]

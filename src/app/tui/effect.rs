@@ -125,6 +125,8 @@ pub enum Effect {
     ReadIteration(PathBuf, usize),
     /// Search pages of the stored conversation.
     SearchPages(Box<PageSearch>),
+    /// Open the file or the address that this word is.
+    Open(String),
     /// Copy this text, of which this much is said.
     Copy(Arc<str>, String),
     /// Read the git branch of the folder.
@@ -165,6 +167,8 @@ pub enum TerminalEffect {
     Suspend,
     /// Edit this text in the external editor.
     Edit(String),
+    /// Open this file at this line in the external editor.
+    OpenFile(PathBuf, Option<u64>),
     /// The terminal understands the kitty keyboard protocol: switch it on.
     EnableKitty,
     /// The protocol is in force: a lone ESC byte is never the Esc key.

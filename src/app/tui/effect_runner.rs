@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
@@ -14,6 +15,7 @@ use super::effect::{Direction, Effect, TreeEffect, TrialEffect, UndoEffect};
 use super::external_editor;
 use super::file_finder::FileFinder;
 use super::msg::{EffectResult, FoundModel};
+use super::open_target;
 use super::options::{StoredFiles, UserFiles};
 use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::shell_runner::ShellRunner;
@@ -170,12 +172,11 @@ impl EffectRunner {
                 self.block(move || EffectResult::PagesSearched(search.run()));
             }
             Effect::Copy(text, what) => {
-                let file = self.copied.clone();
-                self.spawn(async move {
-                    let env = std::env::vars().collect();
-                    let outcome = clipboard::copy(&text, &env, file.as_deref()).await;
-                    EffectResult::Copied(what, outcome)
-                });
+                let copied = clipboard::copy_here(text, self.copied.clone());
+                self.spawn(copied.map(|outcome| EffectResult::Copied(what, outcome)));
+            }
+            Effect::Open(word) => {
+                self.spawn(open_target::open(word, self.cwd.clone()).map(EffectResult::Opening));
             }
             Effect::ReadBranch => {
                 let cwd = self.cwd.clone();
@@ -295,6 +296,11 @@ impl EffectRunner {
             let edited = external_editor::edit(&text).await;
             EffectResult::Edited(text, edited)
         });
+    }
+
+    /// Opens a file at a line in the external editor; the terminal must be restored by now.
+    pub fn open_file(&self, file: PathBuf, line: Option<u64>) {
+        self.spawn(external_editor::open(file, line).map(EffectResult::FileClosed));
     }
 
     fn store(&self, job: Job) {

@@ -238,7 +238,10 @@ impl Tui {
     }
 
     fn on_effect_result(&mut self, result: EffectResult) -> io::Result<()> {
-        let edited = matches!(result, EffectResult::Edited(..));
+        let edited = matches!(
+            result,
+            EffectResult::Edited(..) | EffectResult::FileClosed(_)
+        );
         // First, so that the text is not lost with a terminal that is gone.
         self.update(Msg::Done(result));
         if edited && std::mem::take(&mut self.away) {
@@ -303,6 +306,12 @@ impl Tui {
             TerminalEffect::AskClipboard(bytes) => return self.terminal.write(&bytes),
             TerminalEffect::Answered => self.terminal.answered(),
             TerminalEffect::LayOutAnew => self.start_highlighter(),
+            TerminalEffect::OpenFile(file, line) => {
+                self.input.pause();
+                self.terminal.leave();
+                self.away = true;
+                self.effects.open_file(file, line);
+            }
             TerminalEffect::Edit(text) => {
                 self.input.pause();
                 self.terminal.leave();

@@ -1,17 +1,11 @@
 //! The user's editor on the text of the prompt.
 
+use std::path::PathBuf;
 use std::process::Stdio;
 
 /// Lets the user edit `text` in `$VISUAL` or `$EDITOR`; the terminal must be given back by now.
 pub(super) async fn edit(text: &str) -> Result<String, String> {
-    let editor = ["VISUAL", "EDITOR"]
-        .into_iter()
-        .find_map(|name| {
-            std::env::var(name)
-                .ok()
-                .filter(|value| !value.trim().is_empty())
-        })
-        .unwrap_or_else(|| "vi".to_owned());
+    let editor = name();
     let failed = |error: std::io::Error| format!("The editor `{editor}` failed: {error}");
     let file = tempfile::Builder::new()
         .prefix("tiller-")
@@ -40,4 +34,48 @@ pub(super) async fn edit(text: &str) -> Result<String, String> {
         ));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Lets the user look at `file` at a line; the terminal must be given back by now.
+pub(super) async fn open(file: PathBuf, line: Option<u64>) -> Result<(), String> {
+    let editor = name();
+    let program = editor.split_whitespace().next().unwrap_or_default();
+    let program = program.rsplit('/').next().unwrap_or_default();
+    let file = file.to_string_lossy();
+    let place = line.map(|line| format!("{file}:{line}"));
+    let arguments = match (program, line) {
+        (_, None) => vec![file.into_owned()],
+        ("code" | "codium" | "cursor" | "code-insiders", _) => {
+            vec!["-g".to_owned(), place.unwrap_or_default()]
+        }
+        ("hx" | "helix" | "subl" | "zed" | "micro", _) => vec![place.unwrap_or_default()],
+        (_, Some(line)) => vec![format!("+{line}"), file.into_owned()],
+    };
+    let status = tokio::process::Command::new("sh")
+        .arg("-c")
+        .arg(format!("{editor} \"$@\""))
+        .arg("sh")
+        .args(arguments)
+        .stdin(Stdio::inherit())
+        .status()
+        .await
+        .map_err(|error| format!("The editor `{editor}` failed: {error}"))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(format!(
+        "The editor `{editor}` ended with {status}\n$VISUAL or $EDITOR names the editor"
+    ))
+}
+
+/// The user's editor.
+fn name() -> String {
+    ["VISUAL", "EDITOR"]
+        .into_iter()
+        .find_map(|name| {
+            std::env::var(name)
+                .ok()
+                .filter(|value| !value.trim().is_empty())
+        })
+        .unwrap_or_else(|| "vi".to_owned())
 }

@@ -22,6 +22,7 @@ mod session_effect_runner;
 mod user_effects;
 mod storage;
 mod external_editor;
+pub mod open_target;
 pub mod update;
 
 pub mod keymap;

@@ -8,6 +8,7 @@ use ratatui::layout::Size;
 use super::composer::SavedDraft;
 use super::effect::Direction;
 use super::input::InputEvent;
+use super::open_target::OpenTarget;
 use super::options::ExitKind;
 use super::session_effect::SessionResult;
 use super::theme::Themes;
@@ -133,6 +134,10 @@ pub enum EffectResult {
     Favorites(Vec<FoundModel>, Direction),
     /// Matches in pages that are not in memory.
     PagesSearched(PagesSearched),
+    /// What a word leads to, or why to nothing.
+    Opening(Result<OpenTarget, String>),
+    /// The editor left a file, or why it did not open it.
+    FileClosed(Result<(), String>),
     /// What became of a text that was to be copied, and how much it was.
     Copied(String, CopyOutcome),
     /// The default was written into this file, or why not.

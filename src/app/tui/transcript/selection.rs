@@ -66,6 +66,8 @@ pub enum Pointing {
     Extend(Spot),
     /// Copy what is selected.
     Copy,
+    /// Say which word is here.
+    Name(Spot),
 }
 
 /// What is selected, and steps that the next frame resolves.

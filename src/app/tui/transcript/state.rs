@@ -327,6 +327,11 @@ impl Transcript {
         self.selecting.steps.push(Pointing::Extend(at));
     }
 
+    /// Has the word said that stands at a place.
+    pub fn name_word(&mut self, at: Spot) {
+        self.selecting.steps.push(Pointing::Name(at));
+    }
+
     /// Has what is selected copied.
     pub fn copy_selection(&mut self) {
         self.selecting.steps.push(Pointing::Copy);

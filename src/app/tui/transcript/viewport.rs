@@ -92,6 +92,8 @@ pub struct Drawn {
     pub selection: Option<Selection>,
     /// What was to be copied.
     pub copied: Option<Copied>,
+    /// The word that was pointed at.
+    pub named: Option<String>,
 }
 
 /// The part of the conversation that the user looks at.

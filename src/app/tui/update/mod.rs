@@ -14,6 +14,7 @@ mod shell;
 mod scroll;
 mod mouse;
 mod copy;
+mod open;
 mod search;
 mod overlay;
 mod list;

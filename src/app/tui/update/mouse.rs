@@ -1,17 +1,20 @@
-//! The mouse: the wheel scrolls, a click opens and chooses, a drag selects and copies.
+//! The mouse: the wheel scrolls, a click opens and chooses, a drag selects and copies; with Ctrl or Alt held a
+//! click opens a file or an address.
 
 use ratatui::layout::{Position, Rect};
 
 use super::{completion, overlay, sessions};
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
-use crate::app::tui::input::{MouseButton, MouseEvent, MouseEventKind};
+use crate::app::tui::input::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use crate::app::tui::overlay::Overlay;
 use crate::app::tui::pointer::{Edge, Press};
 use crate::app::tui::transcript::{ScrollBy, Unit};
 
 /// Rows a turn of the wheel moves.
 const WHEEL_ROWS: i32 = 3;
+/// With one of these keys held a click opens what it points at.
+const OPENS: KeyModifiers = KeyModifiers::CONTROL.union(KeyModifiers::ALT);
 /// Time between two rows that a drag beyond the edge scrolls by.
 const EDGE_MS: i64 = 40;
 
@@ -20,6 +23,13 @@ pub fn mouse(app: &mut App, event: MouseEvent) -> Vec<Effect> {
     match event.kind {
         MouseEventKind::ScrollUp => wheel(app, -WHEEL_ROWS),
         MouseEventKind::ScrollDown => wheel(app, WHEEL_ROWS),
+        MouseEventKind::Down(MouseButton::Left) if event.modifiers.intersects(OPENS) => {
+            if app.overlays.is_empty() && app.areas.transcript.contains(at.into()) {
+                let area = app.areas.transcript;
+                let spot = app.transcript.spot(at.0 - area.x, at.1 - area.y);
+                app.transcript.name_word(spot);
+            }
+        }
         MouseEventKind::Down(MouseButton::Left) => press(app, at),
         MouseEventKind::Drag(MouseButton::Left) => drag(app, at),
         MouseEventKind::Up(MouseButton::Left) => return release(app, at),

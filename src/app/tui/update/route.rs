@@ -1,8 +1,8 @@
 //! The top match. It only routes: what a message means is decided by its owner.
 
 use super::{
-    agent, completion, copy, editor, iterations, keys, list, login, models, mouse, overlay, queue,
-    search, sessions, settings, shell, stop, terminal, themes, tree, trials, undo,
+    agent, completion, copy, editor, iterations, keys, list, login, models, mouse, open, overlay,
+    queue, search, sessions, settings, shell, stop, terminal, themes, tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
@@ -36,10 +36,11 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
         Msg::Drawn(mut drawn) => {
             app.areas = drawn.areas;
             let copied = drawn.transcript.copied.take();
+            let named = drawn.transcript.named.take().map(Effect::Open);
             app.transcript.after_draw(&drawn.transcript);
             let request = app.transcript.request().map(Effect::ReadPage);
             let copied = copied.map(|copied| copy::selected(app, copied));
-            return request.into_iter().chain(copied).collect();
+            return request.into_iter().chain(copied).chain(named).collect();
         }
         Msg::Tick => tick(app),
         Msg::Done(result) => done(app, result),
@@ -109,6 +110,8 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
             return models::cycle(app, favorites, direction);
         }
         EffectResult::PagesSearched(found) => search::searched(app, found),
+        EffectResult::Opening(found) => return open::found(app, found),
+        EffectResult::FileClosed(closed) => open::closed(app, closed),
         EffectResult::Copied(what, outcome) => return copy::done(app, &what, outcome),
         EffectResult::Saved(saved) => models::saved(app, saved),
         EffectResult::Providers(providers) => login::read(app, providers),

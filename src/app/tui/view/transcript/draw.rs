@@ -65,7 +65,7 @@ pub fn draw(
             cache,
             theme,
         };
-        (drawn.selection, drawn.copied) = selector.resolve();
+        (drawn.selection, drawn.copied, drawn.named) = selector.resolve();
         let marked = drawn.selection.and_then(|it| selector.mark(it));
         if let Some(marked) = marked {
             select::paint(cache, marked, &drawn.rows, (area, theme), buffer);

@@ -35,10 +35,11 @@ pub struct Selector<'a> {
 }
 
 impl Selector<'_> {
-    /// Takes the steps since the last frame: what is selected now, and what is to be copied.
-    pub fn resolve(&mut self) -> (Option<Selection>, Option<Copied>) {
+    /// Takes the steps since the last frame: what is selected now, what is to be copied, and the word
+    /// that was pointed at.
+    pub fn resolve(&mut self) -> (Option<Selection>, Option<Copied>, Option<String>) {
         let selecting = self.transcript.selecting();
-        let (mut selection, mut copied) = (selecting.selection, None);
+        let (mut selection, mut copied, mut named) = (selecting.selection, None, None);
         for step in &selecting.steps {
             match *step {
                 Pointing::Begin(spot, unit) => {
@@ -55,10 +56,20 @@ impl Selector<'_> {
                         selection.head = head;
                     }
                 }
+                Pointing::Name(spot) => {
+                    let word = self.stretch(spot, Unit::Word).and_then(|word| {
+                        self.copy(Selection {
+                            anchor: word,
+                            head: word,
+                            unit: Unit::Word,
+                        })
+                    });
+                    named = word.map(|word| word.text);
+                }
                 Pointing::Copy => copied = selection.and_then(|selection| self.copy(selection)),
             }
         }
-        (selection, copied)
+        (selection, copied, named)
     }
 
     /// What of the rows as they are now is selected.

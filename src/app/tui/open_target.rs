@@ -1,0 +1,61 @@
+//! What a word of the conversation leads to: a file of the project, at a line, or an address.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use tokio::process::Command;
+
+/// What can be opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OpenTarget {
+    /// A file, at this line.
+    File(PathBuf, Option<u64>),
+    /// An address, which was given to the browser.
+    Address(String),
+}
+
+/// Programs that open an address, the one of each system first.
+const OPENERS: [&str; 3] = ["open", "xdg-open", "wslview"];
+
+/// Opens an address, or finds the file that `word` names, as seen from `cwd`.
+pub(super) async fn open(word: String, cwd: PathBuf) -> Result<OpenTarget, String> {
+    if word.starts_with("https://") || word.starts_with("http://") {
+        let openers = if cfg!(target_os = "macos") {
+            &OPENERS[..1]
+        } else {
+            &OPENERS[1..]
+        };
+        for opener in openers {
+            let child = Command::new(opener)
+                .arg(&word)
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn();
+            if child.is_ok() {
+                return Ok(OpenTarget::Address(word));
+            }
+        }
+        return Err("No program opens addresses here; a double click copies it".to_owned());
+    }
+    let (path, line) = split_line(&word);
+    let path = path.strip_prefix("~/").map_or_else(
+        || cwd.join(path),
+        |rest| std::env::home_dir().unwrap_or_default().join(rest),
+    );
+    if path.is_file() {
+        Ok(OpenTarget::File(path, line))
+    } else {
+        Err(format!("{word} is no file and no address"))
+    }
+}
+
+/// `path:line:column` to path and line. What does not end that way is a path.
+pub fn split_line(word: &str) -> (&str, Option<u64>) {
+    let mut parts = word.split(':');
+    let path = parts.next().unwrap_or(word);
+    match parts.next().map(str::parse) {
+        Some(Ok(line)) => (path, Some(line)),
+        _ => (word, None),
+    }
+}
