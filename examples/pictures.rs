@@ -136,7 +136,7 @@ impl Window {
         let mut reader = pair.master.try_clone_reader().unwrap();
         let shared = Arc::clone(&seen);
         thread::spawn(move || {
-            let mut bytes = [0; 65_536];
+            let mut bytes = vec![0; 65_536];
             let mut held = Vec::new();
             while let Ok(count @ 1..) = reader.read(&mut bytes) {
                 let mut seen = shared.lock().unwrap();

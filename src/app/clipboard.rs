@@ -76,7 +76,7 @@ pub(crate) async fn copy_here(text: Arc<str>, file: Option<PathBuf>) -> CopyOutc
 
 /// Copies `text` from a program with the environment `env`; what cannot be known to be copied is kept in
 /// `file`.
-pub async fn copy(text: &str, env: &HashMap<String, String>, file: Option<&Path>) -> CopyOutcome {
+async fn copy(text: &str, env: &HashMap<String, String>, file: Option<&Path>) -> CopyOutcome {
     let has = |name: &str| env.get(name).is_some_and(|value| !value.is_empty());
     // A clipboard of the machine at the other end is of no use to who sits at this one.
     let is_remote = ["SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"]

@@ -43,7 +43,8 @@ pub(super) async fn open(word: String, cwd: PathBuf) -> Result<OpenTarget, Strin
         || cwd.join(path),
         |rest| std::env::home_dir().unwrap_or_default().join(rest),
     );
-    if path.is_file() {
+    let is_file = tokio::fs::metadata(&path).await;
+    if is_file.is_ok_and(|file| file.is_file()) {
         Ok(OpenTarget::File(path, line))
     } else {
         Err(format!("{word} is no file and no address"))

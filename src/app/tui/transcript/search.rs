@@ -168,10 +168,8 @@ impl Search {
     /// Goes to the match before, or to the next; around at the ends.
     pub(super) fn go(&mut self, up: bool) {
         let count = self.matches.len();
-        self.current = self.current.map(|at| match up {
-            true => (at + count - 1) % count,
-            false => (at + 1) % count,
-        });
+        let by = if up { count.saturating_sub(1) } else { 1 };
+        self.current = self.current.map(|at| (at + by) % count);
         if let Some(found) = self.current() {
             self.from = found.cell;
         }

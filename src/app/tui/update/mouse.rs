@@ -24,11 +24,7 @@ pub fn mouse(app: &mut App, event: MouseEvent) -> Vec<Effect> {
         MouseEventKind::ScrollUp => wheel(app, -WHEEL_ROWS),
         MouseEventKind::ScrollDown => wheel(app, WHEEL_ROWS),
         MouseEventKind::Down(MouseButton::Left) if event.modifiers.intersects(OPENS) => {
-            if app.overlays.is_empty() && app.areas.transcript.contains(at.into()) {
-                let area = app.areas.transcript;
-                let spot = app.transcript.spot(at.0 - area.x, at.1 - area.y);
-                app.transcript.name_word(spot);
-            }
+            name_word(app, at);
         }
         MouseEventKind::Down(MouseButton::Left) => press(app, at),
         MouseEventKind::Drag(MouseButton::Left) => drag(app, at),
@@ -36,6 +32,15 @@ pub fn mouse(app: &mut App, event: MouseEvent) -> Vec<Effect> {
         _ => {}
     }
     Vec::new()
+}
+
+/// Finds out which word is pointed at, to open what it names.
+fn name_word(app: &mut App, at: (u16, u16)) {
+    let area = app.areas.transcript;
+    if app.overlays.is_empty() && area.contains(at.into()) {
+        let spot = app.transcript.spot(at.0 - area.x, at.1 - area.y);
+        app.transcript.name_word(spot);
+    }
 }
 
 fn press(app: &mut App, at: (u16, u16)) {
