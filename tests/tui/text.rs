@@ -149,10 +149,10 @@ proptest! {
             for row in &rows {
                 prop_assert!(width(row) <= columns, "{row:?} at {columns}");
             }
-            if mode != Break::Words {
-                prop_assert_eq!(rows.concat(), text.clone());
-            } else {
+            if mode == Break::Words {
                 prop_assert_eq!(squeezed(&rows.concat()), squeezed(&text));
+            } else {
+                prop_assert_eq!(rows.concat(), text.clone());
             }
         }
     }
