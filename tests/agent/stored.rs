@@ -234,9 +234,17 @@ fn titles_are_short() {
     let longer = "x".repeat(2_000_000);
     assert_eq!(title_of(&longer), "(long message)");
     let bare = r#"{"type":"message","message":{"role":"user","content":"plain"}}"#;
-    for (line, title) in [(bare, "plain"), ("{}", "")] {
+    let note = bare
+        .replace("plain", "told")
+        .replace("}}", r#","origin":"note"}}"#);
+    for (text, title) in [
+        (bare.to_owned(), "plain"),
+        (format!("{note}\n{bare}"), "plain"),
+        (note, ""),
+        ("{}".to_owned(), ""),
+    ] {
         let root = tempfile::tempdir().unwrap();
-        fs::write(root.path().join("t_id.jsonl"), line).unwrap();
+        fs::write(root.path().join("t_id.jsonl"), text).unwrap();
         assert_eq!(sessions_in(root.path()).unwrap()[0].head().title, title);
     }
 }

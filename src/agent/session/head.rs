@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::entry::Body;
 use super::reader;
+use crate::agent::event::is_from_user;
 use crate::llm::Message;
 
 /// Bytes of a session file that are looked at for its first message.
@@ -80,14 +81,15 @@ impl SessionHead {
         for line in file.split(b'\n').map_while(Result::ok) {
             match serde_json::from_slice::<Line>(&line) {
                 Ok(line) if line.r#type == "session" => self.cwd = line.cwd.unwrap_or_default(),
-                Ok(Line {
-                    message: Some(message @ Message::User(_)),
-                    ..
-                }) => {
-                    self.title = first_line(&message.text());
-                    break;
+                Ok(line) => {
+                    if let Some(Message::User(user)) = &line.message
+                        && is_from_user(user.origin.as_deref())
+                    {
+                        let text = line.message.as_ref().map(Message::text);
+                        self.title = first_line(&text.unwrap_or_default());
+                        break;
+                    }
                 }
-                Ok(_) => {}
                 // A line that breaks off at the end of the piece.
                 Err(error) if error.is_eof() => {
                     self.title = String::from("(long message)");

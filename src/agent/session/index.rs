@@ -16,7 +16,7 @@ use crate::llm::replace_file::replace_file;
 /// Its name in the folder of all sessions.
 const NAME: &str = ".index.json";
 /// Version of its form; another one is no index.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Most threads that read sessions, and sessions that are worth one.
 const THREADS: usize = 4;
 const FEW: usize = 64;

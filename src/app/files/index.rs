@@ -206,7 +206,9 @@ impl FileIndex {
         } else {
             4
         };
-        (tier, name.len(), path.len())
+        // Of what is typed with folders, all counts.
+        let meant = if typed.contains(&b'/') { path } else { name };
+        (tier, meant.len(), path.len())
     }
 
     fn bytes(&self, at: usize) -> &[u8] {
@@ -265,7 +267,8 @@ mod tests {
         ]);
         for (typed, expected) in [
             ("", &["src/", "README.md"][..]),
-            ("auth.rs", &["tests/auth.rs", "src/author.rs"]),
+            ("auth.rs", &["tests/auth.rs"]),
+            ("au.rs", &["tests/auth.rs", "src/author.rs"]),
             (
                 "auth",
                 &[
