@@ -84,7 +84,7 @@ impl FileIndex {
     /// The paths that fit `typed` best, at most `limit`.
     pub fn search(&self, typed: &str, limit: usize) -> Vec<String> {
         let typed = typed.to_lowercase();
-        if typed.is_empty() {
+        if typed.is_empty() || self.is_empty() {
             let first = (0..self.len()).take(limit);
             return first.map(|at| self.path(at)).collect();
         }
