@@ -59,9 +59,13 @@
 //! In `app`, `args` is the command line as typed and `boot` the only place that puts parts together;
 //! `action.rs` is the table of everything a user can trigger; `serve` is for other programs: the socket
 //! and the file that steer a session, the file of its events; `sessions` is which one is opened,
-//! listed and found; `export` makes pages and Markdown of sessions, `branches` says in short what stands in their trees and how two branches differ; `tui/update` changes the screen's state (`tui/transcript` is the conversation's part of
-//! it: `pages` of the past are read where somebody looks, and `sealing` makes pages of what came
-//! live), `tui/view` lays it out and paints it, `tui/text` wraps and styles.
+//! listed and found; `export` makes pages and Markdown of sessions, `branches` says in short what
+//! stands in their trees and how two branches differ; `tui/update` changes the screen's state
+//! (`tui/transcript` is the conversation's part of it: `pages` of the past are read where somebody looks, and `sealing` makes pages of what came
+//! live; a selection is recorded there, and resolved by the frame that knows the rows), `tui/view` lays
+//! it out and paints it, `tui/text` wraps and styles, `tui/theme` has the colors by named slots.
+//! `files` is the index behind `@`, `tui/completion` what is offered while something is typed,
+//! `clipboard` the ways out for what is copied.
 //!
 //! # What holds everywhere
 //!
