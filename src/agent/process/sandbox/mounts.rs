@@ -47,14 +47,15 @@ pub(super) fn arrange(sandbox: &Sandbox, sockets: &BTreeSet<PathBuf>) -> Result<
     for folder in &writable {
         make_writable(folder, mount_table::flags_at(&mounts, folder))?;
     }
+    let mut pinned = BTreeSet::new();
     for path in &sandbox.read_only {
-        keep_read_only(path, &writable, &mounts)?;
+        keep_read_only(path, &writable, &mounts, &mut pinned)?;
     }
     let mut mask = Mask::default();
     for path in &sandbox.hidden {
         let folder = writable.iter().find(|folder| path.starts_with(folder));
         if let Some(folder) = folder.filter(|_| path.exists()) {
-            pin(path, folder)?;
+            pin(path, folder, &mut pinned)?;
         }
         mask.hide(path)?;
     }
@@ -113,26 +114,32 @@ fn make_writable(path: &Path, flags: MsFlags) -> Result<()> {
     }
 }
 
-fn keep_read_only(path: &Path, writable: &[PathBuf], mounts: &[Mount]) -> Result<()> {
+fn keep_read_only(
+    path: &Path,
+    writable: &[PathBuf],
+    mounts: &[Mount],
+    pinned: &mut BTreeSet<PathBuf>,
+) -> Result<()> {
     let Some(folder) = writable.iter().find(|folder| path.starts_with(folder)) else {
         return Ok(());
     };
     if !path.exists() {
         return Ok(());
     }
-    pin(path, folder)?;
+    pin(path, folder, pinned)?;
     bind(path, path)?;
     let flags = mount_table::flags_at(mounts, path) | MsFlags::MS_RDONLY;
     remount(path, flags).map_err(|error| failed("make read-only", path, error.desc()))
 }
 
 /// Makes every folder between `folder` and `path` a mount of its own, so that none of them can be
-/// renamed to put others in their place.
-fn pin(path: &Path, folder: &Path) -> Result<()> {
+/// renamed to put others in their place. Each once: another mount takes a copy of all that are in it.
+fn pin(path: &Path, folder: &Path, pinned: &mut BTreeSet<PathBuf>) -> Result<()> {
     let mut between: Vec<_> = path
         .ancestors()
         .skip(1)
         .take_while(|it| *it != folder)
+        .filter(|it| pinned.insert((*it).to_owned()))
         .collect();
     between.reverse();
     between.into_iter().try_for_each(|path| bind(path, path))

@@ -96,7 +96,7 @@ fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
     };
     // The line tells the state, the words the mode.
     let style = match app.run {
-        _ if app.asks().is_some() => theme.warning,
+        _ if !app.questions.is_empty() => theme.warning,
         RunState::Idle if app.resume == Some(Resume::Failed) => theme.error,
         RunState::Idle => theme.rule,
         _ => label_style,
@@ -138,7 +138,7 @@ fn taught(app: &App, columns: usize) -> StyledLine {
     let key = |action| app.keymap.label(action);
     let mut hints: Vec<(String, &str)> = Vec::new();
     let mut add = |key: Option<String>, does| hints.extend(key.map(|key| (key, does)));
-    if app.asks().is_some() || app.is_read_only() || app.rule.is_some() {
+    if !app.questions.is_empty() || app.is_read_only() || app.rule.is_some() {
         return StyledLine::new();
     }
     if app.is_running() {
