@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use super::prompt::{file_block, read_file};
+use super::prompt::{file_block, read_file, resolve};
+use crate::agent::memory::project_root;
 use crate::llm::Content;
 
 /// Bytes of a mentioned text file at most; a larger one is left to the model's tools.
@@ -16,7 +17,8 @@ const FILE: &str = "<file path=\"";
 const COMMAND: &str = "<command line=\"";
 
 /// `content` with the files behind it that its text mentions as `@path`. What cannot be read is left to
-/// the model as it stands there.
+/// the model as it stands there, and so are texts outside of the project: a mention may have come with a
+/// paste, and the model's own tools ask before they read such a file.
 pub(crate) fn attach_mentions(mut content: Vec<Content>, cwd: &Path) -> Vec<Content> {
     let text = typed_text(&content);
     let mut named = Vec::new();
@@ -32,17 +34,24 @@ pub(crate) fn attach_mentions(mut content: Vec<Content>, cwd: &Path) -> Vec<Cont
             Err(_) => read_file(path, cwd).map(|read| (path, lines, read)),
         };
         match read {
-            Ok((path, lines, Content::Text(block))) => {
+            Ok((path, lines, Content::Text(block))) if is_inside(path, cwd) => {
                 let text = lines.map_or(block.text.clone(), |lines| part(&block.text, lines));
                 if text.len() <= MAX_BYTES {
                     content.push(Content::text(file_block(path, lines, &text)));
                 }
             }
+            Ok((_, _, Content::Text(_))) | Err(_) => {}
             Ok((_, _, picture)) => content.push(picture),
-            Err(_) => {}
         }
     }
     content
+}
+
+/// Whether a file stands in the project around `cwd`, links followed.
+fn is_inside(path: &str, cwd: &Path) -> bool {
+    let (root, file) = (project_root(cwd), resolve(path, cwd));
+    let real = root.canonicalize().ok().zip(file.canonicalize().ok());
+    real.is_some_and(|(root, file)| file.starts_with(root))
 }
 
 /// The block of a command that the user ran, for the model.
@@ -144,6 +153,24 @@ mod tests {
         }
         let content = attach_mentions(vec![Content::text("what is @p.png")], dir.path());
         assert!(matches!(&content[1], Content::Image(_)));
+    }
+
+    #[test]
+    fn texts_outside_of_the_project_are_left_to_the_tools() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().join("project");
+        fs::create_dir_all(project.join("src")).unwrap();
+        fs::create_dir(project.join(".git")).unwrap();
+        fs::write(dir.path().join("key"), "secret\n").unwrap();
+        fs::write(project.join("a.rs"), "one\n").unwrap();
+        std::os::unix::fs::symlink("../key", project.join("link")).unwrap();
+        let whole = format!("@{}", dir.path().join("key").display());
+        for typed in ["@../../key", "@../link", &whole] {
+            let content = attach_mentions(vec![Content::text(typed)], &project.join("src"));
+            assert_eq!(content.len(), 1, "{typed}");
+        }
+        let content = attach_mentions(vec![Content::text("@../a.rs")], &project.join("src"));
+        assert_eq!(content.len(), 2);
     }
 
     #[test]

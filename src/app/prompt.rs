@@ -119,7 +119,8 @@ pub(super) fn read_file(name: &str, cwd: &Path) -> Result<Content, StartError> {
     Ok(Content::text(text))
 }
 
-fn resolve(name: &str, cwd: &Path) -> PathBuf {
+/// The file that a name means, as seen from `cwd`.
+pub(super) fn resolve(name: &str, cwd: &Path) -> PathBuf {
     if let Some(rest) = name.strip_prefix("~/")
         && let Some(home) = std::env::home_dir()
     {

@@ -100,11 +100,10 @@ fn a_rewind_brings_conversation_and_files_back_to_a_prompt() {
     sandbox.write("README.md", "# mine\n");
     screen.keys("/rewind<enter>");
     screen.wait_for("Go back to before a prompt");
-    screen.wait_for("write more");
+    // The rows of the list, not the prompts in the conversation: what is not read yet cannot be chosen.
+    screen.wait_for("1 file  repair it");
     screen.keys("repair");
-    screen.wait_until("one prompt", |view| {
-        view.text().matches("repair").count() > 1
-    });
+    screen.wait_for("› repair");
     screen.keys("<enter>");
     screen.wait_for("These stay as they are:");
     screen.keys("<enter>");

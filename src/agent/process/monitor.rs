@@ -264,6 +264,32 @@ mod tests {
         assert!(patience(&[Report::Ack]).await > Order::Stop.grace() + GIVE_UP);
     }
 
+    // The kernel takes its time to let go of a supervisor.
+    #[tokio::test(start_paused = true)]
+    async fn nobody_waits_for_the_end_of_a_supervisor_whose_processes_are_gone() {
+        let (control, mut supervisor) = StdUnixStream::pair().unwrap();
+        control.set_nonblocking(true).unwrap();
+        wire::send(&mut supervisor, &Report::Done);
+        let orders = Arc::new(watch::Sender::new(Order::Run));
+        let (registry, scope) = (Registry::new("true".into(), Orphans::Leave), Arc::default());
+        let sleeps = || Command::new("sleep").arg("60").kill_on_drop(true).spawn();
+        let (id, pid, child) = registry.start(&scope, &orders, None, sleeps).unwrap();
+        let monitor = Monitor {
+            pid,
+            child,
+            registry: Arc::new(registry),
+            id,
+            ..monitor(&orders, None)
+        };
+        let mut alive = scope.alive.subscribe();
+        let began = Instant::now();
+        let follows = tokio::spawn(monitor.run(control, Vec::new()));
+        alive.wait_for(|alive| *alive == 0).await.unwrap();
+        assert!(began.elapsed() < ANSWER);
+        assert!(kill(pid, None).is_ok());
+        follows.abort();
+    }
+
     #[tokio::test(start_paused = true)]
     async fn an_abort_does_not_wait_for_the_network_of_others() {
         let slot = Slot::default();
