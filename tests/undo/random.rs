@@ -134,7 +134,7 @@ fn named(act: &Act) -> Option<Vec<&'static str>> {
 fn carry_out(place: &mut Place, at: usize, turn: &[(bool, Act)]) {
     place.undo.prompt("session", &format!("Prompt {at}"));
     // What the model still writes is looked ahead for, or not; nothing else must come of it.
-    if turn.len() % 2 == 0 {
+    if turn.len().is_multiple_of(2) {
         leaves_git(place, |place| place.undo.look_ahead(&place.root));
         assert!(!place.undo.is_open());
     }
