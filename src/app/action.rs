@@ -12,6 +12,8 @@
 use Action::*;
 use Group::*;
 
+pub use super::action_scope::{Group, Scope};
+
 /// One thing a user can trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
@@ -229,71 +231,6 @@ pub enum Action {
     Yes,
     /// In a question: no.
     No,
-}
-
-/// Where the keys of an action count. Those of a popup come before those that count everywhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// In the editor and in every popup.
-    Everywhere,
-    /// In a list that can be filtered by typing.
-    List,
-    /// In the tree of the session, which is a list too.
-    Tree,
-    /// In the list of sessions, which is a list too.
-    Sessions,
-    /// In a popup that is only read.
-    Pager,
-    /// In a question.
-    Question,
-    /// On the empty editor while a call waits for permission.
-    Permission,
-    /// On the empty editor while a trial is open and no run is under way.
-    Trial,
-}
-
-impl Scope {
-    /// The scope whose bindings count after its own, before those that count everywhere.
-    pub fn outer(self) -> Option<Self> {
-        match self {
-            Self::Sessions | Self::Tree => Some(Self::List),
-            _ => None,
-        }
-    }
-}
-
-/// The heading an action stands under in the help.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
-    /// Sending and stopping.
-    Talking,
-    /// Who answers.
-    Model,
-    /// Looking at the transcript.
-    Looking,
-    /// Writing in the editor.
-    Writing,
-    /// Keys that count in a popup only.
-    Popups,
-    /// The program itself.
-    Program,
-}
-
-impl Group {
-    /// All groups in the order of the help.
-    pub const ALL: [Self; 6] = [Talking, Model, Looking, Writing, Popups, Program];
-
-    /// The heading.
-    pub fn title(self) -> &'static str {
-        match self {
-            Talking => "Talking to the model",
-            Model => "Choosing the model",
-            Looking => "Looking around",
-            Writing => "Writing",
-            Popups => "In lists and questions",
-            Program => "The program",
-        }
-    }
 }
 
 /// One row of the table.

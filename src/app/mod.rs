@@ -13,6 +13,7 @@ pub(crate) mod catalogue;
 pub(crate) mod outcome;
 pub(crate) mod signals;
 pub mod action;
+mod action_scope;
 pub(crate) mod init;
 pub(crate) mod prompt;
 pub(crate) mod attachments;

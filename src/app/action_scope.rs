@@ -1,0 +1,73 @@
+//! Where the keys of an action count, and under which heading it stands in the help.
+
+/// Where the keys of an action count. Those of a popup come before those that count everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// In the editor and in every popup.
+    Everywhere,
+    /// In a list that can be filtered by typing.
+    List,
+    /// In the tree of the session, which is a list too.
+    Tree,
+    /// In the list of sessions, which is a list too.
+    Sessions,
+    /// In a popup that is only read.
+    Pager,
+    /// In a question.
+    Question,
+    /// On the empty editor while a call waits for permission.
+    Permission,
+    /// On the empty editor while a trial is open and no run is under way.
+    Trial,
+}
+
+impl Scope {
+    /// The scope whose bindings count after its own, before those that count everywhere.
+    pub fn outer(self) -> Option<Self> {
+        match self {
+            Self::Sessions | Self::Tree => Some(Self::List),
+            _ => None,
+        }
+    }
+}
+
+/// The heading an action stands under in the help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Sending and stopping.
+    Talking,
+    /// Who answers.
+    Model,
+    /// Looking at the transcript.
+    Looking,
+    /// Writing in the editor.
+    Writing,
+    /// Keys that count in a popup only.
+    Popups,
+    /// The program itself.
+    Program,
+}
+
+impl Group {
+    /// All groups in the order of the help.
+    pub const ALL: [Self; 6] = [
+        Self::Talking,
+        Self::Model,
+        Self::Looking,
+        Self::Writing,
+        Self::Popups,
+        Self::Program,
+    ];
+
+    /// The heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Talking => "Talking to the model",
+            Self::Model => "Choosing the model",
+            Self::Looking => "Looking around",
+            Self::Writing => "Writing",
+            Self::Popups => "In lists and questions",
+            Self::Program => "The program",
+        }
+    }
+}
