@@ -33,6 +33,11 @@ impl Project {
         }
     }
 
+    /// Whether it was trusted when tiller was started.
+    pub fn is_trusted(&self) -> bool {
+        self.trust.is_trusted()
+    }
+
     /// Has the agent read the project's instruction files from its next run on, or not.
     pub fn tell_agent(&self, trusted: bool, handle: &AgentHandle) {
         handle.set_instructions(self.trust.sources(trusted));

@@ -129,24 +129,18 @@ impl Sandbox {
 
     /// Makes the project a git repository with one commit.
     pub fn git_init(&self) {
-        for arguments in [
-            &["init", "-q", "-b", "main"][..],
-            &["add", "-A"],
-            &[
-                "-c",
-                "user.name=t",
-                "-c",
-                "user.email=t@example.org",
-                "commit",
-                "-qm",
-                "first",
-            ],
-        ] {
-            let mut command = Command::new("git");
-            command.args(arguments).current_dir(self.path());
-            command.env_clear().envs(self.env());
-            assert!(command.status().unwrap().success(), "git {arguments:?}");
-        }
+        self.git(&["init", "-q", "-b", "main"]);
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-qm", "first"]);
+    }
+
+    /// Has git do something in the project.
+    pub fn git(&self, arguments: &[&str]) {
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]);
+        command.args(arguments).current_dir(self.path());
+        command.env_clear().envs(self.env());
+        assert!(command.status().unwrap().success(), "git {arguments:?}");
     }
 
     /// Sets a variable for every program started from now on.

@@ -45,6 +45,7 @@ mod e2e_demo;
 mod e2e_disk;
 mod e2e_editor;
 mod e2e_export;
+mod e2e_git;
 mod e2e_iterations;
 mod e2e_job;
 mod e2e_kept;

@@ -73,15 +73,8 @@ async fn git(cwd: &Path, trusted: bool) -> String {
     let Some(git) = Git::open(cwd, trusted).await else {
         return out;
     };
-    let submodules = if trusted {
-        "--ignore-submodules=dirty"
-    } else {
-        // Their own settings were not looked at.
-        "--ignore-submodules=all"
-    };
-    let status = ["status", "--porcelain", submodules];
     let commits = ["log", "-5", "--no-show-signature", "--format=%h %s"];
-    let (status, commits) = tokio::join!(git.ask(&status), git.ask(&commits));
+    let (status, commits) = tokio::join!(git.status(), git.ask(&commits));
     match status.as_deref().map(str::trim_end) {
         None => out.push_str("Git status: not known\n"),
         Some("") => out.push_str("Git status: clean\n"),
@@ -99,6 +92,13 @@ async fn git(cwd: &Path, trusted: bool) -> String {
         push_lines(&mut out, commits.lines());
     }
     out
+}
+
+/// How many files of the work tree around `cwd` are changed or new; none where that is not known.
+pub async fn count_changes(cwd: &Path, trusted: bool) -> Option<usize> {
+    repository(cwd)?;
+    let status = Git::open(cwd, trusted).await?.status().await?;
+    Some(status.lines().count())
 }
 
 fn push_lines<'a>(out: &mut String, lines: impl Iterator<Item = &'a str>) {
@@ -137,6 +137,7 @@ mod tests {
         let cwd = dir.path().join("inner");
         std::fs::create_dir(&cwd).unwrap();
         assert_eq!(git(&cwd, true).await, "Git repository: no\n");
+        assert_eq!(count_changes(&cwd, true).await, None);
         run_git(dir.path(), &["init", "-q", "-b", "side"]);
         run_git(
             dir.path(),
@@ -155,6 +156,7 @@ mod tests {
             std::fs::write(cwd.join(format!("f{number}")), "").unwrap();
         }
         run_git(dir.path(), &["add", "."]);
+        assert_eq!(count_changes(&cwd, false).await, Some(MAX_CHANGES + 3));
         let changed = git(&cwd, true).await;
         assert!(changed.contains("Git status:\n  A  "), "{changed}");
         assert!(

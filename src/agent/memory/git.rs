@@ -82,6 +82,7 @@ const HARMLESS: [&str; 44] = [
 #[derive(Debug)]
 pub struct Git<'a> {
     cwd: &'a Path,
+    trusted: bool,
     /// Settings that are overruled besides those of [`SETTINGS`].
     overruled: Vec<String>,
 }
@@ -91,6 +92,7 @@ impl<'a> Git<'a> {
     pub async fn open(cwd: &'a Path, trusted: bool) -> Option<Self> {
         let mut git = Self {
             cwd,
+            trusted,
             overruled: Vec::new(),
         };
         if !trusted {
@@ -99,6 +101,17 @@ impl<'a> Git<'a> {
             git.overruled = filters_off(&settings)?;
         }
         Some(git)
+    }
+
+    /// The changed files of the work tree, a line for each.
+    pub async fn status(&self) -> Option<String> {
+        let submodules = if self.trusted {
+            "--ignore-submodules=dirty"
+        } else {
+            // Their own settings were not looked at.
+            "--ignore-submodules=all"
+        };
+        self.ask(&["status", "--porcelain", submodules]).await
     }
 
     /// What git answers; nothing when there is no git, it fails or it takes too long.

@@ -13,7 +13,7 @@ pub mod system_files;
 
 pub(super) use collect::collect;
 pub use collect::{InstructionSources, instruction_files};
-pub use environment::{Environment, project_root};
+pub use environment::{Environment, count_changes, project_root};
 pub(super) use git::search_path;
 pub use git_head::git_head;
 pub use prompt::SystemPrompt;

@@ -144,6 +144,8 @@ pub struct Status {
     pub home: Option<PathBuf>,
     /// The git branch.
     pub branch: Option<String>,
+    /// How many files of the git work tree are changed, where that is known.
+    pub changes: Option<usize>,
     /// The session that is written, if one is.
     pub session: Option<SessionInfo>,
     /// The model of the next call.
@@ -167,6 +169,7 @@ impl Status {
             cwd: cwd.to_owned(),
             home: std::env::home_dir(),
             branch: None,
+            changes: None,
             session: None,
             model: Arc::new(model),
             thinking,

@@ -129,8 +129,8 @@ pub enum Effect {
     Open(String),
     /// Copy this text, of which this much is said.
     Copy(Arc<str>, String),
-    /// Read the git branch of the folder.
-    ReadBranch,
+    /// Read the git branch of the folder and how many files are changed.
+    ReadGit,
     /// Read the prompts of earlier runs.
     LoadHistory,
     /// Append these prompts to the history of later runs.

@@ -14,6 +14,7 @@ use super::composer::{HistoryFile, SavedDraft};
 use super::effect::{Direction, Effect, TreeEffect, TrialEffect, UndoEffect};
 use super::external_editor;
 use super::file_finder::FileFinder;
+use super::git_reader::GitReader;
 use super::msg::{EffectResult, FoundModel};
 use super::open_target;
 use super::options::{StoredFiles, UserFiles};
@@ -21,7 +22,6 @@ use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::shell_runner::ShellRunner;
 use super::storage::{Job, Storage};
 use super::user_effects;
-use crate::agent::memory::git_head;
 use crate::agent::permission::Rule;
 use crate::agent::session::{Iteration, IterationSummary, SessionSnapshot, SessionView};
 use crate::agent::trial;
@@ -70,6 +70,7 @@ pub struct EffectRunner {
     sessions: Option<SessionEffectRunner>,
     shell: ShellRunner,
     finder: FileFinder,
+    git: GitReader,
     user: UserFiles,
     results: UnboundedSender<EffectResult>,
 }
@@ -85,6 +86,8 @@ impl EffectRunner {
         let (cwd, secrets) = (shell.cwd.clone(), shell.secrets.clone());
         let results = shell.results.clone();
         let finder = FileFinder::new(&cwd, results.clone());
+        let trusted = project.as_ref().is_some_and(Project::is_trusted);
+        let git = GitReader::new(&cwd, trusted, results.clone());
         let Files {
             stored: files,
             user,
@@ -115,6 +118,7 @@ impl EffectRunner {
             sessions,
             shell,
             finder,
+            git,
             storage: files.and_then(|files| Storage::start(files, results.clone())),
             user,
             results,
@@ -178,13 +182,7 @@ impl EffectRunner {
             Effect::Open(word) => {
                 self.spawn(open_target::open(word, self.cwd.clone()).map(EffectResult::Opening));
             }
-            Effect::ReadBranch => {
-                let cwd = self.cwd.clone();
-                self.block(move || {
-                    let head = git_head(&cwd).map(|head| head.to_string());
-                    EffectResult::Branch(head)
-                });
-            }
+            Effect::ReadGit => self.git.read(),
             Effect::Trust(trusted) => self.trust(trusted),
             Effect::LoadHistory => self.load_history(),
             Effect::Remember(prompts) => self.store(Job::Remember(prompts)),
@@ -310,7 +308,8 @@ impl EffectRunner {
     }
 
     /// Counts from the next message on, also when it cannot be kept.
-    fn trust(&self, trusted: bool) {
+    fn trust(&mut self, trusted: bool) {
+        self.git.trust(trusted);
         let Some(project) = self.project.clone() else {
             return;
         };

@@ -29,6 +29,7 @@ pub mod keymap;
 pub mod composer;
 pub mod completion;
 mod file_finder;
+mod git_reader;
 pub(crate) mod shell;
 mod shell_runner;
 pub mod transcript;

@@ -102,6 +102,8 @@ pub enum EffectResult {
     Iteration(usize, Result<Arc<Iteration>, String>),
     /// The git branch of the folder, if it has one.
     Branch(Option<String>),
+    /// How many files of its work tree are changed, where that is known.
+    Changes(Option<usize>),
     /// What an earlier run could not send.
     Draft(SavedDraft),
     /// Something to know at the start.

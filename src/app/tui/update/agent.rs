@@ -6,6 +6,7 @@ use super::plan::ends_with_plan;
 use super::{iterations, permission, questions, sessions, tree, trials};
 use crate::agent::permission::PermissionMode;
 use crate::agent::session::{HistoryFacts, SessionBranch};
+use crate::agent::tool::Details;
 use crate::agent::{
     AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot,
 };
@@ -142,10 +143,15 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
         AgentEvent::TurnEnd { .. } if app.transcript.asks_for_branch() => {
             return vec![Effect::ReadEntries(app.transcript.generation())];
         }
+        AgentEvent::ToolEnd { details, .. }
+            if matches!(**details, Details::Diff(_) | Details::Command(_)) =>
+        {
+            return vec![Effect::ReadGit];
+        }
         // A command may have switched branches.
         AgentEvent::AgentSettled { .. } => {
             let count = app.trial.as_ref().map(|open| Arc::clone(&open.trial));
-            let effects = [Effect::ReadBranch].into_iter();
+            let effects = [Effect::ReadGit].into_iter();
             return effects
                 .chain(count.map(TrialEffect::CountChanges).map(Effect::Trial))
                 .collect();

@@ -28,7 +28,7 @@ pub fn start(app: &mut App) -> Vec<Effect> {
     let mut effects = Vec::from_iter(draft);
     effects.extend([
         Effect::LoadHistory,
-        Effect::ReadBranch,
+        Effect::ReadGit,
         Effect::Trial(TrialEffect::FindAbandoned),
     ]);
     if app.themes.wanted == "system" {

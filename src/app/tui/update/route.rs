@@ -97,11 +97,15 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
             iterations::looked_into(app, number, content);
         }
         EffectResult::Branch(branch) => app.status.branch = branch,
+        EffectResult::Changes(changes) => app.status.changes = changes,
         EffectResult::Models(listing) => {
             models::listed(app, listing);
             completion::models_listed(app);
         }
-        EffectResult::Shell(end) => shell::ended(app, end),
+        EffectResult::Shell(end) => {
+            shell::ended(app, end);
+            return vec![Effect::ReadGit];
+        }
         EffectResult::Picture(file) => shell::picture(app, file),
         EffectResult::Files(found) => completion::files_found(app, found),
         EffectResult::Folder(typed, names) => completion::folder_read(app, &typed, names),

@@ -20,7 +20,7 @@ pub fn focus(app: &mut App, focused: bool) -> Vec<Effect> {
     app.focused = focused;
     if focused {
         // Another program may have switched branches meanwhile, or changed a theme.
-        return vec![Effect::ReadBranch, Effect::ReadThemes];
+        return vec![Effect::ReadGit, Effect::ReadThemes];
     }
     app.pointer = Pointer::default();
     app.transcript.hold(false);

@@ -174,7 +174,7 @@ fn closed(app: &mut App) -> Vec<Effect> {
     app.trial = None;
     app.overlays
         .retain(|overlay| !matches!(overlay, Overlay::EndTrial(..)));
-    vec![Effect::ReadBranch]
+    vec![Effect::ReadGit]
 }
 
 fn kept_text(app: &App, kept: &Kept) -> String {

@@ -75,6 +75,11 @@ fn compose(
     if let Some(branch) = status.branch.as_deref().filter(|_| most >= Detail::Place) {
         left.push(" on ", theme.faint);
         left.push(ellipsis(branch, 30), theme.code);
+        match status.changes {
+            None | Some(0) => {}
+            Some(changes @ ..1000) => left.push(format!(" ±{changes}"), theme.status),
+            Some(_) => left.push(" ±999+", theme.status),
+        }
     }
     let session = status.session.as_ref().and_then(|session| session.label());
     if let Some(name) = session.filter(|_| most >= Detail::Session) {

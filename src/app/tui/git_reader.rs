@@ -1,0 +1,74 @@
+//! Reads what the status line says of the git work tree: branch and number of changed files. Looks
+//! when asked and at no other time; requests that come while it looks are one.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::sync::mpsc::{self, UnboundedSender};
+use tokio::time::{Instant, sleep};
+
+use super::msg::EffectResult;
+use crate::agent::memory::{count_changes, git_head};
+
+/// Time between two counts, and at least ten times as long as one takes: a large repository is not
+/// counted after each of many quick turns.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Reads branch and changes of one folder.
+#[derive(Debug)]
+pub(super) struct GitReader {
+    cwd: PathBuf,
+    results: UnboundedSender<EffectResult>,
+    trusted: bool,
+    /// To the task that counts; none until something was asked for.
+    requests: Option<mpsc::Sender<()>>,
+}
+
+impl GitReader {
+    /// Reads about `cwd`; nothing is started yet. Programs of the repository's choice may run only
+    /// where it is `trusted`.
+    pub(super) fn new(cwd: &Path, trusted: bool, results: UnboundedSender<EffectResult>) -> Self {
+        Self {
+            cwd: cwd.to_owned(),
+            results,
+            trusted,
+            requests: None,
+        }
+    }
+
+    /// Whether the project is trusted is decided anew.
+    pub(super) fn trust(&mut self, trusted: bool) {
+        self.trusted = trusted;
+        self.requests = None;
+    }
+
+    /// Reads both anew.
+    pub(super) fn read(&mut self) {
+        let (cwd, results) = (self.cwd.clone(), self.results.clone());
+        tokio::task::spawn_blocking(move || {
+            let head = git_head(&cwd).map(|head| head.to_string());
+            let _ = results.send(EffectResult::Branch(head));
+        });
+        let requests = match &self.requests {
+            Some(requests) => requests,
+            None => self.requests.insert(self.start()),
+        };
+        // One that waits already is for this one, too.
+        let _ = requests.try_send(());
+    }
+
+    /// Starts the task that counts; it ends when nobody can ask it any more.
+    fn start(&self) -> mpsc::Sender<()> {
+        let (sender, mut requests) = mpsc::channel(1);
+        let (cwd, results, trusted) = (self.cwd.clone(), self.results.clone(), self.trusted);
+        tokio::spawn(async move {
+            while requests.recv().await.is_some() {
+                let began = Instant::now();
+                let changes = count_changes(&cwd, trusted).await;
+                let _ = results.send(EffectResult::Changes(changes));
+                sleep(PAUSE.max(10 * began.elapsed())).await;
+            }
+        });
+        sender
+    }
+}
