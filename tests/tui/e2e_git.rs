@@ -11,7 +11,10 @@ use crate::support::model_server::{Reply, Wire};
 fn changed_files_are_counted_when_they_may_have_changed() {
     let write = json!({"file_path": "new.rs", "content": "fn f() {}\n"});
     let (_server, sandbox) = job::stage_with(vec![
-        Reply::call("write", write).and_call("bash", json!({"command": "until [ -e go ]; do sleep 0.02; done"})),
+        Reply::call("write", write).and_call(
+            "bash",
+            json!({"command": "until [ -e go ]; do sleep 0.02; done"}),
+        ),
         Reply::text("Done."),
     ]);
     sandbox.git_init();
