@@ -10,7 +10,8 @@ use std::sync::Arc;
 use divan::{Bencher, black_box};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use tiller::agent::AgentEvent;
+use tiller::agent::tool::TextDetails;
+use tiller::agent::{AgentEvent, Details, ToolStatus};
 use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::app::tui::transcript::{Drawn, ScrollBy, Transcript};
 use tiller::app::tui::view::transcript::{TranscriptCache, draw};
@@ -222,6 +223,41 @@ fn frame(bencher: Bencher<'_, '_>, lines: usize) {
     let mut stage = Stage::new(conversation(lines));
     stage.frame(AREA);
     bencher.bench_local(move || stage.frame(AREA));
+}
+
+/// A frame of a run that looked at so many files one after the other, while more text comes.
+#[divan::bench(args = [10, 1_000], sample_count = 200, sample_size = 10)]
+fn frame_of_looking(bencher: Bencher<'_, '_>, calls: usize) {
+    let mut stage = Stage::new(Transcript::new());
+    for call in 0..calls {
+        let path = format!("src/folder/file{call}.rs");
+        let details = Details::Text(TextDetails {
+            path,
+            text: "one\ntwo".to_owned(),
+            first_line: 1,
+            line_count: 2,
+            ..TextDetails::default()
+        });
+        let end = AgentEvent::ToolEnd {
+            call_id: call.to_string(),
+            name: "read".to_owned(),
+            status: ToolStatus::Ok,
+            content: Vec::new(),
+            details: Arc::new(details),
+            duration_ms: Some(3),
+        };
+        stage.transcript.apply(&end, 0);
+    }
+    let message = Arc::new(Message::Assistant(AssistantMessage::default()));
+    stage
+        .transcript
+        .apply(&AgentEvent::MessageStart { message }, 0);
+    stage.stream(StreamEvent::TextStart { index: 0 });
+    stage.frame(AREA);
+    bencher.bench_local(move || {
+        stage.delta("word ");
+        stage.frame(AREA)
+    });
 }
 
 /// A frame that scrolls by three rows, back and forth.

@@ -2,9 +2,9 @@
 //! tests' model server, with the budgets beside the figures.
 //!
 //! `cargo bench --bench whole`; `TILLER_BENCH_RUNS=5` for a quick look, `TILLER_BENCH_ONLY=stream`
-//! for one part (start, print, stream, once, turns, moments, abort), `TILLER_BENCH_PROGRAM=PATH` for
-//! another binary. codex and pi stand beside it where they are on PATH. Linux only: memory and CPU
-//! are read from /proc.
+//! for one part (start, print, stream, once, long, turns, moments, abort), `TILLER_BENCH_PROGRAM=PATH`
+//! for another binary. codex and pi stand beside it where they are on PATH. Linux only: memory and
+//! CPU are read from /proc.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -14,7 +14,9 @@
     reason = "a benchmark prints its figures and stops at the first surprise"
 )]
 
+mod long;
 mod process;
+mod program;
 mod raw;
 mod screen;
 mod start;
@@ -29,6 +31,7 @@ mod model_server;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use program::Program;
 use screen::Screen;
 use table::Row;
 
@@ -45,23 +48,41 @@ fn main() {
     let tiller = std::env::var_os("TILLER_BENCH_PROGRAM")
         .map_or_else(|| env!("CARGO_BIN_EXE_tiller").into(), PathBuf::from);
     table::head();
-    let parts: [(&str, &dyn Fn()); 7] = [
+    let tiller = Program::tiller(tiller);
+    let all: Vec<Program> = [tiller.clone()]
+        .into_iter()
+        .chain(Program::peers())
+        .collect();
+    // What takes long is done less often for peers.
+    let each = |measure: &dyn Fn(&Program, usize)| {
+        for program in &all {
+            measure(
+                program,
+                if program.is_tiller() {
+                    runs
+                } else {
+                    runs.min(5)
+                },
+            );
+        }
+    };
+    let parts: [(&str, &dyn Fn()); 8] = [
         ("start", &|| {
-            let size = std::fs::metadata(&tiller).unwrap().len() as f64 / 1e6;
-            Row::of("binary", "MB", "20").print(vec![size]);
-            start::measure("tiller", &tiller, runs);
-            for peer in ["codex", "pi"] {
-                if let Some(path) = on_path(peer) {
-                    start::measure(peer, &path, runs.min(5));
-                }
-            }
+            let size = std::fs::metadata(&tiller.path).unwrap().len() as f64 / 1e6;
+            Row::of("tiller", "binary", "MB", "20").print(vec![size]);
+            each(&start::measure);
         }),
-        ("print", &|| start::print_mode(&tiller, runs)),
-        ("stream", &|| stream::steady(&tiller)),
-        ("once", &|| stream::at_once(&tiller, runs.min(9))),
-        ("turns", &|| turns::many(&tiller)),
-        ("moments", &|| turns::moments(&tiller, runs)),
-        ("abort", &|| turns::abort(&tiller, runs.min(9))),
+        ("print", &|| start::print_mode(&tiller.path, runs)),
+        ("stream", &|| each(&|program, _| stream::steady(program))),
+        ("once", &|| {
+            each(&|program, runs| stream::at_once(program, runs.min(9)))
+        }),
+        ("long", &|| each(&|program, _| long::measure(program))),
+        ("turns", &|| each(&|program, _| turns::many(program))),
+        ("moments", &|| each(&turns::moments)),
+        ("abort", &|| {
+            each(&|program, runs| turns::abort(program, runs.min(9)))
+        }),
     ];
     for (name, part) in parts {
         if only.is_empty() || only == name {
@@ -89,19 +110,13 @@ fn letters(screen: &mut Screen, count: usize) -> Vec<f64> {
         screen.rest(Duration::from_millis(23 + times.len() as u64 % 16));
         typed.push(letter);
         let pressed = screen.press(&letter.to_string());
-        let Some(at) = screen.wait(|text| text.contains(&format!("{typed} "))) else {
+        let Some(at) = screen.wait(|text| text.contains(&typed)) else {
             break;
         };
         times.push((at - pressed).as_secs_f64() * 1e3);
     }
     screen.press("\x15");
     times
-}
-
-fn on_path(name: &str) -> Option<PathBuf> {
-    std::env::split_paths(&std::env::var_os("PATH")?)
-        .map(|folder| folder.join(name))
-        .find(|path| path.is_file())
 }
 
 fn millis(since: Instant) -> f64 {

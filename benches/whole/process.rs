@@ -38,6 +38,22 @@ pub fn cpu(root: u32) -> f64 {
     tree(root).into_iter().map(of_one).sum()
 }
 
+/// How often a thread of theirs was woken so far.
+pub fn wakes(root: u32) -> f64 {
+    let of_thread = |thread: std::path::PathBuf| -> Option<f64> {
+        let text = fs::read_to_string(thread.join("status")).ok()?;
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+        line.trim().parse().ok()
+    };
+    tree(root)
+        .into_iter()
+        .flat_map(|pid| entries(&format!("/proc/{pid}/task")).collect::<Vec<_>>())
+        .filter_map(of_thread)
+        .sum()
+}
+
 fn of_one(pid: u32) -> f64 {
     // Exact, but blind to threads that have ended.
     let living: f64 = entries(&format!("/proc/{pid}/task"))

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use portable_pty::{Child, CommandBuilder, PtySize, native_pty_system};
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
 use crate::model_server::ModelServer;
 use crate::process;
+use crate::program::Program;
 
 /// How long anything may take before a measurement gives up.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -33,38 +34,24 @@ pub struct Screen {
     terminal: vt100::Parser,
     /// When the last piece came.
     last: Instant,
+    master: Box<dyn MasterPty + Send>,
 }
 
 impl Screen {
     /// Starts `program` with `home` as its home and working folder, talking to `server`.
-    pub fn start(program: &Path, home: &Path, server: Option<&ModelServer>) -> Self {
+    pub fn start(program: &Program, home: &Path, server: Option<&ModelServer>) -> Self {
         let pty = native_pty_system().openpty(SIZE).unwrap();
-        let mut command = CommandBuilder::new(program);
-        if server.is_some() {
-            // Peers get no server, so this is tiller, which must not stop for having worked long.
-            command.args(["--max-iterations", "10000"]);
-        }
+        let mut command = CommandBuilder::new(&program.path);
         command.cwd(home);
         command.env_clear();
         for (name, value) in environment(home) {
             command.env(name, value);
         }
-        match server {
-            Some(server) => server
-                .env()
-                .into_iter()
-                .for_each(|(name, value)| command.env(name, value)),
-            // With a key it is the real program; without one the demo would begin.
-            None => {
-                command.env("ANTHROPIC_API_KEY", "none");
-                command.env("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
-            }
-        }
+        program.prepare(&mut command, home, server);
         let mut reader = pty.master.try_clone_reader().unwrap();
         let input = pty.master.take_writer().unwrap();
         let (sender, output) = channel();
         std::thread::spawn(move || {
-            let _master = pty.master;
             let mut buffer = vec![0; 64 * 1024];
             while let Ok(count @ 1..) = reader.read(&mut buffer) {
                 if sender
@@ -89,11 +76,12 @@ impl Screen {
                 0,
             ),
             last: started,
+            master: pty.master,
         }
     }
 
     /// Started, and at rest.
-    pub fn idle(program: &Path, home: &Path, server: Option<&ModelServer>) -> Self {
+    pub fn idle(program: &Program, home: &Path, server: Option<&ModelServer>) -> Self {
         let mut screen = Self::start(program, home, server);
         screen.wait(|text| !text.trim().is_empty());
         screen.rest(Duration::from_millis(500));
@@ -130,6 +118,21 @@ impl Screen {
             .take(end.saturating_duration_since(Instant::now()))
             .is_ok()
         {}
+    }
+
+    /// Makes the terminal so many columns wide: milliseconds until the last byte that this brings.
+    pub fn resize(&mut self, columns: u16) -> Option<f64> {
+        let bytes = self.bytes;
+        let began = Instant::now();
+        let size = PtySize {
+            cols: columns,
+            ..SIZE
+        };
+        self.master.resize(size).unwrap();
+        let (rows, columns) = (NonZeroU16::new(SIZE.rows), NonZeroU16::new(columns));
+        self.terminal.screen_mut().set_size(rows?, columns?);
+        self.rest(Duration::from_millis(400));
+        (self.bytes > bytes).then(|| (self.last - began).as_secs_f64() * 1e3)
     }
 
     /// What the screen shows.

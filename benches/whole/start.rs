@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::model_server::{ModelServer, Reply, Script};
+use crate::program::Program;
 use crate::screen::{Screen, environment};
 use crate::table::Row;
 use crate::{letters, millis, process};
@@ -13,18 +14,18 @@ use crate::{letters, millis, process};
 const REST: Duration = Duration::from_secs(1);
 const WATCH: Duration = Duration::from_secs(3);
 
-pub fn measure(name: &str, program: &Path, runs: usize) {
+pub fn measure(program: &Program, runs: usize) {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     let row = |what, unit, budget| Row {
-        program: name,
+        program: program.name(),
         what,
         unit,
         budget,
     };
     row("--version", "ms", "3").measure(runs, || {
         let began = Instant::now();
-        let mut command = Command::new(program);
+        let mut command = Command::new(&program.path);
         command.arg("--version").env_clear().envs(environment(home));
         finish(command);
         Some(millis(began))
@@ -37,11 +38,7 @@ pub fn measure(name: &str, program: &Path, runs: usize) {
     row("start to a letter typed at once", "ms", "10").measure(runs, || {
         let mut screen = Screen::start(program, home, None);
         screen.press("ω");
-        // A terminal that has not been taken yet echoes too; the editor's border does not.
-        let at = screen.wait(|text| {
-            text.lines()
-                .any(|line| line.starts_with('│') && line.contains('ω'))
-        })?;
+        let at = screen.wait(|text| program.holds(text, 'ω'))?;
         Some((at - screen.started).as_secs_f64() * 1e3)
     });
     let mut screen = Screen::idle(program, home, None);
@@ -52,8 +49,9 @@ pub fn measure(name: &str, program: &Path, runs: usize) {
     screen.rest(REST);
     row("memory when idle, all processes (PSS)", "MB", "12")
         .print(vec![process::memory(screen.pid())]);
-    let (cpu, bytes) = (screen.cpu(), screen.bytes);
+    let (cpu, bytes, woken) = (screen.cpu(), screen.bytes, process::wakes(screen.pid()));
     screen.rest(WATCH);
+    row("wake-ups when idle, over 3 s", "", "0").print(vec![process::wakes(screen.pid()) - woken]);
     row("CPU when idle, over 3 s", "ms", "0").print(vec![screen.cpu() - cpu]);
     row("bytes to the terminal when idle, over 3 s", "B", "0")
         .print(vec![(screen.bytes - bytes) as f64]);
@@ -63,7 +61,13 @@ pub fn measure(name: &str, program: &Path, runs: usize) {
 pub fn print_mode(program: &Path, runs: usize) {
     let home = tempfile::tempdir().unwrap();
     let server = ModelServer::start(Script::of([Reply::text("Fine, thank you.").repeat()]));
-    Row::of("-p, whole run (a local server answers)", "ms", "25").measure(runs, || {
+    Row::of(
+        "tiller",
+        "-p, whole run (a local server answers)",
+        "ms",
+        "25",
+    )
+    .measure(runs, || {
         let began = Instant::now();
         let mut command = Command::new(program);
         command
@@ -76,7 +80,7 @@ pub fn print_mode(program: &Path, runs: usize) {
         (answer.trim() == "Fine, thank you.").then(|| millis(began))
     });
     let body = server.next_request(0).raw_body;
-    Row::of("first request, JSON", "kB", "10").print(vec![body.len() as f64 / 1e3]);
+    Row::of("tiller", "first request, JSON", "kB", "10").print(vec![body.len() as f64 / 1e3]);
 }
 
 /// Runs a command to its end; its standard output.

@@ -1,9 +1,9 @@
 //! Long and fast answers: what a delta costs, what a key meets meanwhile, what reaches the terminal.
 
-use std::path::Path;
 use std::time::Duration;
 
 use crate::model_server::{ModelServer, Reply, Script};
+use crate::program::Program;
 use crate::screen::Screen;
 use crate::table::Row;
 use crate::{letters, process, raw};
@@ -16,7 +16,7 @@ const PIECE: usize = 20;
 const WATCH: Duration = Duration::from_secs(5);
 
 /// 500 deltas a second.
-pub fn steady(program: &Path) {
+pub fn steady(program: &Program) {
     let home = tempfile::tempdir().unwrap();
     let text = markdown(6_500 * TOKEN);
     let server = ModelServer::start(Script::of([Reply::new().say_slowly(text, TOKEN, 2)]));
@@ -31,18 +31,30 @@ pub fn steady(program: &Path) {
     let seconds = began.elapsed().as_secs_f64();
     let used = (screen.cpu() - cpu) / seconds / 10.0;
     let written = (screen.bytes - bytes) as f64 / seconds / 1e3;
-    Row::of("CPU at 500 deltas/s of markdown", "%", "8").print(vec![used]);
-    Row::of("... bytes to the terminal, per second", "kB", "").print(vec![written]);
-    Row::of("key to screen at 500 deltas/s", "ms", "p50 2, p95 8").print(letters(&mut screen, 100));
+    Row::of(program.name(), "CPU at 500 deltas/s of markdown", "%", "8").print(vec![used]);
+    Row::of(
+        program.name(),
+        "... bytes to the terminal, per second",
+        "kB",
+        "",
+    )
+    .print(vec![written]);
+    Row::of(
+        program.name(),
+        "key to screen at 500 deltas/s",
+        "ms",
+        "p50 2, p95 8",
+    )
+    .print(letters(&mut screen, 100));
     server.wait_answered(0);
     let request = server.next_request(0);
     let took = request.answered.unwrap() - request.at;
     let rate = 6_500.0 / took.as_secs_f64();
-    Row::of("... deltas/s that were really sent", "", "").print(vec![rate]);
+    Row::of(program.name(), "... deltas/s that were really sent", "", "").print(vec![rate]);
 }
 
 /// 200 KB at once, several times in fresh programs; then the same question for a megabyte.
-pub fn at_once(program: &Path, runs: usize) {
+pub fn at_once(program: &Program, runs: usize) {
     let reply = |bytes| {
         let mut reply = Reply::text(format!("{}\n\nThe very end.", markdown(bytes)));
         reply.split = Some(PIECE);
@@ -64,16 +76,28 @@ pub fn at_once(program: &Path, runs: usize) {
             .map_while(|_| answer(program, reply(bytes)))
             .collect();
         let column = |at: usize| figures.iter().map(|figures| figures[at]).collect();
-        Row::of(&format!("{what}: wall"), "ms", budgets[0]).print(column(0));
-        Row::of(&format!("{what}: wall, the server alone"), "ms", "").print(server);
-        Row::of(&format!("{what}: CPU"), "ms", budgets[1]).print(column(1));
-        Row::of(&format!("{what}: to the terminal"), "kB", budgets[2]).print(column(2));
-        Row::of(&format!("{what}: memory after"), "MB", "").print(column(3));
+        Row::of(program.name(), &format!("{what}: wall"), "ms", budgets[0]).print(column(0));
+        Row::of(
+            program.name(),
+            &format!("{what}: wall, the server alone"),
+            "ms",
+            "",
+        )
+        .print(server);
+        Row::of(program.name(), &format!("{what}: CPU"), "ms", budgets[1]).print(column(1));
+        Row::of(
+            program.name(),
+            &format!("{what}: to the terminal"),
+            "kB",
+            budgets[2],
+        )
+        .print(column(2));
+        Row::of(program.name(), &format!("{what}: memory after"), "MB", "").print(column(3));
     }
 }
 
 /// Wall and CPU time in ms, kB to the terminal, MB in memory after.
-fn answer(program: &Path, reply: Reply) -> Option<[f64; 4]> {
+fn answer(program: &Program, reply: Reply) -> Option<[f64; 4]> {
     let home = tempfile::tempdir().unwrap();
     let server = ModelServer::start(Script::of([reply]));
     let mut screen = Screen::idle(program, home.path(), Some(&server));
@@ -93,7 +117,7 @@ fn answer(program: &Path, reply: Reply) -> Option<[f64; 4]> {
 }
 
 /// So many bytes of what models write.
-fn markdown(bytes: usize) -> String {
+pub fn markdown(bytes: usize) -> String {
     let mut text = String::with_capacity(bytes + 1_000);
     for section in 1.. {
         if text.len() >= bytes {

@@ -19,10 +19,9 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// A row about tiller.
-    pub fn of(what: &'a str, unit: &'a str, budget: &'a str) -> Self {
+    pub fn of(program: &'a str, what: &'a str, unit: &'a str, budget: &'a str) -> Self {
         Self {
-            program: "tiller",
+            program,
             what,
             unit,
             budget,

@@ -1,11 +1,11 @@
 //! Runs of many turns, and the short moments of one: a prompt leaves, a word comes, a run stops.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use crate::model_server::{ModelServer, Reply, Script};
+use crate::program::Program;
 use crate::screen::Screen;
 use crate::table::Row;
 use crate::{letters, process};
@@ -13,18 +13,17 @@ use crate::{letters, process};
 const TURNS: usize = 200;
 /// Messages of a long session.
 const LONG: usize = 1_000;
-/// What the activity line says as long as something runs.
-const RUNS: &str = "Esc stops";
 
 /// 200 turns of one tool call each: commands, then files.
-pub fn many(program: &Path) {
+pub fn many(program: &Program) {
     let commands = (0..TURNS).map(|turn| {
-        let command = format!("echo turn {turn}; seq 1 40");
-        Reply::new()
-            .say(format!("Turn {turn}: I run the next one."))
-            .and_call("bash", json!({"command": command}))
+        let say = format!("Turn {turn}: I run the next one.");
+        program.command(say, &format!("echo turn {turn}; seq 1 40"))
     });
     turns(program, "200 turns with a command", commands.collect());
+    if program.has_no_read() {
+        return;
+    }
     let reads = (0..TURNS).map(|turn| {
         Reply::new()
             .say(format!("Turn {turn}: I read on."))
@@ -36,7 +35,7 @@ pub fn many(program: &Path) {
     turns(program, "200 turns with a read", reads.collect());
 }
 
-fn turns(program: &Path, what: &str, mut replies: Vec<Reply>) {
+fn turns(program: &Program, what: &str, mut replies: Vec<Reply>) {
     let home = tempfile::tempdir().unwrap();
     let lines: Vec<String> = (0..1_000)
         .map(|line| format!("line {line} of some notes that a model might want to read"))
@@ -48,26 +47,37 @@ fn turns(program: &Path, what: &str, mut replies: Vec<Reply>) {
     let cpu = screen.cpu();
     let pressed = screen.press("go\r");
     let Some(done) =
-        screen.wait(|text| text.contains("All of it is done.") && !text.contains(RUNS))
+        screen.wait(|text| text.contains("All of it is done.") && !program.is_busy(text))
     else {
         return;
     };
     screen.rest(Duration::from_millis(500));
     let row = |part: &'static str| format!("{what}: {part}");
-    Row::of(&row("CPU, children too"), "s", "1").print(vec![(screen.cpu() - cpu) / 1e3]);
-    Row::of(&row("wall, server too"), "s", "").print(vec![(done - pressed).as_secs_f64()]);
-    Row::of(&row("memory after"), "MB", "25").print(vec![process::memory(screen.pid())]);
-    Row::of(&row("key to screen after"), "ms", "p50 1, p95 2").print(letters(&mut screen, 60));
+    Row::of(program.name(), &row("CPU, children too"), "s", "1")
+        .print(vec![(screen.cpu() - cpu) / 1e3]);
+    Row::of(program.name(), &row("wall, server too"), "s", "")
+        .print(vec![(done - pressed).as_secs_f64()]);
+    Row::of(program.name(), &row("memory after"), "MB", "25")
+        .print(vec![process::memory(screen.pid())]);
+    Row::of(
+        program.name(),
+        &row("key to screen after"),
+        "ms",
+        "p50 1, p95 2",
+    )
+    .print(letters(&mut screen, 60));
 }
 
 /// Enter to the request, delta to the screen; in a new session, then in a long one.
-pub fn moments(program: &Path, runs: usize) {
+pub fn moments(program: &Program, runs: usize) {
     prompts(program, runs, 0);
-    prompts(program, runs, LONG / 2);
+    if !program.has_no_read() {
+        prompts(program, runs, LONG / 2);
+    }
 }
 
 /// The same after `turns` turns, of a call and its result each.
-fn prompts(program: &Path, runs: usize, turns: usize) {
+fn prompts(program: &Program, runs: usize, turns: usize) {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(
         home.path().join("notes.txt"),
@@ -94,7 +104,7 @@ fn prompts(program: &Path, runs: usize, turns: usize) {
     if turns > 0 {
         before = turns + 1;
         screen.press("go\r");
-        screen.wait(|text| text.contains("All of it is done.") && !text.contains(RUNS));
+        screen.wait(|text| text.contains("All of it is done.") && !program.is_busy(text));
         screen.rest(Duration::from_millis(500));
     }
     let (mut left, mut whole, mut shown) = (Vec::new(), Vec::new(), Vec::new());
@@ -117,7 +127,7 @@ fn prompts(program: &Path, runs: usize, turns: usize) {
             break;
         };
         shown.push(ms(at - released));
-        screen.wait(|text| !text.contains(RUNS));
+        screen.wait(|text| !program.is_busy(text));
         screen.rest(Duration::from_millis(60));
     }
     let session = match turns {
@@ -126,22 +136,42 @@ fn prompts(program: &Path, runs: usize, turns: usize) {
     };
     let first = left.drain(..1.min(left.len())).collect();
     if turns == 0 {
-        Row::of("Enter to first byte, the very first", "ms", "").print(first);
+        Row::of(
+            program.name(),
+            "Enter to first byte, the very first",
+            "ms",
+            "",
+        )
+        .print(first);
     }
-    Row::of(&format!("Enter to first byte{session}"), "ms", "2").print(left);
-    Row::of(&format!("Enter to last byte{session}"), "ms", "").print(whole.split_off(1));
-    Row::of(&format!("delta to screen{session}"), "ms", "2").print(shown);
+    Row::of(
+        program.name(),
+        &format!("Enter to first byte{session}"),
+        "ms",
+        "2",
+    )
+    .print(left);
+    Row::of(
+        program.name(),
+        &format!("Enter to last byte{session}"),
+        "ms",
+        "",
+    )
+    .print(whole.split_off(1));
+    Row::of(
+        program.name(),
+        &format!("delta to screen{session}"),
+        "ms",
+        "2",
+    )
+    .print(shown);
 }
 
 /// Esc to the free prompt, and until nothing lives.
-pub fn abort(program: &Path, runs: usize) {
+pub fn abort(program: &Program, runs: usize) {
     let stalled = (0..runs).map(|run| Reply::text(format!("Begun {run}.")).stall());
-    let commands = (0..runs).map(|_| {
-        Reply::call(
-            "bash",
-            json!({"command": "sleep 77 & setsid sleep 78 & wait"}),
-        )
-    });
+    let commands = (0..runs)
+        .map(|_| program.command("I wait.".to_owned(), "sleep 77 & setsid sleep 78 & wait"));
     let stalled: Vec<Reply> = stalled.collect();
     // A lone Esc could be the begin of another key, so it takes 25 ms to be one; Ctrl+C is sure.
     for (what, key, replies, children) in [
@@ -169,12 +199,12 @@ pub fn abort(program: &Path, runs: usize) {
             if children == 0 {
                 screen.wait(|text| text.contains(&begun));
             } else {
-                screen.wait(|text| text.contains(RUNS));
+                screen.wait(|text| program.is_busy(text));
                 until(&mut screen, |count| count > children);
             }
             screen.rest(Duration::from_millis(60));
             let pressed = screen.press(key);
-            let Some(at) = screen.wait(|text| !text.contains(RUNS)) else {
+            let Some(at) = screen.wait(|text| !program.is_busy(text)) else {
                 break;
             };
             free.push(ms(at - pressed));
@@ -182,9 +212,15 @@ pub fn abort(program: &Path, runs: usize) {
             dead.push(ms(pressed.elapsed()));
             screen.rest(Duration::from_millis(1_100));
         }
-        Row::of(what, "ms", "30").print(free);
+        Row::of(program.name(), what, "ms", "30").print(free);
         if children > 0 {
-            Row::of("Esc to every process dead", "ms", "2100 at worst").print(dead);
+            Row::of(
+                program.name(),
+                "Esc to every process dead",
+                "ms",
+                "2100 at worst",
+            )
+            .print(dead);
         }
     }
 }

@@ -2,11 +2,8 @@
 //! them belong to it while they are folded.
 
 use super::cell::{Cell, CellBody, Fold, ThinkingState, ToolCell};
-use super::cells::Neighbor;
+use super::pages::{cell_at, page_of};
 use super::state::Transcript;
-
-/// Cells that are looked at in each direction.
-const MAX_CELLS: usize = 400;
 
 /// Calls that only look, right after each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,30 +15,17 @@ pub(crate) struct LookGroup {
 }
 
 impl Transcript {
-    /// The group that a cell is part of: two calls or more.
+    /// The group that a cell is part of: two calls or more. It does not go beyond the cell's page, so
+    /// that it is the same whatever else is there.
     pub(crate) fn look_group(&self, index: usize) -> Option<LookGroup> {
         if self.shows_previews() || !self.cell(index).is_some_and(may_belong) {
             return None;
         }
-        let mut cells = Vec::new();
-        let mut at = index;
-        while let Neighbor::Cell(before) = self.before(at)
-            && cells.len() < MAX_CELLS
-            && self.cell(before).is_some_and(may_belong)
-        {
-            cells.push(before);
-            at = before;
-        }
-        cells.reverse();
-        cells.push(index);
-        at = index + 1;
-        while let Neighbor::Cell(next) = self.at_or_after(at)
-            && cells.len() < 2 * MAX_CELLS
-            && self.cell(next).is_some_and(may_belong)
-        {
-            cells.push(next);
-            at = next + 1;
-        }
+        let belongs = |cell: &usize| self.cell(*cell).is_some_and(may_belong);
+        let page = cell_at(page_of(index), 0);
+        let before = (page..index).rev().take_while(belongs).last();
+        let start = before.unwrap_or(index);
+        let cells: Vec<usize> = (start..).take_while(belongs).collect();
         let is_call = |cell: &usize| self.looking_call(*cell).is_some();
         let first = cells.iter().position(is_call)?;
         let last = cells.iter().rposition(is_call)?;

@@ -1,7 +1,7 @@
 //! How a cell stands among others: the blank rows before it, and what it shows of the group that it is
 //! part of.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::rows::{Header, Part, PartRow, is_one_line, subject_of};
@@ -100,32 +100,36 @@ fn parts(transcript: &Transcript, group: &LookGroup) -> Vec<(usize, Part)> {
         .collect();
     let is_read = |tool: &ToolCell| tool.name == "read";
     // Those that one row is enough for.
-    let merged: Vec<usize> = calls
+    let merged: BTreeSet<usize> = calls
         .iter()
         .filter(|(_, cell, tool)| {
             !group.is_listed && is_read(tool) && cell.fold == Fold::Folded && !has_failed(tool)
         })
         .map(|(index, ..)| *index)
         .collect();
-    let merged = if merged.len() > 1 { merged } else { Vec::new() };
+    let merged = if merged.len() > 1 {
+        merged
+    } else {
+        BTreeSet::new()
+    };
     let quiet = calls.iter().filter(|(index, cell, _)| {
         !group.is_listed && cell.fold == Fold::Folded && !merged.contains(index)
     });
     let quiet: Vec<usize> = quiet.map(|(index, ..)| *index).collect();
-    let left_out = &quiet[..quiet.len().saturating_sub(ROWS)];
+    let left_out: BTreeSet<usize> = quiet.iter().copied().rev().skip(ROWS).collect();
 
     let mut names: Vec<String> = Vec::new();
+    let mut known: HashSet<String> = HashSet::new();
     let mut header = Header::default();
     for (index, _, tool) in &calls {
         header.is_running |= !matches!(tool.state, ToolState::Finished(_));
         match tool.name.as_str() {
             "read" => {
                 let name = subject_of(tool);
-                let is_known = names.contains(&name);
-                if merged.contains(index) && !name.is_empty() && !is_known {
-                    names.push(name);
+                if !merged.contains(index) {
                     header.files += 1;
-                } else if !merged.contains(index) {
+                } else if !name.is_empty() && known.insert(name.clone()) {
+                    names.push(name);
                     header.files += 1;
                 }
             }
