@@ -6,7 +6,7 @@ use tiller::app::tui::msg::{EffectResult, Msg};
 
 use super::app_kit::*;
 
-fn usage() -> ContextUsage {
+pub(super) fn usage() -> ContextUsage {
     let parts = [
         (ContextKind::Prompt, 1_240, 0),
         (ContextKind::Tools, 2_100, 9),

@@ -15,7 +15,7 @@ fn command(tui: &mut TestTui, text: &str) -> Vec<Effect> {
     tui.key("enter")
 }
 
-fn providers() -> Msg {
+pub(super) fn providers() -> Msg {
     let provider = |name: &str, place: Option<&str>| ProviderKey {
         name: name.into(),
         place: place.map(str::to_owned),

@@ -18,12 +18,12 @@ use tiller::llm::{AssistantMessage, Content, Message, StopReason};
 
 use super::app_kit::*;
 
-fn command(id: u64, command: &str) -> Arc<Question> {
+pub(super) fn command(id: u64, command: &str) -> Arc<Question> {
     command_with(id, command, Vec::new())
 }
 
 /// A question that a rule would answer.
-fn with_rule(id: u64, command: &str) -> Arc<Question> {
+pub(super) fn with_rule(id: u64, command: &str) -> Arc<Question> {
     command_with(id, command, vec![rule(command)])
 }
 
@@ -51,7 +51,7 @@ fn command_with(id: u64, command: &str, suggestions: Vec<Rule>) -> Arc<Question>
     })
 }
 
-fn choice(id: u64) -> Arc<Question> {
+pub(super) fn choice(id: u64) -> Arc<Question> {
     Arc::new(Question {
         id,
         call_id: format!("c{id}"),
@@ -71,7 +71,7 @@ fn asked(questions: &[Arc<Question>]) -> TestTui {
     tui
 }
 
-fn ask(tui: &mut TestTui, questions: &[Arc<Question>]) {
+pub(super) fn ask(tui: &mut TestTui, questions: &[Arc<Question>]) {
     tui.agent(AgentEvent::State(RunState::Running {
         phase: Phase::Asking,
     }));
@@ -413,7 +413,7 @@ fn the_keys_give_way_to_a_small_screen() {
 }
 
 /// A question about a new file of so many lines.
-fn change(id: u64, count: usize) -> Arc<Question> {
+pub(super) fn change(id: u64, count: usize) -> Arc<Question> {
     let lines: Vec<String> = (1..=count).map(|at| format!("+{at:3} line {at}")).collect();
     let details = Details::Diff(DiffDetails {
         path: "src/new.rs".into(),

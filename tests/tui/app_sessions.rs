@@ -40,7 +40,7 @@ fn result(result: SessionResult) -> Msg {
     Msg::Done(EffectResult::Session(result))
 }
 
-fn row(name: &str, title: &str, state: SessionState, now: i64) -> SessionRow {
+pub(super) fn row(name: &str, title: &str, state: SessionState, now: i64) -> SessionRow {
     SessionRow {
         path: format!("/s/{name}.jsonl").into(),
         id: name.into(),
@@ -433,7 +433,7 @@ fn all_folders_are_a_key_away() {
     assert!(frame.contains("~/other"), "{frame}");
 }
 
-fn refused(why: Refusal) -> Refused {
+pub(super) fn refused(why: Refusal) -> Refused {
     Refused {
         path: "/s/b.jsonl".into(),
         label: "Write the docs".into(),

@@ -17,7 +17,7 @@ fn row(key: &str, value: impl Into<Value>, is_set: bool, about: &str) -> Setting
     }
 }
 
-fn rows() -> Msg {
+pub(super) fn rows() -> Msg {
     Msg::Done(EffectResult::Settings(Ok(vec![
         row(
             "agent.max_iterations",

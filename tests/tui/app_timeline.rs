@@ -118,7 +118,7 @@ fn list(tui: &mut TestTui) -> &mut IterationPicker {
     }
 }
 
-fn stored(numbers: std::ops::RangeInclusive<usize>) -> Arc<[IterationSummary]> {
+pub(super) fn stored(numbers: std::ops::RangeInclusive<usize>) -> Arc<[IterationSummary]> {
     let row = |number: usize| IterationSummary {
         number,
         began: 1_000,

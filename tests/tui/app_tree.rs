@@ -53,7 +53,7 @@ fn result(session: &mut Session, tool: &str) -> NodeId {
 }
 
 /// A session with two branches; it goes on at the end of the first.
-fn session() -> Session {
+pub(super) fn session() -> Session {
     let mut session = Session::unstored(Path::new("/w"));
     user(&mut session, "Fix the login");
     answer(&mut session, "", &["grep", "read"]);

@@ -11,14 +11,18 @@ use tiller::app::tui::msg::Msg;
 
 use super::app_kit::TestTui;
 
-fn open_trial() -> TestTui {
+pub(super) fn trial() -> AgentEvent {
     let trial: Trial = serde_json::from_value(json!({
         "id": "t", "session": "/s/own.jsonl", "cwd": "/home/me/shop", "root": "/home/me/shop",
         "tree": "/try/t/shop", "folder": "/try/t", "commonDir": "/home/me/shop/.git", "gitDir": "/g",
     }))
     .unwrap();
+    AgentEvent::Trial(TrialEvent::Open(Arc::new(trial)))
+}
+
+fn open_trial() -> TestTui {
     let mut tui = TestTui::new(80, 24);
-    tui.agent(AgentEvent::Trial(TrialEvent::Open(Arc::new(trial))));
+    tui.agent(trial());
     assert!(tui.frame().contains("d discards"));
     tui
 }

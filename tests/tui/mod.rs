@@ -19,6 +19,7 @@ mod app_tree;
 mod app_trials;
 mod app_undo;
 mod keymap;
+mod matrix;
 mod models;
 mod screen_away;
 mod screen_buffer;

@@ -32,7 +32,7 @@ fn missing() -> KeyState {
     KeyState::Missing("Set it with: export OPENAI_API_KEY=YOUR_KEY".into())
 }
 
-fn listing() -> Arc<ModelList> {
+pub(super) fn listing() -> Arc<ModelList> {
     let mut own = row("anthropic/x", 0, (0.0, 0.0), KeyState::Ready);
     own.model = Arc::new(Model {
         prices: Prices {

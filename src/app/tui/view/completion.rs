@@ -99,7 +99,7 @@ fn draw_row(
     row: Rect,
     buffer: &mut Buffer,
 ) {
-    let dim = style.patch(app.theme.dim);
+    let dim = popup::beside(&app.theme, style);
     let room = usize::from(row.width);
     let alone = candidate.detail.is_empty() && candidate.key.is_empty();
     let label = ellipsis_middle(&candidate.label, if alone { room } else { columns.max(1) });

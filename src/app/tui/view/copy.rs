@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, open};
+use super::popup::{PopupDrawn, beside, box_columns, draw_matches, draw_query, open};
 use crate::app::action::Action;
 use crate::app::humanize::plural;
 use crate::app::tui::app::App;
@@ -52,13 +52,14 @@ pub fn draw(app: &App, list: &CopyPicker, room: Rect, buffer: &mut Buffer) -> Po
             let first = ellipsis(lines.next().unwrap_or_default().trim(), text_columns);
             let kind = ellipsis(item.kind.name(), KIND - 1);
             let count = item.text.lines().count() as u64;
-            let mut line = StyledLine::of(format!("{kind:<KIND$}"), style.patch(theme.dim));
+            let quiet = beside(theme, style);
+            let mut line = StyledLine::of(format!("{kind:<KIND$}"), quiet);
             line.push(first, style);
             let used = line.width();
             let amount = plural(count, "line", "lines");
             let gap = usize::from(area.width).saturating_sub(used + amount.len() + 1);
             line.push(" ".repeat(gap.max(1)), style);
-            line.with(amount, style.patch(theme.dim))
+            line.with(amount, quiet)
         },
     );
     PopupDrawn {

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, box_columns, draw_matches, open};
+use super::popup::{PopupDrawn, beside, box_columns, draw_matches, open};
 use crate::app::action::Action;
 use crate::app::humanize::abbreviate_home;
 use crate::app::tui::app::App;
@@ -57,12 +57,7 @@ pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> Po
             .get(at)
             .map(|way| words(app, way))
             .unwrap_or_default();
-        let selected = style == theme.popup_selected;
-        let quiet = if selected {
-            style
-        } else {
-            style.patch(theme.dim)
-        };
+        let quiet = beside(theme, style);
         StyledLine::of(format!("{}  {what:<18}", at + 1), style).with(format!("  {more}"), quiet)
     })
 }

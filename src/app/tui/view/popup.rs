@@ -12,6 +12,7 @@ use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{Pager, Picker};
 use crate::app::tui::text::width::{ellipsis, fit_end, width};
+use crate::app::tui::theme::Theme;
 
 /// What a frame found out about a popup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,6 +124,16 @@ pub fn draw_matches(
         },
         top,
         ..PopupDrawn::default()
+    }
+}
+
+/// The style of what stands beside the subject of a row: quiet, but not on the ground of the selected
+/// row, where dim letters cannot be read.
+pub fn beside(theme: &Theme, row: Style) -> Style {
+    if row == theme.popup_selected {
+        row
+    } else {
+        row.patch(theme.dim)
     }
 }
 

@@ -1,0 +1,231 @@
+//! A scene as one compact text, and what holds of every scene whatever it shows.
+
+use std::fmt::Write;
+
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
+use tiller::app::tui::theme::{ColorDepth, Theme};
+
+use super::super::app_kit::{TestTui, text_of};
+
+const SIZES: [(u16, u16); 3] = [(40, 10), (80, 24), (160, 50)];
+/// The size whose styles are shown.
+const STYLED: (u16, u16) = (80, 24);
+const COLORS: [(&str, &str, ColorDepth); 4] = [
+    ("dark", "dark", ColorDepth::TrueColor),
+    ("light", "light", ColorDepth::TrueColor),
+    ("ansi", "ansi", ColorDepth::Ansi16),
+    ("NO_COLOR", "dark", ColorDepth::None),
+];
+const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+/// The scene at all sizes and in all colors.
+pub fn of(name: &str, play: fn(&mut TestTui)) -> String {
+    let mut picture = String::new();
+    for (width, height) in SIZES {
+        let frames = COLORS.map(|colors| frame(width, height, colors, play));
+        let [dark, others @ ..] = &frames;
+        let text = text_of(dark);
+        let _ = writeln!(picture, "== {width}x{height}");
+        rows(&mut picture, &text);
+        for ((colors, ..), other) in COLORS[1..].iter().zip(others) {
+            differing_rows(&mut picture, colors, &text, &text_of(other));
+        }
+        for ((colors, ..), frame) in COLORS.iter().zip(&frames) {
+            let wrong = faults(colors, frame);
+            assert!(
+                wrong.is_empty(),
+                "{name} at {width}x{height} in {colors}: {wrong:#?}\n{}",
+                text_of(frame)
+            );
+        }
+        if (width, height) == STYLED {
+            styles(&mut picture, &frames);
+        }
+    }
+    picture
+}
+
+/// The scene, drawn. What lies between its steps is drawn too: some keys mean what stands there.
+fn frame(
+    width: u16,
+    height: u16,
+    (_, theme, depth): (&str, &str, ColorDepth),
+    play: fn(&mut TestTui),
+) -> Buffer {
+    let mut tui = TestTui::new(width, height);
+    tui.app.theme = Theme::load(theme, depth).expect("built in");
+    tui.app.themes.depth = depth;
+    tui.app.themes.wanted = theme.to_owned();
+    play(&mut tui);
+    // The first frame says where things are; what depends on that stands in the next.
+    tui.frame();
+    let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+    tui.paint(&mut buffer);
+    buffer
+}
+
+/// The text; rows of blanks are counted.
+fn rows(picture: &mut String, text: &str) {
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let mut blank = usize::from(line.is_empty());
+        while blank > 0 && lines.next_if(|line| line.is_empty()).is_some() {
+            blank += 1;
+        }
+        let _ = match blank {
+            0 | 1 => writeln!(picture, "{line}"),
+            rows => writeln!(picture, "({rows} blank rows)"),
+        };
+    }
+}
+
+/// Without colors, shapes take the place of grounds; everything else is the same text.
+fn differing_rows(picture: &mut String, colors: &str, text: &str, other: &str) {
+    if text == other {
+        return;
+    }
+    let _ = writeln!(picture, "-- in {colors}");
+    let rows = text.lines().zip(other.lines()).enumerate();
+    for (row, (_, line)) in rows.filter(|(_, (one, other))| one != other) {
+        let _ = writeln!(picture, "{row}: {line}");
+    }
+}
+
+/// Rows of runs: a letter for each combination of styles, how many cells; the last one reaches to the
+/// edge. Below it the letters.
+fn styles(picture: &mut String, frames: &[Buffer; 4]) {
+    let mut known: Vec<[Style; 4]> = Vec::new();
+    let mut rows: Vec<(String, usize)> = Vec::new();
+    let width = usize::from(frames[0].area.width);
+    for y in 0..frames[0].area.height {
+        let mut runs: Vec<(usize, usize)> = Vec::new();
+        for x in 0..frames[0].area.width {
+            let all = [0, 1, 2, 3].map(|at| seen(&frames[at][(x, y)]));
+            let at = known.iter().position(|one| *one == all);
+            let at = at.unwrap_or_else(|| {
+                known.push(all);
+                known.len() - 1
+            });
+            match runs.last_mut() {
+                Some((last, count)) if *last == at => *count += 1,
+                _ => runs.push((at, 1)),
+            }
+        }
+        let mut row = String::new();
+        let mut column = 0;
+        for (at, count) in runs {
+            column += count;
+            let letter = LETTERS.chars().nth(at).unwrap_or('?');
+            row.push(letter);
+            if column < width {
+                let _ = write!(row, "{count} ");
+            }
+        }
+        match rows.last_mut() {
+            Some((last, count)) if *last == row => *count += 1,
+            _ => rows.push((row, 1)),
+        }
+    }
+    let _ = writeln!(picture, "== styles at {}x{}", STYLED.0, STYLED.1);
+    for (row, count) in rows {
+        let times = if count > 1 {
+            format!("  ({count} rows)")
+        } else {
+            String::new()
+        };
+        let _ = writeln!(picture, "{row}{times}");
+    }
+    for (letter, all) in LETTERS.chars().zip(&known) {
+        let all = all.map(style_text);
+        let _ = writeln!(
+            picture,
+            "{letter}  {:<30} {:<30} {:<30} {}",
+            all[0], all[1], all[2], all[3]
+        );
+    }
+}
+
+/// What can be seen of a cell's style: the ink of a blank cannot.
+fn seen(cell: &Cell) -> Style {
+    let style = cell.style();
+    let drawn = Modifier::REVERSED | Modifier::UNDERLINED | Modifier::CROSSED_OUT;
+    if cell.symbol().trim().is_empty() && !style.add_modifier.intersects(drawn) {
+        return Style {
+            fg: None,
+            add_modifier: Modifier::empty(),
+            ..style
+        };
+    }
+    style
+}
+
+fn style_text(style: Style) -> String {
+    let color = |color: Option<Color>| match color {
+        None | Some(Color::Reset) => "-".to_owned(),
+        Some(color) => color.to_string().to_lowercase(),
+    };
+    let mut text = color(style.fg);
+    if !matches!(style.bg, None | Some(Color::Reset)) {
+        let _ = write!(text, " on {}", color(style.bg));
+    }
+    if !style.add_modifier.is_empty() {
+        let words = format!("{:?}", style.add_modifier);
+        let _ = write!(text, " {}", words.to_lowercase().replace(" | ", " "));
+    }
+    text
+}
+
+/// What is wrong with a frame in these colors.
+fn faults(colors: &str, frame: &Buffer) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (at, cell) in frame.content.iter().enumerate() {
+        let (x, y) = frame.pos_of(at);
+        let style = seen(cell);
+        let both = [style.fg, style.bg].map(Option::unwrap_or_default);
+        let fine = match colors {
+            "NO_COLOR" => both == [Color::Reset; 2],
+            "ansi" => both
+                .iter()
+                .all(|color| !matches!(color, Color::Rgb(..) | Color::Indexed(16..))),
+            _ => is_readable(cell, colors == "light"),
+        };
+        if !fine {
+            let style = style_text(style);
+            wrong.push(format!("{x},{y} {:?}: {style}", cell.symbol()));
+        }
+    }
+    wrong
+}
+
+/// Whether letters have a contrast of 4.5, as WCAG measures it; lines and marks need less.
+fn is_readable(cell: &Cell, light: bool) -> bool {
+    if !cell.symbol().chars().any(char::is_alphanumeric) {
+        return true;
+    }
+    // What stands where the terminal's own colors are used.
+    let (ink, ground) = if light {
+        ((0x1f, 0x24, 0x30), (0xff, 0xff, 0xff))
+    } else {
+        ((0xd8, 0xda, 0xe0), (0x16, 0x18, 0x1d))
+    };
+    let rgb = |color: Color, usual: (u8, u8, u8)| match color {
+        Color::Rgb(r, g, b) => (r, g, b),
+        _ => usual,
+    };
+    let (ink, ground) = (rgb(cell.fg, ink), rgb(cell.bg, ground));
+    let luminance = |(r, g, b): (u8, u8, u8)| {
+        let linear = |channel: u8| {
+            let value = f64::from(channel) / 255.0;
+            if value <= 0.04045 {
+                value / 12.92
+            } else {
+                ((value + 0.055) / 1.055).powf(2.4)
+            }
+        };
+        0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+    };
+    let (one, other) = (luminance(ink), luminance(ground));
+    (one.max(other) + 0.05) / (one.min(other) + 0.05) >= 4.5
+}
