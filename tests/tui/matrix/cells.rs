@@ -266,11 +266,11 @@ const THOUGHT: &str = "**Looking at the lock**\n\nWho holds it? Perhaps the *rea
 It should be given back before the wait.";
 
 fn text_delta(tui: &mut TestTui, text: &str) {
-    update(tui, StreamEvent::TextStart { index: 1 });
+    update(tui, StreamEvent::TextStart { index: 0 });
     update(
         tui,
         StreamEvent::TextDelta {
-            index: 1,
+            index: 0,
             delta: text.into(),
         },
     );

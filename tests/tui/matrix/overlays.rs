@@ -113,6 +113,7 @@ pub const SCENES: &[Scene] = &[
     ("undo", |tui| {
         command(tui, "/undo");
         done(tui, EffectResult::Undo(Direction::Undo, Some(preview())));
+        tui.wait(500);
     }),
     ("rewind", |tui| rewind(tui)),
     ("rewind_chosen", |tui| {
@@ -134,10 +135,7 @@ pub const SCENES: &[Scene] = &[
         tui.key("ctrl+d");
     }),
     ("session_facts", |tui| {
-        tui.app.status.session = Some(SessionInfo {
-            file: "/s/own.jsonl".into(),
-            ..SessionInfo::default()
-        });
+        stored(tui);
         command(tui, "/session");
         let facts = SessionResult::Facts(Ok(Box::new(facts())));
         done(tui, EffectResult::Session(facts));
@@ -146,6 +144,7 @@ pub const SCENES: &[Scene] = &[
         let refused = app_sessions::refused(Refusal::InUse { pid: Some(4711) });
         let opened = SessionResult::Opened(Err(refused));
         done(tui, EffectResult::Session(opened));
+        tui.wait(500);
     }),
     ("complete_command", |tui| tui.write("/")),
     ("complete_argument", |tui| tui.write("/thinking ")),
@@ -160,6 +159,14 @@ pub const SCENES: &[Scene] = &[
         done(tui, EffectResult::Files(found));
     }),
 ];
+
+/// The session is stored.
+fn stored(tui: &mut TestTui) {
+    tui.app.status.session = Some(SessionInfo {
+        file: "/s/own.jsonl".into(),
+        ..SessionInfo::default()
+    });
+}
 
 fn command(tui: &mut TestTui, text: &str) {
     tui.write(text);
@@ -196,10 +203,7 @@ fn tree(tui: &mut TestTui) {
 }
 
 fn iterations(tui: &mut TestTui) {
-    tui.app.status.session = Some(SessionInfo {
-        file: "/s/x.jsonl".into(),
-        ..SessionInfo::default()
-    });
+    stored(tui);
     tui.key("alt+i");
     let stored = app_timeline::stored(1..=12);
     done(tui, EffectResult::Iterations(Ok(stored)));
@@ -265,6 +269,7 @@ fn facts() -> SessionFacts {
 }
 
 fn sessions(tui: &mut TestTui) {
+    stored(tui);
     command(tui, "/resume");
     let now = tui.now;
     let rows = vec![

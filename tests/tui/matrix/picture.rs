@@ -5,6 +5,7 @@ use std::fmt::Write;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
+use regex::Regex;
 use tiller::app::tui::theme::{ColorDepth, Theme};
 
 use super::super::app_kit::{TestTui, text_of};
@@ -26,11 +27,11 @@ pub fn of(name: &str, play: fn(&mut TestTui)) -> String {
     for (width, height) in SIZES {
         let frames = COLORS.map(|colors| frame(width, height, colors, play));
         let [dark, others @ ..] = &frames;
-        let text = text_of(dark);
+        let text = self::text(dark);
         let _ = writeln!(picture, "== {width}x{height}");
         rows(&mut picture, &text);
         for ((colors, ..), other) in COLORS[1..].iter().zip(others) {
-            differing_rows(&mut picture, colors, &text, &text_of(other));
+            differing_rows(&mut picture, colors, &text, &self::text(other));
         }
         for ((colors, ..), frame) in COLORS.iter().zip(&frames) {
             let wrong = faults(colors, frame);
@@ -64,6 +65,15 @@ fn frame(
     let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
     tui.paint(&mut buffer);
     buffer
+}
+
+/// The text, with the same ids of entries each time.
+fn text(frame: &Buffer) -> String {
+    let text = text_of(frame);
+    let ids = Regex::new(r"\b[0-9a-f]{8}\b").unwrap();
+    let cut = Regex::new(r"\b[0-9a-f]{4}…").unwrap();
+    let text = ids.replace_all(&text, "00000000");
+    cut.replace_all(&text, "0000…").into_owned()
 }
 
 /// The text; rows of blanks are counted.

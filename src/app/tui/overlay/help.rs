@@ -1,5 +1,7 @@
 //! The help: a reading of the table of actions with the keys now in force.
 
+use std::fmt::Write;
+
 use crate::app::action::{ACTIONS, Action, Group};
 use crate::app::tui::keymap::{Keymap, label};
 
@@ -10,7 +12,7 @@ pub enum HelpLine {
     Heading(&'static str),
     /// An action.
     Action {
-        /// Its keys, joined; empty when it has none.
+        /// Its keys, joined, or else its command; empty when it has neither.
         keys: String,
         /// What it does.
         help: String,
@@ -62,17 +64,21 @@ pub fn help_lines(keymap: &Keymap) -> Vec<HelpLine> {
         lines.push(HelpLine::Heading(group.title()));
         for spec in ACTIONS.iter().filter(|spec| spec.group == group) {
             let keys: Vec<String> = keymap.keys(spec.action).map(label).collect();
-            let help = match spec.slash {
-                Some(slash) => match spec.argument {
-                    Some(argument) => format!("{} (/{slash}, /{slash} {argument})", spec.help),
-                    None => format!("{} (/{slash})", spec.help),
-                },
-                None => spec.help.to_owned(),
-            };
-            lines.push(HelpLine::Action {
-                keys: keys.join(", "),
-                help,
-            });
+            let mut keys = keys.join(", ");
+            let mut help = spec.help.to_owned();
+            if let Some(slash) = spec.slash {
+                let mut command = format!("/{slash}");
+                if let Some(argument) = spec.argument {
+                    let _ = write!(command, ", /{slash} {argument}");
+                }
+                // Never a row that begins with nothing.
+                if keys.is_empty() {
+                    keys = command;
+                } else {
+                    let _ = write!(help, " ({command})");
+                }
+            }
+            lines.push(HelpLine::Action { keys, help });
         }
     }
     lines.push(HelpLine::Blank);

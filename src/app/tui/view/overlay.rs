@@ -18,6 +18,7 @@ use crate::app::tui::app::App;
 use crate::app::tui::overlay::{
     FIRST_KEYS, HelpLine, HelpPage, Overlay, Pager, Picker, help_lines,
 };
+use crate::app::tui::text::width;
 
 /// Bytes of a prompt that are looked at for its line in the list.
 const MAX_SHOWN: usize = 2_000;
@@ -57,7 +58,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
         }
         Overlay::ConfirmFull => {
             let text = "Everything runs without asking and without a sandbox.";
-            let ways = [" allows everything", " goes back"];
+            let ways = [" allows it", " goes back"];
             draw_confirm(app, "Permission full?", text, ways, area, buffer)
         }
         Overlay::EndTrial(action, _) => draw_end_trial(app, *action, area, buffer),
@@ -160,15 +161,19 @@ fn draw_confirm(
 ) -> PopupDrawn {
     let theme = &app.theme;
     let key_style = theme.popup.patch(theme.key_hint);
-    let lines = [
-        StyledLine::of(text, theme.popup),
-        StyledLine::new(),
+    let columns = (width(text) as u16 + 4).max(44).min(box_columns(room));
+    let inside = usize::from(columns.saturating_sub(4));
+    let mut lines = StyledLine::wrapped(text, theme.popup, inside);
+    // The keys are shown on the smallest screen too.
+    if lines.len() + 4 <= usize::from(room.height) {
+        lines.push(StyledLine::new());
+    }
+    lines.push(
         StyledLine::of(app.key(Action::Submit), key_style)
             .with(format!("{yes} · "), theme.popup)
             .with(app.key(Action::Cancel), key_style)
             .with(no, theme.popup),
-    ];
-    let columns = (text.len() as u16 + 4).max(44);
+    );
     match open(app, title, (columns, lines.len()), &[], room, buffer) {
         Some(area) => draw_text(&lines, Pager::default(), area, buffer),
         None => PopupDrawn::default(),
@@ -176,8 +181,6 @@ fn draw_confirm(
 }
 
 fn draw_end_trial(app: &App, action: Action, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
-    let theme = &app.theme;
-    let key_style = theme.popup.patch(theme.key_hint);
     let files = match app.trial.as_ref().and_then(|open| open.changed) {
         Some(0) => "No file was changed".to_owned(),
         Some(files) => format!("Changed: {}", plural(files as u64, "file", "files")),
@@ -191,18 +194,8 @@ fn draw_end_trial(app: &App, action: Action, room: Rect, buffer: &mut Buffer) ->
         ),
         _ => ("Discard the trial?", "Yours stay as they are.", " discards"),
     };
-    let lines = [
-        StyledLine::of(format!("{files}. {what}"), theme.popup),
-        StyledLine::new(),
-        StyledLine::of(app.key(Action::Submit), key_style)
-            .with(format!("{does} · "), theme.popup)
-            .with(app.key(Action::Cancel), key_style)
-            .with(" goes back", theme.popup),
-    ];
-    match open(app, title, (50, lines.len()), &[], room, buffer) {
-        Some(area) => draw_text(&lines, Pager::default(), area, buffer),
-        None => PopupDrawn::default(),
-    }
+    let text = format!("{files}. {what}");
+    draw_confirm(app, title, &text, [does, " goes back"], room, buffer)
 }
 
 fn draw_history(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {

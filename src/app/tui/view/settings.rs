@@ -70,7 +70,8 @@ pub fn draw(app: &App, list: &SettingsPicker, room: Rect, buffer: &mut Buffer) -
         let mut value = StyledLine::of(shown, theme.popup);
         caret = (area.x + left + value.width() as u16).min(area.right() - 1);
         caret_row = y.min(area.bottom() - 1);
-        value.push(" ".repeat(usize::from(room)), theme.popup);
+        let rest = usize::from(room).saturating_sub(value.width());
+        value.push(" ".repeat(rest), theme.popup);
         value.draw(buffer, area.x + left, caret_row, room);
     }
     if about > 0 {

@@ -278,14 +278,19 @@ fn divider(context: RenderContext<'_>, cell: &CompactionCell, fold: Fold) -> Row
     let mut line = context.indent();
     line.push("── ", theme.rule);
     line.push("compacted", theme.dim);
-    if let [Some(before), Some(after)] = cell.tokens {
-        let tokens = format!(" · {} → {} tokens", short(before), short(after));
-        line.push(&tokens, theme.dim);
-    }
     let mark = match fold {
         Fold::Folded => " · ▸ summary ",
         Fold::Open => " · ▾ summary ",
     };
+    if let [Some(before), Some(after)] = cell.tokens {
+        let tokens = format!(" · {} → {}", short(before), short(after));
+        let room = context
+            .measure
+            .saturating_sub(width(&line.text) + width(mark));
+        let fits = [format!("{tokens} tokens"), tokens];
+        let fits = fits.iter().find(|text| width(text) <= room);
+        line.push(fits.map_or("", String::as_str), theme.dim);
+    }
     line.push(mark, theme.dim);
     let rest = context.measure.saturating_sub(width(&line.text));
     line.push(&"─".repeat(rest), theme.rule);
@@ -297,36 +302,45 @@ fn divider(context: RenderContext<'_>, cell: &CompactionCell, fold: Fold) -> Row
 /// The line below a run: what it came to.
 fn turn_end(context: RenderContext<'_>, turn: &TurnSummary) -> Row {
     let theme = context.theme;
-    let plain = |text: String| (text, Tone::Plain);
+    let plain = |text: String| vec![(text, Tone::Plain)];
+    // With what is given up first on a narrow screen, the highest.
     let mut parts = Vec::new();
     match turn.end {
         TurnEnd::Done => {}
-        TurnEnd::Stopped => parts.push(plain("stopped".to_owned())),
-        TurnEnd::Failed => parts.push(("failed".to_owned(), Tone::Bad)),
+        TurnEnd::Stopped => parts.push((0, plain("stopped".to_owned()))),
+        TurnEnd::Failed => parts.push((0, vec![("failed".to_owned(), Tone::Bad)])),
     }
     if turn.millis >= 1000 {
-        parts.push(plain(duration(turn.millis / 1000)));
+        parts.push((1, plain(duration(turn.millis / 1000))));
     }
     if turn.calls > 0 {
-        parts.push(plain(plural(turn.calls as u64, "call", "calls")));
+        parts.push((4, plain(plural(turn.calls as u64, "call", "calls"))));
     }
-    let changed = counts(turn.added, turn.removed);
     if turn.files > 0 {
-        parts.push(plain(plural(turn.files as u64, "file", "files")));
+        let mut files = plain(plural(turn.files as u64, "file", "files"));
+        let changed = counts(turn.added, turn.removed);
+        files.extend(Some(changed).filter(|(text, _)| !text.is_empty()));
+        parts.push((3, files));
     }
     if turn.cost > 0.0 {
-        parts.push(plain(cents(turn.cost)));
+        parts.push((2, plain(cents(turn.cost))));
     }
-    let mut line = context.indent();
-    line.push("──", theme.rule);
-    for (at, part) in parts.iter().enumerate() {
-        line.push(if at == 0 { " " } else { " · " }, theme.dim);
-        push_summary(context, &mut line, part);
-        if part.0.contains("file") && !changed.0.is_empty() {
-            line.push(" ", theme.dim);
-            push_summary(context, &mut line, &changed);
+    let mut line = loop {
+        let mut line = context.indent();
+        line.push("──", theme.rule);
+        for (at, (_, part)) in parts.iter().enumerate() {
+            line.push(if at == 0 { " " } else { " · " }, theme.dim);
+            for (at, words) in part.iter().enumerate() {
+                line.push(if at == 0 { "" } else { " " }, theme.dim);
+                push_summary(context, &mut line, words);
+            }
         }
-    }
+        let given_up = parts.iter().map(|(order, _)| *order).max();
+        if width(&line.text) <= context.measure || given_up.is_none() {
+            break line;
+        }
+        parts.retain(|(order, _)| Some(*order) != given_up);
+    };
     if !parts.is_empty() {
         line.push(" ", theme.dim);
     }

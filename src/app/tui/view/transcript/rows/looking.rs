@@ -9,7 +9,7 @@ use super::title;
 use crate::agent::ToolStatus;
 use crate::app::humanize::plural;
 use crate::app::sanitize::visible_line;
-use crate::app::tui::text::width::{ellipsis_middle, width};
+use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
 use crate::app::tui::text::{HighlightCache, Opens, RenderContext, Row};
 use crate::app::tui::transcript::{Cell, ToolCell, ToolState};
 
@@ -104,7 +104,9 @@ fn head(context: RenderContext<'_>, header: &Header) -> Row {
     let counts: Vec<String> = counts
         .map(|&(count, one, many)| plural(count as u64, one, many))
         .collect();
-    line.push(&format!("  {}", counts.join(" · ")), theme.tool_summary);
+    line.push("  ", theme.tool_summary);
+    let room = context.columns.saturating_sub(width(&line.text));
+    line.push(&ellipsis(&counts.join(" · "), room), theme.tool_summary);
     let mut row = line.into_row();
     row.opens = Opens::Group;
     row

@@ -48,12 +48,15 @@ pub fn write(context: RenderContext<'_>, tool: &ToolCell, now: i64, rows: &mut V
     is_cut
 }
 
+/// Columns below which it is not said why a call failed.
+const LEAST_SAID: usize = 6;
+
 /// Writes what stands behind the name of a tool. Answers whether some of the call's subject had to be
 /// left out.
 pub fn push_rest(context: RenderContext<'_>, tool: &ToolCell, now: i64, line: &mut Line) -> bool {
     let theme = context.theme;
     let subject = subject(tool);
-    let summary = summary(tool);
+    let mut summary = summary(tool);
     let (clock, took) = (clock(tool, now), took(tool));
     let gap = match width(&tool.name) {
         0..2 => 2,
@@ -68,6 +71,12 @@ pub fn push_rest(context: RenderContext<'_>, tool: &ToolCell, now: i64, line: &m
     let mut fields = [field(&took, 3), field(&clock, 2), field(&summary.0, 2)];
     // What matters least goes first when there is no room: the time, then the summary.
     let least = width(&subject.text).min(SUBJECT_FIELD);
+    // Why it failed is cut, and never left out.
+    let said = room.saturating_sub(least + 2);
+    if summary.1 == Tone::Bad && width(&summary.0) > said && said >= LEAST_SAID {
+        summary.0 = ellipsis(&summary.0, said);
+        fields[2] = said + 2;
+    }
     for at in 0..fields.len() {
         if room < least + fields.iter().sum::<usize>() {
             fields[at] = 0;
