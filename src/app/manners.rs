@@ -15,6 +15,8 @@ pub struct Manners {
     pub motion: Motion,
     /// Whether calls that only look show what they found.
     pub previews: bool,
+    /// Whether the conversation is appended to the normal screen instead of filling an alternate one.
+    pub inline: bool,
 }
 
 impl Default for Manners {
@@ -25,6 +27,7 @@ impl Default for Manners {
             progress: true,
             motion: Motion::Full,
             previews: false,
+            inline: false,
         }
     }
 }

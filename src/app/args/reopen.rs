@@ -23,6 +23,7 @@ impl RunArgs {
             budget_tokens: _,
             permission: _,
             theme: _,
+            inline: _,
             // Those that are left out.
             prompt: _,
             print: _,

@@ -141,6 +141,12 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME")]
     pub theme: Option<String>,
 
+    /// Append the conversation to the normal screen, for the terminal's own scrollback, instead of
+    /// filling the screen.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+        default_missing_value = "true", conflicts_with_all = ["print", "mode"])]
+    pub inline: Option<bool>,
+
     /// Play the built-in demo: a script through the real program, in a scratch folder.
     #[arg(long, conflicts_with_all = ["go_on", "session", "fork"])]
     pub demo: bool,
@@ -170,6 +176,7 @@ impl RunArgs {
             ),
             ("--tools", "tools.set", text(&self.tools)),
             ("--theme", "ui.theme", text(&self.theme)),
+            ("--inline", "ui.inline", self.inline.map(Value::from)),
             (
                 "--permission",
                 "permission.mode",

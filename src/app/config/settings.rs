@@ -152,6 +152,7 @@ impl Settings {
                 progress: read.get("ui.progress")?,
                 motion: read.parsed("ui.motion", str::parse)?,
                 previews: read.get("ui.preview")?,
+                inline: read.get("ui.inline")?,
             },
         })
     }
@@ -319,6 +320,7 @@ mod tests {
             "ui.progress=false",
             "ui.motion=reduced",
             "ui.preview=true",
+            "ui.inline=true",
             "permission.mode=plan",
             "permission.writable=[\"/w\"]",
             "permission.protected=[\"/p\"]",
@@ -431,6 +433,7 @@ mod tests {
                 progress: false,
                 motion: Motion::Reduced,
                 previews: true,
+                inline: true,
             },
         };
         assert_eq!(Settings::resolve(&layers).unwrap(), expected);

@@ -18,6 +18,7 @@ use super::overlay::{ModelsState, Overlay};
 use super::pointer::Pointer;
 use super::rule_draft::RuleDraft;
 use super::run_facts::{Resume, RunStats};
+use super::screen_mode::ScreenMode;
 use super::shell::ShellRun;
 use super::theme::{Theme, ThemeChoice};
 use super::timeline::Timeline;
@@ -43,6 +44,8 @@ pub struct App {
     pub size: Size,
     /// When the last message came (Unix ms).
     pub(crate) now: i64,
+    /// Where the conversation is shown.
+    pub screen: ScreenMode,
     /// The conversation.
     pub transcript: Transcript,
     /// The editor.
@@ -288,6 +291,7 @@ impl App {
         Self {
             size,
             now,
+            screen: ScreenMode::default(),
             transcript,
             composer: Composer::new(width, rows),
             completion: None,

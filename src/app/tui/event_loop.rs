@@ -16,13 +16,13 @@ use tokio::time::{Instant, sleep_until};
 
 use super::app::App;
 use super::clock::Clock;
+use super::display::Display;
 use super::effect::{Effect, TerminalEffect};
 use super::effect_runner::{EffectRunner, Files};
 use super::input::{Input, InputEvent};
 use super::job_control;
 use super::msg::{EffectResult, Msg};
 use super::options::{ExitKind, TuiOptions};
-use super::screen_buffer::ScreenBuffer;
 use super::setup;
 use super::shell_runner::ShellRunner;
 use super::signals::{self, SignalEvent};
@@ -30,7 +30,7 @@ use super::terminal::Terminal;
 use super::text::HighlightWorker;
 use super::update::update;
 use super::view::transcript::TranscriptCache;
-use super::view::{ScreenDrawn, ViewCache, view};
+use super::view::{ScreenDrawn, ViewCache};
 use super::window::Window;
 use crate::agent::session::StoredSession;
 use crate::agent::{AgentHandle, Event, Snapshot};
@@ -67,7 +67,7 @@ pub async fn run(mut options: TuiOptions) -> ExitKind {
 struct Tui {
     app: App,
     cache: ViewCache,
-    buffer: ScreenBuffer,
+    display: Display,
     /// Bytes of the frame being written.
     out: Vec<u8>,
     /// Whether something changed since the last frame.
@@ -104,18 +104,17 @@ impl Tui {
         let manners = options.manners;
         let terminal = Terminal::enter(manners)?;
         let (results_in, results) = mpsc::unbounded_channel();
-        let mut buffer = ScreenBuffer::new(app.size);
+        let mut display = Display::new(&app);
         let mut cache = ViewCache::default();
         let mut out = Vec::with_capacity(64 * 1024);
-        let drawn = view(&app, &mut cache, buffer.begin());
-        buffer.finish(drawn.cursor, &mut out);
+        let drawn = display.draw(&app, &mut cache, &terminal, &mut out);
         terminal.write(&out)?;
         let (input, keys) = Input::start()?;
         terminal.query()?;
         let mut tui = Self {
             app,
             cache,
-            buffer,
+            display,
             out,
             dirty: false,
             next_frame: Instant::now(),
@@ -154,7 +153,7 @@ impl Tui {
             window: Window::new(manners),
             terminal,
         };
-        tui.settle(drawn);
+        tui.settle(drawn.screen);
         tui.start_highlighter();
         tui.update(Msg::Started);
         Ok(tui)
@@ -170,7 +169,7 @@ impl Tui {
                 break kind;
             }
         };
-        self.terminal.leave();
+        let _ = self.stand_aside(true);
         self.terminal.print(&summary(&self.app));
         self.effects.finish();
         kind
@@ -180,10 +179,9 @@ impl Tui {
     async fn turn(&mut self) -> io::Result<()> {
         let behind = self.terminal.is_behind();
         let frame = (self.dirty && !self.away && !behind).then_some(self.next_frame);
-        let wake = self
-            .app
-            .next_wake()
-            .map(|at| Instant::now() + self.clock.until(at));
+        let wake = self.app.next_wake();
+        let wake = wake.map(|at| Instant::now() + self.clock.until(at));
+        let wake = wake.into_iter().chain(self.display.next_wake()).min();
         let refine = self.unmeasured && !self.dirty;
         let mut events = Vec::new();
         tokio::select! {
@@ -267,6 +265,7 @@ impl Tui {
             SignalEvent::Stop | SignalEvent::Continue if own => {}
             SignalEvent::Stop => self.suspend()?,
             SignalEvent::Continue => {
+                self.display.lost();
                 self.terminal.leave();
                 self.take_terminal_back()?;
             }
@@ -304,17 +303,20 @@ impl Tui {
             TerminalEffect::Mouse(on) => return self.terminal.set_mouse(on),
             TerminalEffect::QueryColors => return self.terminal.query_colors(),
             TerminalEffect::AskClipboard(bytes) => return self.terminal.write(&bytes),
-            TerminalEffect::Answered => self.terminal.answered(),
+            TerminalEffect::Answered => {
+                self.terminal.answered();
+                self.display.answered();
+            }
             TerminalEffect::LayOutAnew => self.start_highlighter(),
             TerminalEffect::OpenFile(file, line) => {
                 self.input.pause();
-                self.terminal.leave();
+                self.stand_aside(false)?;
                 self.away = true;
                 self.effects.open_file(file, line);
             }
             TerminalEffect::Edit(text) => {
                 self.input.pause();
-                self.terminal.leave();
+                self.stand_aside(false)?;
                 self.away = true;
                 self.effects.edit(text);
             }
@@ -327,14 +329,17 @@ impl Tui {
         if self.terminal.is_behind() {
             return Ok(());
         }
-        let drawn = view(&self.app, &mut self.cache, self.buffer.begin());
+        if self.display.checks_size() {
+            self.resize();
+        }
         self.out.clear();
-        let cost = self.buffer.finish(drawn.cursor, &mut self.out);
-        self.settle(drawn);
-        self.dirty = false;
+        let (display, cache) = (&mut self.display, &mut self.cache);
+        let drawn = display.draw(&self.app, cache, &self.terminal, &mut self.out);
+        self.settle(drawn.screen);
+        self.dirty = drawn.has_more;
         self.unmeasured = true;
         self.next_frame = Instant::now()
-            + if cost.heavy {
+            + if drawn.cost.heavy {
                 HEAVY_FRAME.max(self.frame)
             } else {
                 self.frame
@@ -362,8 +367,8 @@ impl Tui {
 
     fn resize(&mut self) {
         let size = Terminal::size();
-        if size != self.buffer.size() {
-            self.buffer.resize(size);
+        if size != self.display.size() {
+            self.display.resize(size);
             self.update(Msg::Resize(size));
         }
     }
@@ -371,7 +376,7 @@ impl Tui {
     /// Has the next frame written in full, at the current size.
     fn repaint(&mut self) {
         self.resize();
-        self.buffer.forget();
+        self.display.forget();
         self.dirty = true;
     }
 
@@ -382,11 +387,21 @@ impl Tui {
             return Ok(());
         }
         self.input.pause();
-        self.terminal.leave();
+        self.stand_aside(false)?;
         job_control::stop();
         self.resumed = Some(Instant::now());
         self.terminal.adopt_settings();
         self.take_terminal_back()
+    }
+
+    /// Leaves the terminal to another program, or for good.
+    fn stand_aside(&mut self, is_end: bool) -> io::Result<()> {
+        self.out.clear();
+        let (display, cache) = (&mut self.display, &mut self.cache);
+        display.stand_aside(&self.app, cache, &self.terminal, is_end, &mut self.out);
+        let written = self.terminal.write(&self.out);
+        self.terminal.leave();
+        written
     }
 
     /// Sets up the terminal after another program had it.

@@ -113,6 +113,26 @@ impl Areas {
     }
 }
 
+impl Areas {
+    /// The same with so many rows for the conversation and no more, the other parts right below.
+    pub fn with_transcript_rows(mut self, rows: u16) -> Self {
+        let up = self.transcript.height.saturating_sub(rows);
+        self.transcript.height -= up;
+        for part in [
+            &mut self.rule,
+            &mut self.queue,
+            &mut self.question,
+            &mut self.activity,
+            &mut self.editor,
+            &mut self.text,
+            &mut self.status,
+        ] {
+            part.y = part.y.saturating_sub(up);
+        }
+        self
+    }
+}
+
 /// Columns and rows the editor's text may have on a screen of this size.
 pub fn editor_size(size: Size) -> (u16, u16) {
     let width = if has_border(size) {

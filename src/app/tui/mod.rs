@@ -14,6 +14,7 @@ mod setup;
 mod signals;
 
 pub mod app;
+pub mod screen_mode;
 pub mod msg;
 pub mod effect;
 pub mod session_effect;
@@ -46,6 +47,9 @@ pub mod theme;
 pub mod text;
 
 pub mod screen_buffer;
+pub mod inline_buffer;
+mod cell_writer;
+mod display;
 pub mod terminal;
 mod tty_writer;
 mod window;

@@ -7,14 +7,13 @@
 
 use std::io::Write as _;
 
-use ratatui::backend::{Backend, CrosstermBackend};
-use ratatui::buffer::{Buffer, Cell, CellWidth};
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Rect, Size};
+
+use super::cell_writer::{RowPlace, bound_symbols, write_row};
 
 /// Rows that must agree after a move before the terminal is asked to scroll.
 const WORTH_SCROLLING: usize = 3;
-/// Bytes of one cell; the longest emoji sequences need 40.
-const SYMBOL_BYTES: usize = 64;
 
 /// What the terminal shows, what it shall show, and the way from one to the other.
 #[derive(Debug)]
@@ -72,7 +71,7 @@ impl ScreenBuffer {
     /// cursor at `cursor`, or hidden. Appends nothing when nothing changed.
     pub fn finish(&mut self, cursor: Option<(u16, u16)>, out: &mut Vec<u8>) -> FrameCost {
         let start = out.len();
-        self.bound_symbols();
+        bound_symbols(&mut self.next);
         out.extend_from_slice(b"\x1b[?2026h\x1b[?25l");
         let begun = out.len();
         if self.stale {
@@ -100,19 +99,6 @@ impl ScreenBuffer {
         cost
     }
 
-    /// Cuts what floods one cell: a letter can carry a megabyte of accents, and each frame would
-    /// send them all.
-    fn bound_symbols(&mut self) {
-        for cell in &mut self.next.content {
-            let symbol = cell.symbol();
-            if symbol.len() > SYMBOL_BYTES {
-                let end = symbol.floor_char_boundary(SYMBOL_BYTES);
-                let kept = symbol[..end].to_owned();
-                cell.set_symbol(&kept);
-            }
-        }
-    }
-
     /// Writes the cells that differ; the number of rows they are on.
     fn write_difference(&mut self, out: &mut Vec<u8>) -> usize {
         let width = usize::from(self.next.area.width);
@@ -130,7 +116,7 @@ impl ScreenBuffer {
                 continue;
             }
             rows += 1;
-            write_row(y as u16, shown, next, out);
+            write_row(RowPlace::Row(y as u16), shown, next, out);
         }
         rows
     }
@@ -162,74 +148,6 @@ impl ScreenBuffer {
             rows.rotate_right(moved);
             rows[..moved].fill(Cell::EMPTY);
         }
-    }
-}
-
-/// Writes what differs in a row: cell by cell where all are one column wide. Otherwise everything
-/// from the first difference on, for a terminal blanks the rest of a wide character when a part of
-/// it is overwritten, and disagrees with us about how wide some emoji are.
-fn write_row(y: u16, shown: &[Cell], next: &[Cell], out: &mut Vec<u8>) {
-    if !shown.iter().chain(next).any(is_special) {
-        let cells = shown.iter().zip(next).enumerate();
-        let changed = cells.filter(|(_, (shown, next))| shown != next);
-        return write_cells(changed.map(|(x, (_, next))| (x as u16, y, next)), out);
-    }
-    // Whatever a terminal makes of an emoji at the end of a row, it is not for the next row.
-    out.extend_from_slice(b"\x1b[?7l");
-    let mut run = Vec::new();
-    let mut differs = false;
-    let mut x = 0;
-    while x < next.len() {
-        let cell = &next[x];
-        let columns = columns(cell);
-        let covered = (x..next.len().min(x + columns)).map(|x| x as u16);
-        differs |= *cell != shown[x];
-        if !differs {
-            // Stands there already.
-        } else if is_uncertain(cell.symbol()) {
-            write_cells(run.drain(..), out);
-            // Nothing old may show beside it where the terminal takes it for narrower than we do.
-            let mut blank = cell.clone();
-            blank.set_symbol(" ");
-            write_cells(covered.map(|x| (x, y, &blank)), out);
-            write_cells([(x as u16, y, cell)].into_iter(), out);
-        } else {
-            run.push((x as u16, y, cell));
-        }
-        x += columns;
-    }
-    write_cells(run.into_iter(), out);
-    out.extend_from_slice(b"\x1b[?7h");
-}
-
-/// Writes cells; the first is always positioned.
-fn write_cells<'a>(cells: impl Iterator<Item = (u16, u16, &'a Cell)>, out: &mut Vec<u8>) {
-    let mut cells = cells.peekable();
-    if cells.peek().is_some() {
-        // Writing into memory cannot fail.
-        let _ = CrosstermBackend::new(out).draw(cells);
-    }
-}
-
-fn is_special(cell: &Cell) -> bool {
-    columns(cell) > 1 || is_uncertain(cell.symbol())
-}
-
-/// Whether terminals disagree about the width of a character: emoji that a selector, a joiner or a
-/// modifier makes, and flags.
-fn is_uncertain(symbol: &str) -> bool {
-    let mark = |c| {
-        matches!(c, '\u{200d}' | '\u{20e3}' | '\u{fe0e}' | '\u{fe0f}'
-            | '\u{1f1e6}'..='\u{1f1ff}' | '\u{1f3fb}'..='\u{1f3ff}')
-    };
-    symbol.len() > 3 && symbol.contains(mark)
-}
-
-/// Columns a cell takes, at least one.
-fn columns(cell: &Cell) -> usize {
-    match cell.symbol() {
-        symbol if symbol.len() <= 1 => 1,
-        symbol => usize::from(symbol.cell_width()).max(1),
     }
 }
 

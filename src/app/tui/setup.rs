@@ -8,6 +8,7 @@ use ratatui::layout::Size;
 use super::app::App;
 use super::keymap::Keymap;
 use super::options::TuiOptions;
+use super::screen_mode::ScreenMode;
 use super::theme::{AUTO, ColorDepth, Theme, ThemeChoice, Themes};
 use super::update;
 
@@ -28,6 +29,9 @@ pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App,
     app.themes = choice;
     app.notify = options.notify;
     app.mouse = options.manners.mouse;
+    if options.manners.inline {
+        app.screen = ScreenMode::Inline;
+    }
     app.transcript.set_previews(options.manners.previews);
     // It passes such keys on to programs that ask for them, as we do.
     app.tells_keys = std::env::var_os("TMUX").is_some();

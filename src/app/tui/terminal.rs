@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::panic;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -21,18 +21,21 @@ use super::window::{NO_PROGRESS, shows_progress};
 use crate::app::manners::Manners;
 use crate::app::sanitize::visible;
 
-/// Alternate screen, bracketed paste, focus reports, reports of a desktop that turns dark or light.
-const ENTER: &[u8] = b"\x1b[?1049h\x1b[?2004h\x1b[?1004h\x1b[?2031h";
+/// Bracketed paste, focus reports, reports of a desktop that turns dark or light.
+const ENTER: &[u8] = b"\x1b[?2004h\x1b[?1004h\x1b[?2031h";
+/// The alternate screen, and the way back from it, out of any scroll region.
+const ALTERNATE: &[u8] = b"\x1b[?1049h";
+const ALTERNATE_OFF: &[u8] = b"\x1b[r\x1b[?1049l";
 /// Mouse buttons and drags (not every motion) with wide coordinates.
 const MOUSE: &[u8] = b"\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l";
 /// Keeps the title of the window, and brings it back.
 const TITLE: &[u8] = b"\x1b[22;0t";
 const TITLE_OFF: &[u8] = b"\x1b[23;0t";
-/// Undoes `ENTER` and whatever a frame cut short has left behind: synchronized update, style, scroll
-/// region, no line wrap, hidden cursor.
-const LEAVE: &[u8] = b"\x1b[?2026l\x1b[0m\x1b[r\x1b[?7h\x1b[?25h\
-    \x1b[?1006l\x1b[?1002l\x1b[?2031l\x1b[?1004l\x1b[?2004l\x1b[?1049l";
+/// Ends the synchronized update of a frame that was cut short.
+const END_UPDATE: &[u8] = b"\x1b[?2026l";
+/// Undoes `ENTER` and what else such a frame has left behind: style, no line wrap, hidden cursor.
+const LEAVE: &[u8] = b"\x1b[0m\x1b[?7h\x1b[?25h\x1b[?2031l\x1b[?1004l\x1b[?2004l";
 /// modifyOtherKeys: tmux passes modified keys on only to programs that set it.
 const TMUX_KEYS: &[u8] = b"\x1b[>4;2m";
 const TMUX_KEYS_OFF: &[u8] = b"\x1b[>4m";
@@ -46,6 +49,8 @@ const QUERY_KITTY: &[u8] = b"\x1b[?u";
 const QUERIES: &[u8] = b"\x1b[?u\x1b]11;?\x1b\\\x1b[c";
 /// How long a terminal that does not read holds up the way out.
 const TIMEOUT: Duration = Duration::from_millis(50);
+/// The same while something is still printed that stays on the screen.
+const PRINT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The terminal while the screen has it.
 #[derive(Debug)]
@@ -73,7 +78,10 @@ impl Terminal {
             out: TtyWriter::open(io::stdout().as_fd())?,
             original: Mutex::new(tcgetattr(io::stdin())?),
             active: AtomicBool::new(false),
+            alternate: AtomicBool::new(!manners.inline),
+            rows_below: AtomicU16::new(0),
             kitty: AtomicBool::new(false),
+            kitty_pushed: [AtomicBool::new(false), AtomicBool::new(false)],
             unanswered: AtomicBool::new(false),
             tmux: std::env::var_os("TMUX").is_some(),
             mouse: AtomicBool::new(manners.mouse),
@@ -103,6 +111,17 @@ impl Terminal {
         self.modes.enter()
     }
 
+    /// The bytes that switch to the alternate screen, with all that goes with it, or back from it.
+    pub fn switch(&self, to_alternate: bool) -> Vec<u8> {
+        self.modes.switch(to_alternate)
+    }
+
+    /// How many rows of the normal screen are in use below the cursor: should the program panic, what
+    /// is said stands below them.
+    pub fn set_rows_below(&self, rows: u16) {
+        self.modes.rows_below.store(rows, Ordering::Relaxed);
+    }
+
     /// Makes the current settings those to be restored at the end: after a suspension, since the
     /// shell may have changed them for good (`stty`). Not after an editor, which may have been killed
     /// and left its own.
@@ -130,6 +149,9 @@ impl Terminal {
     /// Takes the mouse, or leaves it to the terminal.
     pub fn set_mouse(&self, on: bool) -> io::Result<()> {
         self.modes.mouse.store(on, Ordering::Relaxed);
+        if !self.modes.alternate.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         self.modes.out.write(if on { MOUSE } else { MOUSE_OFF })
     }
 
@@ -162,7 +184,8 @@ impl Terminal {
         if self.modes.kitty.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        self.modes.out.write(&[KITTY, QUERY_KITTY].concat())
+        let bytes = [self.modes.push_kitty(), QUERY_KITTY].concat();
+        self.modes.out.write(&bytes)
     }
 
     /// The size now. Where the terminal does not know it (0 on a serial line): `COLUMNS` and `LINES`,
@@ -196,7 +219,13 @@ struct Modes {
     out: TtyWriter,
     original: Mutex<Termios>,
     active: AtomicBool,
+    /// Whether the alternate screen shows.
+    alternate: AtomicBool,
+    rows_below: AtomicU16,
+    /// Whether the terminal has the kitty keyboard protocol, and on which screens it is on: the normal
+    /// one and the alternate one have flags of their own.
     kitty: AtomicBool,
+    kitty_pushed: [AtomicBool; 2],
     unanswered: AtomicBool,
     tmux: bool,
     mouse: AtomicBool,
@@ -214,23 +243,57 @@ impl Modes {
         tcsetattr(io::stdin(), SetArg::TCSANOW, &raw)?;
         self.active.store(true, Ordering::Relaxed);
         let when = |on: bool, bytes: &'static [u8]| if on { bytes } else { b"" };
-        let bytes = [
+        let mut bytes = [
             when(self.manners.title, TITLE),
             ENTER,
-            when(self.mouse.load(Ordering::Relaxed), MOUSE),
             when(self.tmux, TMUX_KEYS),
-            self.kitty(KITTY),
-        ];
-        self.out.write(&bytes.concat())
+        ]
+        .concat();
+        if self.manners.inline {
+            self.alternate.store(false, Ordering::Relaxed);
+            bytes.extend_from_slice(self.push_kitty());
+        } else {
+            bytes.extend(self.switch(true));
+        }
+        self.out.write(&bytes)
     }
 
-    /// `bytes` if the kitty keyboard protocol is on.
-    fn kitty(&self, bytes: &'static [u8]) -> &'static [u8] {
-        if self.kitty.load(Ordering::Relaxed) {
-            bytes
+    /// The bytes that switch to the alternate screen, with mouse and keyboard, or back from it.
+    fn switch(&self, to_alternate: bool) -> Vec<u8> {
+        if to_alternate {
+            self.alternate.store(true, Ordering::Relaxed);
+            let mouse: &[u8] = if self.mouse.load(Ordering::Relaxed) {
+                MOUSE
+            } else {
+                b""
+            };
+            return [ALTERNATE, mouse, self.push_kitty()].concat();
+        }
+        let bytes = [self.pop_kitty(), MOUSE_OFF, ALTERNATE_OFF].concat();
+        self.alternate.store(false, Ordering::Relaxed);
+        [&bytes, self.push_kitty()].concat()
+    }
+
+    /// Switches the kitty keyboard protocol on for the screen that shows, if it is to be on there.
+    fn push_kitty(&self) -> &'static [u8] {
+        let wanted = self.kitty.load(Ordering::Relaxed) && self.active.load(Ordering::Relaxed);
+        if wanted && !self.pushed().swap(true, Ordering::Relaxed) {
+            KITTY
         } else {
             b""
         }
+    }
+
+    fn pop_kitty(&self) -> &'static [u8] {
+        if self.pushed().swap(false, Ordering::Relaxed) {
+            KITTY_OFF
+        } else {
+            b""
+        }
+    }
+
+    fn pushed(&self) -> &AtomicBool {
+        &self.kitty_pushed[usize::from(self.alternate.load(Ordering::Relaxed))]
     }
 
     /// Restores everything; a second call does nothing. A terminal that is gone is no error here.
@@ -246,8 +309,24 @@ impl Modes {
         } else {
             b""
         };
-        let bytes = [self.kitty(KITTY_OFF), tmux, progress, LEAVE, title].concat();
-        self.out.finish(&bytes, TIMEOUT);
+        let back = if self.alternate.load(Ordering::Relaxed) {
+            self.switch(false)
+        } else {
+            Vec::new()
+        };
+        let below = match self.rows_below.swap(0, Ordering::Relaxed) {
+            0 => String::new(),
+            rows => format!("\x1b[{rows}B\r\n"),
+        };
+        let kitty = self.pop_kitty();
+        let end = [LEAVE, below.as_bytes(), title].concat();
+        let bytes = [END_UPDATE, &back, kitty, tmux, progress, &end].concat();
+        let timeout = if self.manners.inline {
+            PRINT_TIMEOUT
+        } else {
+            TIMEOUT
+        };
+        self.out.finish(&bytes, timeout);
         if self.unanswered.load(Ordering::Relaxed) {
             // Replies still under way would be typed into the shell.
             let _ = tcflush(io::stdin(), FlushArg::TCIFLUSH);

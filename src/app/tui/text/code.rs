@@ -118,6 +118,14 @@ impl HighlightCache {
             .then_some(line)
     }
 
+    /// Whether the colors of the code in a row of `cell` are found, or never will be.
+    pub fn is_colored(&self, cell: usize, row: &Row) -> bool {
+        let Some(place) = row.code else { return true };
+        let block = self.blocks.get(&(cell, place.block));
+        let waits = |block: &Block| block.lines.len() <= place.line as usize;
+        self.worker.is_none() || !block.is_some_and(waits)
+    }
+
     /// Drops what is known of a cell, because its text is another now or it is far away.
     pub fn forget(&mut self, cell: usize) {
         self.generation += 1;

@@ -25,6 +25,13 @@ pub(super) struct Pending {
     turn: TurnFacts,
 }
 
+impl Pending {
+    /// The notice of the retries under way.
+    pub fn retry_notice(&self) -> Option<usize> {
+        self.retry.as_ref().map(Retrying::cell)
+    }
+}
+
 /// Takes in one event. Answers whether anything shown changed.
 pub(super) fn apply(
     cells: &mut Cells,

@@ -40,6 +40,11 @@ impl Transcript {
         })
     }
 
+    /// Whether the cell with this number can stand within a group.
+    pub(super) fn may_belong_to_group(&self, index: usize) -> bool {
+        self.cell(index).is_some_and(may_belong)
+    }
+
     /// The call with this number, if it only looks.
     pub(crate) fn looking_call(&self, index: usize) -> Option<&ToolCell> {
         match &self.cell(index)?.body {

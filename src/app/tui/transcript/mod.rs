@@ -20,6 +20,7 @@ mod pages;
 mod rebuild;
 mod reading;
 mod sealing;
+mod settled;
 
 pub(crate) use cell::{Cell, CellBody, CompactionCell, ThinkingState, ToolCell, ToolState};
 pub use cell::{CellClass, Fold};

@@ -15,6 +15,12 @@ pub(super) struct Retrying {
     error: String,
 }
 
+impl Retrying {
+    pub fn cell(&self) -> usize {
+        self.cell
+    }
+}
+
 pub(super) fn push(cells: &mut Cells, level: NoticeLevel, text: impl Into<String>) -> usize {
     cells.push(CellBody::Notice {
         level,

@@ -246,6 +246,11 @@ impl Transcript {
         notices::push(&mut self.cells, level, text);
     }
 
+    /// The notice that says how retries go, while there are some.
+    pub(super) fn retry_notice(&self) -> Option<usize> {
+        self.pending.retry_notice()
+    }
+
     /// What the model thinks right now.
     pub(crate) fn live_thinking(&self) -> Option<&str> {
         match self.cells.body(self.cells.last()?)? {
@@ -300,6 +305,11 @@ impl Transcript {
     /// Whether the view is at the end and stays there.
     pub fn is_following(&self) -> bool {
         self.viewport.is_following()
+    }
+
+    /// The same once what is recorded is resolved.
+    pub fn is_at_end(&self) -> bool {
+        self.viewport.is_at_end()
     }
 
     /// What is selected, and what the next frame is to find out about it.
@@ -383,9 +393,10 @@ impl Transcript {
     /// Lets go of the pages farthest from the screen, once there are too many.
     fn let_go(&mut self, wanted: Option<usize>) {
         let visible = || self.viewport.visible_cells().map(page_of);
-        let (Some(first), Some(last)) = (visible().min(), visible().max()) else {
-            return;
-        };
+        // Where nothing is on the screen all of it was printed: the end is looked at.
+        let end = page_of(self.end());
+        let (first, last) = (visible().min(), visible().max());
+        let (first, last) = (first.unwrap_or(end), last.unwrap_or(end));
         let distance = |page: usize| first.saturating_sub(page).max(page.saturating_sub(last));
         let there = self.pages().iter().enumerate().filter(|(page, it)| {
             it.cells.is_some() && it.entries.is_some() && Some(*page) != wanted

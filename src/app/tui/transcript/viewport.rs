@@ -156,6 +156,13 @@ impl Viewport {
         self.position() == Position::Follow && self.pending_scrolls.is_empty()
     }
 
+    pub(super) fn is_at_end(&self) -> bool {
+        match self.pending_scrolls.last() {
+            Some(last) => *last == ScrollBy::End,
+            None => self.position() == Position::Follow,
+        }
+    }
+
     /// The rows on the screen that open or fold something, from the top: their cells and what.
     pub(super) fn opening_rows(&self) -> impl DoubleEndedIterator<Item = (usize, Opens)> {
         let rows = self.drawn.rows.iter().zip(&self.drawn.opens);

@@ -14,6 +14,16 @@ use crate::app::tui::text::width::{ellipsis_middle, width};
 /// Rows at most.
 const MAX_ROWS: usize = 10;
 
+/// Rows it would take.
+pub fn height(list: &Completion) -> u16 {
+    let count = list.candidates.len();
+    let is_reading = matches!(list.kind, CompletionKind::File) && list.waits;
+    if count == 0 && !is_reading {
+        return 0;
+    }
+    count.clamp(1, MAX_ROWS) as u16 + 2
+}
+
 /// Draws it into the end of `room`; the rows of it that can be clicked, and which entry is the first.
 pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (Rect, usize) {
     let count = list.candidates.len();

@@ -1,6 +1,7 @@
 //! From the `App` to a buffer of cells. Nothing here changes what the user sees next time.
 
 mod screen;
+mod inline;
 
 pub mod transcript;
 mod queue;
@@ -33,4 +34,5 @@ mod opening;
 
 mod line;
 
+pub use inline::{LivePlan, divider};
 pub use screen::{ScreenDrawn, ViewCache, view};

@@ -1,11 +1,13 @@
 //! The whole screen: who gets which place, and who stands over whom.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Rect, Size};
 
+use super::line::StyledLine;
 use super::transcript::TranscriptCache;
 use super::{activity, completion, editor, overlay, question, queue, status, transcript, welcome};
 use crate::app::tui::app::App;
+use crate::app::tui::composer::ComposerLayout;
 use crate::app::tui::layout::{Areas, Wanted};
 use crate::app::tui::text::width;
 use crate::app::tui::transcript::Drawn;
@@ -33,56 +35,84 @@ pub fn view(app: &App, cache: &mut ViewCache, buffer: &mut Buffer) -> ScreenDraw
     if app.theme.paints() {
         buffer.set_style(buffer.area, app.theme.screen);
     }
-    let layout = app.composer.layout();
-    let mut wanted = Wanted {
-        editor_rows: layout.rows.len() as u16,
-        question_rows: u16::MAX,
-        queue_rows: app.queue.len() as u16,
-        activity: activity::has_something(app),
-    };
-    let room = Areas::new(buffer.area.as_size(), wanted).question;
-    let asked = question::rows(app, room);
-    wanted.question_rows = asked.len() as u16;
-    let mut areas = Areas::new(buffer.area.as_size(), wanted);
-    let drawn = transcript::draw(
-        &app.transcript,
-        &mut cache.transcript,
-        areas.transcript,
-        buffer,
-        &app.theme,
-    );
-    if app.transcript.is_empty() {
-        welcome::draw(app, areas.transcript, buffer);
-    } else {
-        areas.pill = pill(app, &drawn, areas.transcript, buffer);
+    let plan = Plan::new(app, buffer.area.as_size());
+    let room = plan.areas.transcript;
+    plan.draw(app, cache, room, buffer)
+}
+
+/// What the parts of the screen show, and where they stand.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub areas: Areas,
+    layout: ComposerLayout,
+    asked: Vec<StyledLine>,
+    has_activity: bool,
+}
+
+impl Plan {
+    pub fn new(app: &App, size: Size) -> Self {
+        let layout = app.composer.layout();
+        let mut wanted = Wanted {
+            editor_rows: layout.rows.len() as u16,
+            question_rows: u16::MAX,
+            queue_rows: app.queue.len() as u16,
+            activity: activity::has_something(app),
+        };
+        let room = Areas::new(size, wanted).question;
+        let asked = question::rows(app, room);
+        wanted.question_rows = asked.len() as u16;
+        Self {
+            areas: Areas::new(size, wanted),
+            layout,
+            asked,
+            has_activity: wanted.activity,
+        }
     }
-    queue::draw(app, areas.rule, areas.queue, buffer);
-    question::draw(&asked, areas.question, buffer);
-    activity::draw(app, areas.activity, buffer);
-    let caret = editor::draw(app, &layout, &areas, buffer);
-    status::draw(app, areas.status, buffer);
-    // A box grows out of the editor; what runs stays in sight.
-    let foot = if wanted.activity {
-        areas.activity.y
-    } else {
-        areas.editor.y
-    };
-    if let Some(list) = app.completion.as_ref().filter(|_| app.overlays.is_empty()) {
-        let room = Rect::new(areas.editor.x, 0, areas.editor.width, foot);
-        (areas.completion, areas.completion_top) = completion::draw(app, list, room, buffer);
-    }
-    let above = Rect::new(0, 0, buffer.area.width, foot);
-    let over = app
-        .overlays
-        .last()
-        .map(|top| overlay::draw(app, top, above, buffer));
-    if let Some(over) = &over {
-        (areas.list, areas.list_top, areas.list_end) = (over.list, over.top, over.end);
-    }
-    ScreenDrawn {
-        areas,
-        transcript: drawn,
-        cursor: over.map_or(caret, |over| over.caret),
+
+    /// Paints everything, the conversation in `room`.
+    pub fn draw(
+        self,
+        app: &App,
+        cache: &mut ViewCache,
+        room: Rect,
+        buffer: &mut Buffer,
+    ) -> ScreenDrawn {
+        let mut areas = self.areas;
+        let cache = &mut cache.transcript;
+        let drawn = transcript::draw(&app.transcript, cache, room, buffer, &app.theme);
+        if app.transcript.is_empty() {
+            welcome::draw(app, areas.transcript, buffer);
+        } else {
+            areas.pill = pill(app, &drawn, areas.transcript, buffer);
+        }
+        queue::draw(app, areas.rule, areas.queue, buffer);
+        question::draw(&self.asked, areas.question, buffer);
+        activity::draw(app, areas.activity, buffer);
+        let caret = editor::draw(app, &self.layout, &areas, buffer);
+        status::draw(app, areas.status, buffer);
+        // A box grows out of the editor; what runs stays in sight.
+        let foot = if self.has_activity {
+            areas.activity.y
+        } else {
+            areas.editor.y
+        };
+        if let Some(list) = app.completion.as_ref().filter(|_| app.overlays.is_empty()) {
+            let room = Rect::new(areas.editor.x, 0, areas.editor.width, foot);
+            (areas.completion, areas.completion_top) = completion::draw(app, list, room, buffer);
+        }
+        let above = Rect::new(0, 0, buffer.area.width, foot);
+        let over = app
+            .overlays
+            .last()
+            .map(|top| overlay::draw(app, top, above, buffer));
+        if let Some(over) = &over {
+            (areas.list, areas.list_top, areas.list_end) = (over.list, over.top, over.end);
+        }
+        ScreenDrawn {
+            areas,
+            transcript: drawn,
+            cursor: over.map_or(caret, |over| over.caret),
+        }
     }
 }
 

@@ -14,11 +14,23 @@ const AIR: u16 = 1;
 /// Columns of it at most.
 const COLUMNS: u16 = 100;
 
+/// Rows it takes where there is room for all of it.
+pub fn height(app: &App, width: u16) -> u16 {
+    lines(app, usize::from(columns(width))).len() as u16 + AIR + 1
+}
+
+fn columns(width: u16) -> u16 {
+    width.saturating_sub(2 * margin(width)).min(COLUMNS)
+}
+
+fn margin(width: u16) -> u16 {
+    if width >= 60 { 3 } else { 1 }
+}
+
 /// Draws it at the head of `area`, where the conversation will begin; what does not fit is left out
 /// from the end.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
-    let margin = if area.width >= 60 { 3 } else { 1 };
-    let columns = area.width.saturating_sub(2 * margin).min(COLUMNS);
+    let (margin, columns) = (margin(area.width), columns(area.width));
     let room = usize::from(area.height.saturating_sub(1));
     let mut lines = lines(app, usize::from(columns));
     if lines.len() > room {

@@ -93,6 +93,11 @@ impl MarkdownRows {
         &self.rows
     }
 
+    /// How many of them will not change any more.
+    pub fn closed_rows(&self) -> usize {
+        if self.is_rough { 0 } else { self.closed_rows }
+    }
+
     /// Bytes of source written so far; what is open counts each time. For tests.
     pub fn written(&self) -> usize {
         self.written

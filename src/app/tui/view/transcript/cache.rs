@@ -189,6 +189,21 @@ impl TranscriptCache {
         (rows, &mut self.code)
     }
 
+    /// The first of these rows of a cell with code whose colors are not found yet; they are asked for.
+    pub(super) fn first_plain(&mut self, index: usize, rows: Range<usize>) -> Option<usize> {
+        let kept = self.cells.get(&index)?;
+        let mut first = None;
+        for at in rows {
+            let Some(row) = kept.rows.get(at) else { break };
+            let Some(place) = row.code else { continue };
+            self.code.see((index, place.block));
+            if first.is_none() && !self.code.is_colored(index, row) {
+                first = Some(at);
+            }
+        }
+        first
+    }
+
     /// Ends a frame: drops rows nobody looked at for longest.
     pub(super) fn end(&mut self, transcript: &Transcript) {
         self.code.flush();

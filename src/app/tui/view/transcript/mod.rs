@@ -7,7 +7,9 @@ mod cache;
 mod draw;
 mod select;
 mod find;
+mod print;
 
 pub use cache::TranscriptCache;
 pub use draw::draw;
+pub use print::{Printed, Ready, Unprinted, print, unprinted};
 pub(super) use rows::subject_of;

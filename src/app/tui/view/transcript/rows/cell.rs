@@ -154,6 +154,12 @@ impl CellRows {
         self.head.len() + markdown.map_or(0, |markdown| markdown.rows().len())
     }
 
+    /// How many of them stay as they are while the cell grows.
+    pub fn closed(&self) -> usize {
+        let markdown = self.markdown.as_ref();
+        markdown.map_or(0, |markdown| self.head.len() + markdown.closed_rows())
+    }
+
     pub fn get(&self, index: usize) -> Option<&Row> {
         match index.checked_sub(self.head.len()) {
             None => self.head.get(index),

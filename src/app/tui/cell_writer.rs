@@ -1,0 +1,137 @@
+//! The bytes of cells that differ, row by row. Where the cursor must go first is the caller's: the
+//! whole screen is written by absolute rows, a region below printed text only by columns.
+
+use std::io::Write as _;
+
+use ratatui::backend::{Backend, CrosstermBackend};
+use ratatui::buffer::{Buffer, Cell, CellWidth};
+
+/// Bytes of one cell; the longest emoji sequences need 40.
+const SYMBOL_BYTES: usize = 64;
+
+/// Which row is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowPlace {
+    /// The row with this number, from the top of the screen.
+    Row(u16),
+    /// The row that the cursor is on.
+    Current,
+}
+
+/// Cuts what floods one cell: a letter can carry a megabyte of accents, and each frame would send
+/// them all.
+pub fn bound_symbols(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        let symbol = cell.symbol();
+        if symbol.len() > SYMBOL_BYTES {
+            let end = symbol.floor_char_boundary(SYMBOL_BYTES);
+            let kept = symbol[..end].to_owned();
+            cell.set_symbol(&kept);
+        }
+    }
+}
+
+/// Writes what differs in a row: cell by cell where all are one column wide. Otherwise everything
+/// from the first difference on, for a terminal blanks the rest of a wide character when a part of
+/// it is overwritten, and disagrees with us about how wide some emoji are.
+pub fn write_row(place: RowPlace, shown: &[Cell], next: &[Cell], out: &mut Vec<u8>) {
+    if !shown.iter().chain(next).any(is_special) {
+        let cells = shown.iter().zip(next).enumerate();
+        let changed = cells.filter(|(_, (shown, next))| shown != next);
+        return write_cells(place, changed.map(|(x, (_, next))| (x as u16, next)), out);
+    }
+    // Whatever a terminal makes of an emoji at the end of a row, it is not for the next row. A region
+    // is written without line wrap as a whole.
+    let wraps = matches!(place, RowPlace::Row(_));
+    if wraps {
+        out.extend_from_slice(b"\x1b[?7l");
+    }
+    let mut run = Vec::new();
+    let mut differs = false;
+    let mut x = 0;
+    while x < next.len() {
+        let cell = &next[x];
+        let columns = columns(cell);
+        let covered = (x..next.len().min(x + columns)).map(|x| x as u16);
+        differs |= *cell != shown[x];
+        if !differs {
+            // Stands there already.
+        } else if is_uncertain(cell.symbol()) {
+            write_cells(place, run.drain(..), out);
+            // Nothing old may show beside it where the terminal takes it for narrower than we do.
+            let mut blank = cell.clone();
+            blank.set_symbol(" ");
+            write_cells(place, covered.map(|x| (x, &blank)), out);
+            write_cells(place, [(x as u16, cell)].into_iter(), out);
+        } else {
+            run.push((x as u16, cell));
+        }
+        x += columns;
+    }
+    write_cells(place, run.into_iter(), out);
+    if wraps {
+        out.extend_from_slice(b"\x1b[?7h");
+    }
+}
+
+/// Writes cells; the first is always positioned.
+fn write_cells<'a>(
+    place: RowPlace,
+    cells: impl Iterator<Item = (u16, &'a Cell)>,
+    out: &mut Vec<u8>,
+) {
+    let mut cells = cells.peekable();
+    match place {
+        RowPlace::Row(y) => {
+            if cells.peek().is_some() {
+                // Writing into memory cannot fail.
+                let _ = CrosstermBackend::new(out).draw(cells.map(|(x, cell)| (x, y, cell)));
+            }
+        }
+        RowPlace::Current => {
+            let mut run: Vec<(u16, &Cell)> = Vec::new();
+            while let Some((x, cell)) = cells.next() {
+                run.push((x, cell));
+                // The next one is positioned anew unless it stands right behind.
+                if cells.peek().is_none_or(|(next, _)| *next != x + 1) {
+                    write_run(&run, out);
+                    run.clear();
+                }
+            }
+        }
+    }
+}
+
+/// Writes cells that stand side by side, in the row that the cursor is on.
+fn write_run(run: &[(u16, &Cell)], out: &mut Vec<u8>) {
+    let Some((from, _)) = run.first() else { return };
+    let _ = write!(out, "\x1b[{}G", from + 1);
+    let mut bytes = Vec::new();
+    let cells = run.iter().map(|(x, cell)| (*x, 0, *cell));
+    let _ = CrosstermBackend::new(&mut bytes).draw(cells);
+    // It begins by going to the first cell of a screen whose rows are not ours to name.
+    let begin = bytes.iter().position(|byte| *byte == b'H');
+    out.extend_from_slice(&bytes[begin.map_or(0, |at| at + 1)..]);
+}
+
+fn is_special(cell: &Cell) -> bool {
+    columns(cell) > 1 || is_uncertain(cell.symbol())
+}
+
+/// Whether terminals disagree about the width of a character: emoji that a selector, a joiner or a
+/// modifier makes, and flags.
+fn is_uncertain(symbol: &str) -> bool {
+    let mark = |c| {
+        matches!(c, '\u{200d}' | '\u{20e3}' | '\u{fe0e}' | '\u{fe0f}'
+            | '\u{1f1e6}'..='\u{1f1ff}' | '\u{1f3fb}'..='\u{1f3ff}')
+    };
+    symbol.len() > 3 && symbol.contains(mark)
+}
+
+/// Columns a cell takes, at least one.
+fn columns(cell: &Cell) -> usize {
+    match cell.symbol() {
+        symbol if symbol.len() <= 1 => 1,
+        symbol => usize::from(symbol.cell_width()).max(1),
+    }
+}

@@ -1,0 +1,253 @@
+//! Where a frame goes: on the whole alternate screen, or, inline, into the rows at the foot of the
+//! normal screen, with what is settled printed above them. Inline too, the whole screen is taken for
+//! what needs it: lists, questions, reading.
+
+use std::time::Duration;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Size;
+use tokio::time::Instant;
+
+use super::app::App;
+use super::inline_buffer::{InlineBuffer, Reflow};
+use super::screen_buffer::{FrameCost, ScreenBuffer};
+use super::screen_mode::ScreenMode;
+use super::terminal::Terminal;
+use super::view::transcript::{Printed, Ready, print, unprinted};
+use super::view::{LivePlan, ScreenDrawn, ViewCache, divider, view};
+use crate::agent::RunState;
+
+/// How long code waits for its colors before it is printed without.
+const COLORS: Duration = Duration::from_millis(400);
+/// How long the first rows wait for the terminal to say what ground they stand on.
+const ANSWERS: Duration = Duration::from_millis(150);
+
+/// What shows the frames.
+#[derive(Debug)]
+pub struct Display {
+    full: ScreenBuffer,
+    inline: Option<Inline>,
+}
+
+#[derive(Debug)]
+struct Inline {
+    region: InlineBuffer,
+    /// The conversation that was printed last, and how far.
+    printed: Option<(u32, Printed)>,
+    /// Whether the alternate screen shows.
+    is_alternate: bool,
+    /// Until when nothing is printed.
+    held: Option<Instant>,
+    /// Until when code waits for its colors, while some does.
+    colors: Option<Instant>,
+}
+
+/// What a frame came to.
+#[derive(Debug, Default)]
+pub struct Drawn {
+    pub screen: ScreenDrawn,
+    pub cost: FrameCost,
+    /// Whether another one should follow soon, though nothing changes.
+    pub has_more: bool,
+}
+
+impl Display {
+    /// Of this size; inline where the app is.
+    pub fn new(app: &App) -> Self {
+        let inline = (app.screen != ScreenMode::Full).then(|| Inline {
+            region: InlineBuffer::new(reflow(|name| std::env::var(name).ok())),
+            printed: None,
+            is_alternate: false,
+            held: Some(Instant::now() + ANSWERS),
+            colors: None,
+        });
+        Self {
+            full: ScreenBuffer::new(app.size),
+            inline,
+        }
+    }
+
+    pub fn size(&self) -> Size {
+        self.full.size()
+    }
+
+    pub fn resize(&mut self, size: Size) {
+        self.full.resize(size);
+        self.forget();
+    }
+
+    /// Has the next frame written in full: the terminal may have changed what it shows.
+    pub fn forget(&mut self) {
+        self.full.forget();
+        if let Some(inline) = &mut self.inline {
+            inline.region.forget();
+        }
+    }
+
+    /// The terminal has said what it can: nothing is waited for any more.
+    pub fn answered(&mut self) {
+        if let Some(inline) = &mut self.inline {
+            inline.held = None;
+        }
+    }
+
+    /// Whether the size may differ from the one that is known without a word from the terminal: rows of
+    /// another width would be wrapped.
+    pub fn checks_size(&self) -> bool {
+        self.inline.is_some()
+    }
+
+    /// When a frame is due though nothing changed.
+    pub fn next_wake(&self) -> Option<Instant> {
+        let inline = self.inline.as_ref()?;
+        [inline.held, inline.colors].into_iter().flatten().min()
+    }
+
+    /// Appends the next frame to `out`.
+    pub fn draw(
+        &mut self,
+        app: &App,
+        cache: &mut ViewCache,
+        terminal: &Terminal,
+        out: &mut Vec<u8>,
+    ) -> Drawn {
+        let Some(inline) = &mut self.inline else {
+            return self.draw_full(app, cache, out);
+        };
+        let fills = app.screen == ScreenMode::Reading
+            || !app.overlays.is_empty()
+            || !app.transcript.is_at_end();
+        if fills != inline.is_alternate {
+            inline.is_alternate = fills;
+            out.extend(terminal.switch(fills));
+            self.full.forget();
+        }
+        if fills {
+            return self.draw_full(app, cache, out);
+        }
+        let drawn = inline.draw(app, cache, out);
+        terminal.set_rows_below(inline.region.rows_below());
+        drawn
+    }
+
+    fn draw_full(&mut self, app: &App, cache: &mut ViewCache, out: &mut Vec<u8>) -> Drawn {
+        let screen = view(app, cache, self.full.begin());
+        let cost = self.full.finish(screen.cursor, out);
+        Drawn {
+            screen,
+            cost,
+            has_more: false,
+        }
+    }
+
+    /// Appends what makes room for another program: everything that is not printed goes. Everything is
+    /// printed before where this is the end.
+    pub fn stand_aside(
+        &mut self,
+        app: &App,
+        cache: &mut ViewCache,
+        terminal: &Terminal,
+        is_end: bool,
+        out: &mut Vec<u8>,
+    ) {
+        let Some(inline) = &mut self.inline else {
+            return;
+        };
+        if std::mem::take(&mut inline.is_alternate) {
+            out.extend(terminal.switch(false));
+            self.full.forget();
+        }
+        while is_end && inline.print(app, cache, Ready::All, out).has_more {}
+        inline.region.leave(app.size.width, out);
+        terminal.set_rows_below(0);
+    }
+
+    /// Another program was at the terminal without a word: where the cursor is is unknown.
+    pub fn lost(&mut self) {
+        if let Some(inline) = &mut self.inline {
+            inline.region.leave(0, &mut Vec::new());
+            inline.is_alternate = false;
+        }
+    }
+}
+
+impl Inline {
+    fn draw(&mut self, app: &App, cache: &mut ViewCache, out: &mut Vec<u8>) -> Drawn {
+        let now = Instant::now();
+        let passed = |until: Option<Instant>| until.is_none_or(|until| until <= now);
+        if passed(self.held) {
+            self.held = None;
+        }
+        let ready = if self.held.is_some() {
+            Ready::Nothing
+        } else {
+            Ready::Settled {
+                is_running: app.run != RunState::Idle,
+                waits_for_colors: self.colors.is_none() || !passed(self.colors),
+            }
+        };
+        self.print(app, cache, ready, out)
+    }
+
+    /// Prints what is ready, and draws what is left below.
+    fn print(
+        &mut self,
+        app: &App,
+        cache: &mut ViewCache,
+        ready: Ready,
+        out: &mut Vec<u8>,
+    ) -> Drawn {
+        let (transcript, theme) = (&app.transcript, &app.theme);
+        let width = app.size.width;
+        let generation = transcript.generation();
+        let is_other = self.printed.is_some_and(|(of, _)| of != generation);
+        let printed = match self.printed {
+            Some((of, printed)) if of == generation => printed,
+            _ => Printed::before(transcript),
+        };
+        let rows = &mut cache.transcript;
+        let found = unprinted(transcript, rows, theme, width, printed, ready);
+        let mut above = if is_other {
+            divider(app, width)
+        } else {
+            Buffer::empty(ratatui::layout::Rect::new(0, 0, width, 0))
+        };
+        let settled = print(&found.rows, rows, width);
+        above.content.extend(settled.content);
+        above.area.height += settled.area.height;
+        if !found.lacks_colors {
+            self.colors = None;
+        } else if self.colors.is_none() {
+            self.colors = Some(Instant::now() + COLORS);
+        }
+        let least = self.region.height().saturating_sub(above.area.height);
+        let plan = LivePlan::new(app, found.live, least);
+        let buffer = self.region.begin(plan.size());
+        let screen = plan.draw(app, cache, buffer);
+        let cost = self
+            .region
+            .finish(&mut above, screen.cursor, app.size.height, out);
+        self.printed = Some((generation, found.next));
+        Drawn {
+            screen,
+            cost,
+            has_more: found.has_more,
+        }
+    }
+}
+
+/// What a terminal with these variables does with rows that become too long. Most wrap them.
+fn reflow(var: impl Fn(&str) -> Option<String>) -> Reflow {
+    let term = var("TERM").unwrap_or_default();
+    let in_tmux = var("TMUX").is_some();
+    let cuts = var("XTERM_VERSION").is_some()
+        || var("STY").is_some()
+        || term == "linux"
+        || term.starts_with("screen")
+        || term.starts_with("vt");
+    if cuts && !in_tmux {
+        Reflow::Cuts
+    } else {
+        Reflow::Wraps
+    }
+}

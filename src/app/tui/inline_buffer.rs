@@ -1,0 +1,266 @@
+//! A few rows at the foot of the normal screen that are redrawn in place, and the rows that are
+//! printed for good above them, as bytes for the terminal.
+//!
+//! Nothing here knows where on the screen the region stands: it goes up and down from where the
+//! cursor was left, and line feeds on the last row make room. What leaves the screen at its top is
+//! the terminal's own scrollback. No scroll region, no absolute row, no query of the cursor.
+
+use std::io::Write as _;
+
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::{Rect, Size};
+
+use super::cell_writer::{RowPlace, bound_symbols, write_row};
+use super::screen_buffer::FrameCost;
+
+/// What a terminal does with rows that become too long when it gets narrower.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reflow {
+    /// They go on in the row below.
+    Wraps,
+    /// They are cut.
+    Cuts,
+}
+
+/// The region as the terminal shows it, as it shall be, and the way from one to the other.
+#[derive(Debug)]
+pub struct InlineBuffer {
+    shown: Buffer,
+    next: Buffer,
+    /// Where the cursor is within what is shown.
+    at: (u16, u16),
+    /// Where the caret was shown last, if it was.
+    cursor: Option<(u16, u16)>,
+    /// Whether the terminal has had another size since, or may have lost rows of it.
+    is_stale: bool,
+    reflow: Reflow,
+}
+
+impl InlineBuffer {
+    /// A region without rows at the row of the cursor.
+    pub fn new(reflow: Reflow) -> Self {
+        let mut buffer = Self {
+            shown: Buffer::default(),
+            next: Buffer::default(),
+            at: (0, 0),
+            cursor: None,
+            is_stale: true,
+            reflow,
+        };
+        buffer.left();
+        buffer
+    }
+
+    /// Rows of the region.
+    pub fn height(&self) -> u16 {
+        if self.is_stale {
+            0
+        } else {
+            self.shown.area.height
+        }
+    }
+
+    /// Rows of it below the cursor.
+    pub fn rows_below(&self) -> u16 {
+        self.shown.area.height.saturating_sub(self.at.1 + 1)
+    }
+
+    /// The terminal has another size, or may have lost rows: everything is written at the next frame.
+    pub fn forget(&mut self) {
+        self.is_stale = true;
+    }
+
+    /// An empty buffer of this size to paint the region into.
+    pub fn begin(&mut self, size: Size) -> &mut Buffer {
+        let area = Rect::new(0, 0, size.width, size.height.max(1));
+        self.next.resize(area);
+        self.next.reset();
+        &mut self.next
+    }
+
+    /// Appends what takes the region off the screen; the cursor is at its first row then. The next
+    /// frame begins where the cursor is by then.
+    pub fn leave(&mut self, width: u16, out: &mut Vec<u8>) {
+        self.go_to_top(width, out);
+        out.extend_from_slice(b"\x1b[0m\x1b[J\x1b[?25h");
+        self.left();
+    }
+
+    /// Another program was at the terminal, or will be.
+    fn left(&mut self) {
+        self.shown = Buffer::empty(Rect::new(0, 0, 0, 1));
+        self.at = (0, 0);
+        self.cursor = None;
+        self.is_stale = true;
+    }
+
+    /// Appends to `out` what prints the rows of `printed` above the region and brings the region to
+    /// the painted one, with the cursor at `cursor`, or hidden. Appends nothing when nothing changed.
+    /// `printed` is as wide as the region; together they may be higher than the screen of `height` rows.
+    pub fn finish(
+        &mut self,
+        printed: &mut Buffer,
+        cursor: Option<(u16, u16)>,
+        height: u16,
+        out: &mut Vec<u8>,
+    ) -> FrameCost {
+        let start = out.len();
+        bound_symbols(printed);
+        bound_symbols(&mut self.next);
+        out.extend_from_slice(b"\x1b[?2026h\x1b[?25l\x1b[?7l");
+        let begun = out.len();
+        let width = self.next.area.width;
+        if self.is_stale || self.shown.area.width != width {
+            self.go_to_top(width, out);
+            self.blank(width, out);
+        }
+        if printed.area.height + self.next.area.height > height.max(1) {
+            self.print_all(printed, out);
+        }
+        let cost = self.write(printed, out);
+        if out.len() == begun && cursor == self.cursor {
+            out.truncate(start);
+            return FrameCost::default();
+        }
+        let (x, y) = cursor.unwrap_or((0, self.at.1));
+        self.go_to_row(y, out);
+        let _ = write!(out, "\x1b[{}G", x + 1);
+        self.at.0 = x;
+        out.extend_from_slice(b"\x1b[?7h");
+        if cursor.is_some() {
+            out.extend_from_slice(b"\x1b[?25h");
+        }
+        out.extend_from_slice(b"\x1b[?2026l");
+        self.cursor = cursor;
+        self.is_stale = false;
+        FrameCost {
+            heavy: cost * 10 >= usize::from(height) * 7 && cost > 4,
+            rows: cost,
+        }
+    }
+
+    /// Goes to the first row of what is shown, in a terminal that is `width` columns wide by now.
+    fn go_to_top(&mut self, width: u16, out: &mut Vec<u8>) {
+        let (x, y) = self.at;
+        let mut up = usize::from(y);
+        if self.reflow == Reflow::Wraps && width > 0 && width < self.shown.area.width {
+            let columns = usize::from(width);
+            let rows = self.shown.content.chunks(usize::from(self.shown.area.width));
+            let rows = rows.take(usize::from(y));
+            up = rows.map(|row| used(row).div_ceil(columns).max(1)).sum();
+            up += usize::from(x) / columns;
+        }
+        if up > 0 {
+            let _ = write!(out, "\x1b[{up}A");
+        }
+        out.push(b'\r');
+        self.at = (0, 0);
+    }
+
+    /// Clears from the cursor on, which is the first row of the region by that.
+    fn blank(&mut self, width: u16, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"\x1b[0m\x1b[J");
+        self.shown = Buffer::empty(Rect::new(0, 0, width, 1));
+        self.at = (0, 0);
+    }
+
+    /// Prints rows that do not all fit on the screen together with the region, line by line.
+    fn print_all(&mut self, printed: &mut Buffer, out: &mut Vec<u8>) {
+        let width = usize::from(printed.area.width);
+        if width == 0 || printed.area.height == 0 {
+            return;
+        }
+        self.go_to_row(0, out);
+        out.push(b'\r');
+        self.blank(printed.area.width, out);
+        let blank = vec![Cell::EMPTY; width];
+        for row in printed.content.chunks(width) {
+            write_row(RowPlace::Current, &blank, row, out);
+            out.extend_from_slice(b"\r\n");
+        }
+        printed.resize(Rect::new(0, 0, printed.area.width, 0));
+    }
+
+    /// Makes room, and writes the rows that differ; how many they are.
+    fn write(&mut self, printed: &Buffer, out: &mut Vec<u8>) -> usize {
+        let width = usize::from(self.next.area.width);
+        if width == 0 {
+            return 0;
+        }
+        let region = std::mem::take(&mut self.next);
+        let rows = printed.content.chunks(width);
+        let rows: Vec<&[Cell]> = rows.chain(region.content.chunks(width)).collect();
+        let before = usize::from(self.shown.area.height);
+        if let Some(more @ 1..) = rows.len().checked_sub(before) {
+            self.insert(more, &rows, out);
+        }
+        let mut count = 0;
+        for (y, next) in rows.iter().enumerate() {
+            let from = y * width;
+            let shown: Vec<Cell> = self.shown.content[from..from + width].to_vec();
+            if shown == **next {
+                continue;
+            }
+            count += 1;
+            self.go_to_row(y as u16, out);
+            write_row(RowPlace::Current, &shown, next, out);
+        }
+        if rows.len() < before {
+            self.go_to_row(rows.len() as u16, out);
+            out.extend_from_slice(b"\r\x1b[0m\x1b[J");
+        }
+        // What was printed is no longer ours.
+        let left = i32::from(self.at.1) - i32::from(printed.area.height);
+        if left < 0 {
+            let _ = write!(out, "\x1b[{}B", -left);
+        }
+        self.at.1 = left.max(0) as u16;
+        self.next = std::mem::replace(&mut self.shown, region);
+        count
+    }
+
+    /// Makes `more` rows, where they leave the most of what is shown as it shall be.
+    fn insert(&mut self, more: usize, rows: &[&[Cell]], out: &mut Vec<u8>) {
+        let width = usize::from(self.shown.area.width);
+        let shown: Vec<&[Cell]> = self.shown.content.chunks(width).collect();
+        let before = shown.len();
+        // Rows that stand right below the new ones, then above them, for each place of these.
+        let mut right = (0..before).filter(|y| shown[*y] == rows[y + more]).count();
+        let mut best = (right, 0);
+        for y in 0..before {
+            right -= usize::from(shown[y] == rows[y + more]);
+            right += usize::from(shown[y] == rows[y]);
+            if right > best.0 {
+                best = (right, y + 1);
+            }
+        }
+        let at = best.1;
+        self.go_to_row(before as u16 - 1, out);
+        out.extend_from_slice(b"\x1b[0m");
+        out.extend(std::iter::repeat_n(b'\n', more));
+        self.at.1 += more as u16;
+        if at < before {
+            self.go_to_row(at as u16, out);
+            let _ = write!(out, "\r\x1b[{more}L");
+        }
+        let cells = &mut self.shown.content;
+        let from = at * width;
+        cells.splice(from..from, std::iter::repeat_n(Cell::EMPTY, more * width));
+        self.shown.area.height += more as u16;
+    }
+
+    fn go_to_row(&mut self, row: u16, out: &mut Vec<u8>) {
+        let _ = match row.cmp(&self.at.1) {
+            std::cmp::Ordering::Less => write!(out, "\x1b[{}A", self.at.1 - row),
+            std::cmp::Ordering::Equal => Ok(()),
+            std::cmp::Ordering::Greater => write!(out, "\x1b[{}B", row - self.at.1),
+        };
+        self.at.1 = row;
+    }
+}
+
+/// Columns of a row up to the last that is not blank.
+fn used(row: &[Cell]) -> usize {
+    let last = row.iter().rposition(|cell| *cell != Cell::EMPTY);
+    last.map_or(0, |at| at + 1)
+}

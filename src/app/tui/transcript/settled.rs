@@ -1,0 +1,68 @@
+//! How far the conversation will not change any more: for rows that are printed once and never again.
+
+use super::cell::CellBody;
+use super::cells::Neighbor;
+use super::state::Transcript;
+
+impl Transcript {
+    /// The first cell from `from` on that may still change its looks, or the number behind the last.
+    /// While something runs the end may still be joined by what comes.
+    pub(crate) fn settled_before(&self, from: usize, is_running: bool) -> usize {
+        let end = self.end();
+        let mut at = from;
+        loop {
+            at = match self.at_or_after(at) {
+                Neighbor::Cell(cell) => cell,
+                Neighbor::Unread(_) => return at,
+                Neighbor::None => return end,
+            };
+            if !self.is_settled(at, is_running) {
+                return at;
+            }
+            let Some(group_end) = self.chain_end(at) else {
+                at += 1;
+                continue;
+            };
+            // Calls that only look stand together as long as more of them come.
+            if is_running && self.at_or_after(group_end) == Neighbor::None {
+                return at;
+            }
+            let mut cells = at..group_end;
+            if !cells.all(|cell| self.cell(cell).is_none() || self.is_settled(cell, is_running)) {
+                return at;
+            }
+            at = group_end;
+        }
+    }
+
+    fn is_settled(&self, index: usize, is_running: bool) -> bool {
+        let Some(cell) = self.cell(index) else {
+            return true;
+        };
+        let is_last = self.at_or_after(index + 1) == Neighbor::None;
+        match &cell.body {
+            _ if cell.is_live() => false,
+            CellBody::User { confirmed, .. } => *confirmed || !is_running,
+            // A failure becomes that of a retry, and says what became of it.
+            CellBody::Notice { .. } => {
+                !(is_running && is_last) && self.retry_notice() != Some(index)
+            }
+            _ => true,
+        }
+    }
+
+    /// Behind the last of the cells that a call which only looks may stand together with.
+    fn chain_end(&self, index: usize) -> Option<usize> {
+        self.looking_call(index)?;
+        if self.shows_previews() {
+            return None;
+        }
+        let mut at = index;
+        loop {
+            match self.at_or_after(at) {
+                Neighbor::Cell(cell) if self.may_belong_to_group(cell) => at = cell + 1,
+                _ => return Some(at),
+            }
+        }
+    }
+}

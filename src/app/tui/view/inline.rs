@@ -1,0 +1,82 @@
+//! The rows at the foot of the normal screen, below what was printed: what may still change of the
+//! conversation, and the parts of the whole screen below it, painted by the same functions.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Rect, Size};
+
+use super::line::StyledLine;
+use super::screen::Plan;
+use super::{ScreenDrawn, ViewCache, completion, welcome};
+use crate::app::tui::app::App;
+use crate::app::tui::text::width::ellipsis;
+
+/// Of ten rows of the screen, how many the conversation may take.
+const TENTHS: u16 = 6;
+/// Rows that it may take on any screen.
+const LEAST: u16 = 4;
+
+/// Where the parts stand.
+#[derive(Debug)]
+pub struct LivePlan {
+    plan: Plan,
+    /// Rows of the conversation.
+    rows: u16,
+    size: Size,
+}
+
+impl LivePlan {
+    /// For so many rows of the conversation. Rows that are on the screen already stay, up to
+    /// `least` in all, so that nothing jumps when something gets smaller.
+    pub fn new(app: &App, rows: usize, least: u16) -> Self {
+        let mut plan = Plan::new(app, app.size);
+        let areas = &plan.areas;
+        let most = areas.transcript.height;
+        let others = app.size.height - most;
+        let rows = rows.min(usize::from(
+            most.min((app.size.height * TENTHS / 10).max(LEAST)),
+        )) as u16;
+        let mut room = rows.max(least.saturating_sub(others));
+        if app.transcript.is_empty() {
+            room = room.max(welcome::height(app, app.size.width));
+        }
+        if let Some(list) = &app.completion {
+            let above = areas.rule.height + areas.queue.height + areas.question.height;
+            room = room.max(completion::height(list).saturating_sub(above));
+        }
+        let room = room.min(most);
+        plan.areas = plan.areas.with_transcript_rows(room);
+        Self {
+            plan,
+            rows: rows.min(room),
+            size: Size::new(app.size.width, others + room),
+        }
+    }
+
+    /// What is needed to paint them.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// Paints them into `buffer`, which is blank and of this size.
+    pub fn draw(self, app: &App, cache: &mut ViewCache, buffer: &mut Buffer) -> ScreenDrawn {
+        let room = Rect {
+            height: self.rows,
+            ..self.plan.areas.transcript
+        };
+        self.plan.draw(app, cache, room, buffer)
+    }
+}
+
+/// The line between two conversations that are printed one after the other.
+pub fn divider(app: &App, width: u16) -> Buffer {
+    let theme = &app.theme;
+    let mut buffer = Buffer::empty(Rect::new(0, 0, width, 3));
+    let session = app.status.session.as_ref();
+    let label = session.and_then(|session| session.label());
+    let label = ellipsis(label.unwrap_or("a new conversation"), 60);
+    let line = StyledLine::of(" ══ ", theme.rule)
+        .with(label, theme.dim)
+        .with(" ══", theme.rule);
+    line.draw(&mut buffer, 0, 1, width);
+    buffer
+}

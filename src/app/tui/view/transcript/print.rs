@@ -1,0 +1,178 @@
+//! Rows that are printed for good, in the order of the conversation and each of them once: which ones
+//! are due, and how many stand below them that may still change.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::cache::TranscriptCache;
+use super::draw::paint;
+use super::rows::CellRows;
+use crate::app::tui::theme::Theme;
+use crate::app::tui::transcript::{Anchor, CellBody, Neighbor, RowRef, Transcript, cell_at};
+
+/// Rows that are printed in one frame at most.
+const AT_ONCE: usize = 400;
+
+/// How far the rows of a conversation were printed: up to a row of a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    at: Anchor,
+}
+
+/// What of the rows that were not printed is ready to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ready {
+    /// What will not change any more.
+    Settled {
+        /// Whether something runs, which the last cells may become a part of.
+        is_running: bool,
+        /// Whether code waits for its colors.
+        waits_for_colors: bool,
+    },
+    /// Everything: nothing will be printed later.
+    All,
+    /// Nothing yet.
+    Nothing,
+}
+
+/// Rows that were not printed.
+#[derive(Debug, Default)]
+pub struct Unprinted {
+    /// Those that are ready.
+    pub rows: Vec<RowRef>,
+    /// How far is printed when they are.
+    pub next: Printed,
+    /// Rows behind them.
+    pub live: usize,
+    /// Whether more are ready than are printed in one frame.
+    pub has_more: bool,
+    /// Whether code in the first that is not ready has no colors yet.
+    pub lacks_colors: bool,
+}
+
+impl Printed {
+    /// Nothing of this conversation that is there was printed.
+    pub fn before(transcript: &Transcript) -> Self {
+        let mut cell = 0;
+        // Older pages are not read for it.
+        while let Neighbor::Unread(_) = transcript.at_or_after(cell) {
+            cell = cell_at(transcript.pages().len() - 1, 0);
+        }
+        let at = Anchor {
+            cell,
+            ..Anchor::default()
+        };
+        Self { at }
+    }
+}
+
+/// The rows that were not printed, at this width.
+pub fn unprinted(
+    transcript: &Transcript,
+    cache: &mut TranscriptCache,
+    theme: &Theme,
+    width: u16,
+    printed: Printed,
+    ready: Ready,
+) -> Unprinted {
+    cache.begin(transcript, theme, width);
+    let mut found = Unprinted {
+        next: printed,
+        ..Unprinted::default()
+    };
+    let settled = match ready {
+        Ready::All => transcript.end(),
+        Ready::Nothing => printed.at.cell,
+        Ready::Settled { is_running, .. } => {
+            transcript.settled_before(printed.at.cell, is_running)
+        }
+    };
+    let waits = matches!(
+        ready,
+        Ready::Settled {
+            waits_for_colors: true,
+            ..
+        }
+    );
+    let mut is_open = false;
+    let mut cell = printed.at.cell;
+    while let Neighbor::Cell(at) = transcript.at_or_after(cell) {
+        let is_settled = at < settled;
+        let grows = transcript
+            .cell(at)
+            .is_some_and(|cell| matches!(cell.body, CellBody::Assistant { .. }));
+        let rows = cache.lay_out(transcript, theme, at);
+        let from = if at == printed.at.cell {
+            first_unprinted(rows, printed.at, width)
+        } else {
+            0
+        };
+        let len = rows.len();
+        let closed = match (is_open, is_settled) {
+            (true, _) => from,
+            (false, true) => len,
+            (false, false) if grows && ready != Ready::Nothing => rows.closed().clamp(from, len),
+            (false, false) => from,
+        };
+        let room = AT_ONCE.saturating_sub(found.rows.len());
+        let mut to = closed.min(from + room);
+        found.has_more |= to < closed;
+        if waits && let Some(plain) = cache.first_plain(at, from..to) {
+            to = plain;
+            found.lacks_colors = true;
+        }
+        found.rows.extend((from..to).map(|row| RowRef {
+            cell: at,
+            row: row as u32,
+        }));
+        if to > from {
+            let last = cache.row(RowRef {
+                cell: at,
+                row: to as u32 - 1,
+            });
+            found.next.at = Anchor {
+                cell: at,
+                row: to as u32,
+                byte: last.map_or(0, |row| row.source.end),
+                width,
+            };
+        }
+        if is_open || to < len || !is_settled {
+            is_open = true;
+            found.live += len - to;
+        } else {
+            found.next.at = Anchor {
+                cell: at + 1,
+                ..Anchor::default()
+            };
+        }
+        cell = at + 1;
+    }
+    found
+}
+
+/// The rows as cells, in a buffer of their own.
+pub fn print(rows: &[RowRef], cache: &mut TranscriptCache, width: u16) -> Buffer {
+    let area = Rect::new(0, 0, width, rows.len() as u16);
+    let mut buffer = Buffer::empty(area);
+    let rows: Vec<Option<RowRef>> = rows.iter().copied().map(Some).collect();
+    paint(cache, &rows, area, &mut buffer);
+    buffer
+}
+
+/// The first row of a cell that was not printed; its text may be another by now.
+fn first_unprinted(rows: &CellRows, printed: Anchor, width: u16) -> usize {
+    let row = printed.row as usize;
+    let Some(last) = row.checked_sub(1) else {
+        return 0;
+    };
+    let last = rows.get(last).filter(|_| printed.width == width);
+    if last.is_some_and(|last| last.source.end == printed.byte) {
+        return row;
+    }
+    let is_new = |row: &usize| {
+        rows.get(*row)
+            .is_some_and(|row| row.has_source() && row.source.start >= printed.byte)
+    };
+    (0..rows.len()).find(is_new).unwrap_or(rows.len())
+}
