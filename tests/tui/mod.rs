@@ -23,6 +23,7 @@ mod matrix;
 mod models;
 mod screen_away;
 mod screen_buffer;
+mod inline_buffer;
 mod screen_panic;
 
 mod composer;
@@ -49,6 +50,7 @@ mod e2e_export;
 mod e2e_git;
 mod e2e_iterations;
 mod e2e_job;
+mod e2e_inline;
 mod e2e_kept;
 mod e2e_models;
 mod e2e_status;

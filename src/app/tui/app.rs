@@ -385,6 +385,15 @@ impl App {
         session.is_some_and(|session| session.access == Access::ReadOnly)
     }
 
+    /// Whether what was printed is read on the whole screen, or something in it was gone to.
+    pub fn is_reading(&self) -> bool {
+        match self.screen {
+            ScreenMode::Full => false,
+            ScreenMode::Inline => !self.transcript.is_at_end(),
+            ScreenMode::Reading => true,
+        }
+    }
+
     /// Whether a run is under way (and not merely dying).
     pub fn is_running(&self) -> bool {
         matches!(self.run, RunState::Running { .. })

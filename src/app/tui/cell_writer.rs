@@ -2,12 +2,15 @@
 //! whole screen is written by absolute rows, a region below printed text only by columns.
 
 use std::io::Write as _;
+use std::ops::Range;
 
 use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::{Buffer, Cell, CellWidth};
 
 /// Bytes of one cell; the longest emoji sequences need 40.
 const SYMBOL_BYTES: usize = 64;
+/// Cells that are rather written again than gone over.
+const GAP: usize = 16;
 
 /// Which row is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +39,16 @@ pub fn bound_symbols(buffer: &mut Buffer) {
 /// it is overwritten, and disagrees with us about how wide some emoji are.
 pub fn write_row(place: RowPlace, shown: &[Cell], next: &[Cell], out: &mut Vec<u8>) {
     if !shown.iter().chain(next).any(is_special) {
-        let cells = shown.iter().zip(next).enumerate();
-        let changed = cells.filter(|(_, (shown, next))| shown != next);
-        return write_cells(place, changed.map(|(x, (_, next))| (x as u16, next)), out);
+        let differs = |x: &usize| shown[*x] != next[*x];
+        let cell = |x: usize| (x as u16, &next[x]);
+        return match place {
+            RowPlace::Row(_) => write_cells(place, (0..next.len()).filter(differs).map(cell), out),
+            RowPlace::Current => {
+                for run in runs((0..next.len()).filter(differs)) {
+                    write_cells(place, run.map(cell), out);
+                }
+            }
+        };
     }
     // Whatever a terminal makes of an emoji at the end of a row, it is not for the next row. A region
     // is written without line wrap as a whole.
@@ -72,6 +82,19 @@ pub fn write_row(place: RowPlace, shown: &[Cell], next: &[Cell], out: &mut Vec<u
     if wraps {
         out.extend_from_slice(b"\x1b[?7h");
     }
+}
+
+/// Stretches of a row with these columns, each in one piece with the few between that stand there
+/// already: going over them costs more than to write them, and a line of text stays one.
+fn runs(columns: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for x in columns {
+        match runs.last_mut() {
+            Some(last) if x < last.end + GAP => last.end = x + 1,
+            _ => runs.push(x..x + 1),
+        }
+    }
+    runs
 }
 
 /// Writes cells; the first is always positioned.

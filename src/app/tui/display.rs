@@ -114,9 +114,7 @@ impl Display {
         let Some(inline) = &mut self.inline else {
             return self.draw_full(app, cache, out);
         };
-        let fills = app.screen == ScreenMode::Reading
-            || !app.overlays.is_empty()
-            || !app.transcript.is_at_end();
+        let fills = app.is_reading() || !app.overlays.is_empty();
         if fills != inline.is_alternate {
             inline.is_alternate = fills;
             out.extend(terminal.switch(fills));

@@ -145,7 +145,10 @@ impl InlineBuffer {
         let mut up = usize::from(y);
         if self.reflow == Reflow::Wraps && width > 0 && width < self.shown.area.width {
             let columns = usize::from(width);
-            let rows = self.shown.content.chunks(usize::from(self.shown.area.width));
+            let rows = self
+                .shown
+                .content
+                .chunks(usize::from(self.shown.area.width));
             let rows = rows.take(usize::from(y));
             up = rows.map(|row| used(row).div_ceil(columns).max(1)).sum();
             up += usize::from(x) / columns;

@@ -299,6 +299,22 @@ impl Screen {
         self.look(|view| view.text())
     }
 
+    /// The lines of the normal screen with those that have left it at its top, without blanks at
+    /// their ends.
+    pub fn everything(&self) -> Vec<String> {
+        let mut state = self.shared.lock();
+        let screen = state.parser.screen_mut();
+        let (_, columns) = screen.size();
+        let mut lines = Vec::new();
+        for offset in (1..=screen.scrollback_len()).rev() {
+            screen.set_scrollback(offset);
+            lines.extend(screen.rows(0, columns.get()).take(1));
+        }
+        screen.set_scrollback(0);
+        lines.extend(screen.rows(0, columns.get()));
+        lines.iter().map(|it| it.trim_end().to_owned()).collect()
+    }
+
     /// Whether the alternate screen shows.
     pub fn is_alternate(&self) -> bool {
         self.shared.lock().parser.screen().alternate_screen()

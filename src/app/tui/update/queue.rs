@@ -179,6 +179,7 @@ pub fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
         // Shown before the agent has heard of it; its own words replace these.
         app.transcript.push_prompt(&content);
         app.transcript.scroll(ScrollBy::End);
+        app.screen = app.screen.closed();
         app.resume = None;
         app.set_run(RunState::Running {
             phase: Phase::Requesting,

@@ -2,7 +2,7 @@
 
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::transcript::{CellClass, ScrollBy};
+use crate::app::tui::transcript::{CellClass, Fold, ScrollBy};
 
 pub fn act(app: &mut App, action: Action) {
     let by = match action {
@@ -15,17 +15,38 @@ pub fn act(app: &mut App, action: Action) {
         Action::ToggleOutput => return toggle(app, CellClass::Tool),
         Action::ToggleThinking => return toggle(app, CellClass::Thinking),
         Action::ToggleCell => {
-            if !app.transcript.toggle_recent() {
+            if app.transcript.toggle_recent() {
+                app.screen = app.screen.reading();
+            } else {
                 app.say("Nothing here folds", 2000);
             }
             return;
         }
         _ => return,
     };
+    app.screen = match by {
+        ScrollBy::End => app.screen.closed(),
+        _ => app.screen.reading(),
+    };
     app.transcript.scroll(by);
+}
+
+/// Goes back to what is printed, from reading it on the whole screen. Answers whether there was a way
+/// back.
+pub fn stop_reading(app: &mut App) -> bool {
+    let reads = app.is_reading();
+    if reads {
+        app.screen = app.screen.closed();
+        app.transcript.scroll(ScrollBy::End);
+    }
+    reads
 }
 
 fn toggle(app: &mut App, class: CellClass) {
     let fold = app.transcript.fold_of(class).toggled();
     app.transcript.set_all(class, fold);
+    // What was printed stays as it is: it is opened on the whole screen.
+    if fold == Fold::Open {
+        app.screen = app.screen.reading();
+    }
 }

@@ -1,6 +1,6 @@
 //! Stopping: the run, the text, the program. What Esc, Ctrl+C and Ctrl+D come to.
 
-use super::{questions, shell, tree};
+use super::{questions, scroll, shell, tree};
 use crate::agent::RunState;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -17,7 +17,7 @@ const AFTER_ABORT_MS: i64 = 1000;
 
 /// Esc.
 pub fn cancel(app: &mut App) -> Vec<Effect> {
-    if questions::close_rule(app) {
+    if questions::close_rule(app) || scroll::stop_reading(app) {
         return Vec::new();
     }
     if let Some(effects) = shell::stop(app).or_else(|| abort(app)) {

@@ -141,6 +141,7 @@ fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mu
     // Esc leaves the rule first.
     let stop = match app.rule {
         Some(_) => offer(app, Action::Interrupt, " stops"),
+        None if app.is_reading() => offer(app, Action::Interrupt, " stops"),
         None => offer(app, Action::Cancel, " stops"),
     };
     let (what, extra) = describe(app, phase);

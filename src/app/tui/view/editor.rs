@@ -141,7 +141,9 @@ fn taught(app: &App, columns: usize) -> StyledLine {
     if !app.questions.is_empty() || app.is_read_only() || app.rule.is_some() {
         return StyledLine::new();
     }
-    if app.is_running() {
+    if app.is_reading() {
+        add(key(Action::Cancel), "closes");
+    } else if app.is_running() {
         add(key(Action::Submit), "steers");
         add(key(Action::FollowUp), "queues");
     } else {

@@ -76,7 +76,12 @@ pub fn draw(
 }
 
 /// Paints the visible rows, and asks for the colors of the code in them.
-pub(super) fn paint(cache: &mut TranscriptCache, rows: &[Option<RowRef>], area: Rect, buffer: &mut Buffer) {
+pub(super) fn paint(
+    cache: &mut TranscriptCache,
+    rows: &[Option<RowRef>],
+    area: Rect,
+    buffer: &mut Buffer,
+) {
     for (y, at) in (area.y..).zip(rows) {
         let Some(at) = at else { break };
         let (rows, code) = cache.visible(at.cell);

@@ -83,9 +83,7 @@ pub fn unprinted(
     let settled = match ready {
         Ready::All => transcript.end(),
         Ready::Nothing => printed.at.cell,
-        Ready::Settled { is_running, .. } => {
-            transcript.settled_before(printed.at.cell, is_running)
-        }
+        Ready::Settled { is_running, .. } => transcript.settled_before(printed.at.cell, is_running),
     };
     let waits = matches!(
         ready,
@@ -174,5 +172,8 @@ fn first_unprinted(rows: &CellRows, printed: Anchor, width: u16) -> usize {
         rows.get(*row)
             .is_some_and(|row| row.has_source() && row.source.start >= printed.byte)
     };
-    (0..rows.len()).find(is_new).unwrap_or(rows.len())
+    let first = (0..rows.len()).find(is_new).unwrap_or(rows.len());
+    // With the air above it.
+    let above = first.checked_sub(1).and_then(|above| rows.get(above));
+    first - usize::from(above.is_some_and(|above| above.text.is_empty()))
 }

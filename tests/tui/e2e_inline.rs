@@ -1,0 +1,215 @@
+//! `--inline`: the conversation in the terminal's own scrollback. Whatever happens, each line of it is
+//! printed once, in order, and nothing of the rows at the foot stays behind.
+
+use std::fmt::Write as _;
+
+use nix::sys::signal::Signal;
+
+use super::e2e_job::leave;
+use crate::support::job;
+use crate::support::model_server::{Failure, Reply, Wire};
+use crate::support::sandbox::Sandbox;
+use crate::support::screen::{Launch, Screen};
+
+fn open(sandbox: &Sandbox, more: &[&str]) -> Screen {
+    let screen = Launch::new(sandbox)
+        .args(&[&["--inline", "-m", Wire::Anthropic.model()], more].concat())
+        // It cuts rows when it gets narrower, as the emulator does.
+        .env("XTERM_VERSION", "XTerm(400)")
+        .start();
+    screen.wait_for("─ runs everything");
+    screen
+}
+
+/// That each of `wanted` stands in one line of everything that was ever printed, and in this order.
+#[track_caller]
+fn assert_once(screen: &Screen, wanted: &[&str]) {
+    let lines = screen.everything();
+    let mut from = 0;
+    for text in wanted {
+        let found: Vec<usize> = (0..lines.len())
+            .filter(|at| lines[*at].contains(text))
+            .collect();
+        assert_eq!(found.len(), 1, "{text:?} in:\n{}", lines.join("\n"));
+        assert!(
+            found[0] >= from,
+            "{text:?} too early:\n{}",
+            lines.join("\n")
+        );
+        from = found[0];
+    }
+}
+
+/// Paragraphs that can be counted.
+fn paragraphs(name: &str, count: usize) -> (String, Vec<String>) {
+    let marks: Vec<String> = (0..count).map(|at| format!("{name}-{at}.")).collect();
+    let mut text = String::new();
+    for mark in &marks {
+        let _ = write!(text, "{mark} {}\n\n", "word ".repeat(24));
+    }
+    (text, marks)
+}
+
+#[test]
+fn a_job_is_printed_once_and_in_order() {
+    let (_server, sandbox) = job::stage();
+    let screen = open(&sandbox, &[]);
+    screen.keys(job::PROMPT);
+    screen.keys("<enter>");
+    screen.wait_for("Repaired: it adds now.");
+    screen.wait_gone("Esc stops");
+    assert!(!screen.is_alternate());
+    let modes = screen.modes_left().join("\n");
+    assert!(!modes.contains("1002") && modes.contains("2004"), "{modes}");
+    let seen = [
+        "❯ Repair the addition",
+        "I look around first",
+        "✓ explored",
+        "Now the edit.",
+        "✓ edit",
+        "a + b",
+        "echo tested",
+        "Repaired: it adds now.",
+        "5 calls",
+    ];
+    assert_once(&screen, &seen);
+    leave(&screen);
+    assert_once(&screen, &seen);
+    let lines = screen.everything();
+    assert!(!lines.join("\n").contains('╭'), "{}", lines.join("\n"));
+    assert_once(&screen, &["5 calls", "resume   tiller --session"]);
+}
+
+#[test]
+fn long_answers_with_steering_resizes_and_lists_over_them() {
+    let (one, first) = paragraphs("one", 30);
+    let (two, second) = paragraphs("two", 30);
+    let (server, sandbox) = job::stage_with(vec![
+        Reply::new()
+            .say_slowly(one, 40, 0)
+            .gate("one")
+            .say("End one."),
+        Reply::new()
+            .say_slowly(two, 40, 0)
+            .gate("two")
+            .say("End two."),
+    ]);
+    let screen = open(&sandbox, &[]);
+    screen.keys("go<enter>");
+    server.wait_gate("one");
+    screen.keys("turn left<enter>");
+    screen.wait_for("↳ steer");
+    for rows in [12, 30, 9, 24] {
+        screen.resize(80, rows);
+        screen.wait_for("↳ steer");
+    }
+    server.release("one");
+    server.wait_gate("two");
+    for columns in [70, 90, 80] {
+        screen.resize(columns, 24);
+        screen.wait_for("Esc stops");
+    }
+    screen.keys("<f1>");
+    screen.wait_for("Keys that matter");
+    assert!(screen.is_alternate());
+    server.release("two");
+    screen.wait_gone("Esc stops");
+    screen.keys("<esc>");
+    screen.wait_until("the normal screen", |view| {
+        !view.is_alternate() && view.contains("End two.") && !view.contains("Esc stops")
+    });
+    let mut seen = vec!["❯ go"];
+    seen.extend(first.iter().map(String::as_str));
+    seen.extend(["End one.", "❯ turn left"]);
+    seen.extend(second.iter().map(String::as_str));
+    seen.push("End two.");
+    assert_once(&screen, &seen);
+    leave(&screen);
+    assert_once(&screen, &seen);
+}
+
+#[test]
+fn an_answer_that_is_stopped_and_one_that_is_retried() {
+    let (server, sandbox) = job::stage_with(vec![
+        Reply::text("Half of the").stall(),
+        Reply::error(Failure::RateLimit),
+        Reply::text("At last."),
+    ]);
+    let screen = open(&sandbox, &["--config", "retry.base_ms=1"]);
+    screen.keys("one<enter>");
+    screen.wait_for("Half of the");
+    server.request(0);
+    screen.keys("<esc>");
+    screen.wait_for("Interrupted");
+    screen.wait_gone("Esc stops");
+    screen.keys("two<enter>");
+    screen.wait_for("At last.");
+    screen.wait_gone("Esc stops");
+    assert_once(
+        &screen,
+        &[
+            "❯ one",
+            "Half of the",
+            "Interrupted",
+            "❯ two",
+            "succeeded",
+            "At last.",
+        ],
+    );
+    leave(&screen);
+}
+
+/// Reading takes the whole screen for its time; what was printed stays as it was.
+#[test]
+fn reading_what_was_printed() {
+    let (text, marks) = paragraphs("p", 40);
+    let (_server, sandbox) = job::stage_with(vec![Reply::text(text), Reply::text("Second.")]);
+    let screen = open(&sandbox, &[]);
+    screen.keys("go<enter>");
+    screen.wait_for("p-39.");
+    screen.wait_gone("Esc stops");
+    screen.keys("<pgup>");
+    screen.wait_until("the page above", |view| {
+        view.is_alternate() && view.contains("p-33.") && !view.contains("p-39.")
+    });
+    screen.keys("<esc>");
+    screen.wait_until("the end", |view| {
+        !view.is_alternate() && view.contains("p-39.")
+    });
+    screen.keys("<pgup>");
+    screen.wait_until("the page above", |view| {
+        view.is_alternate() && !view.contains("p-39.")
+    });
+    screen.keys("more<enter>");
+    screen.wait_until("the answer", |view| {
+        !view.is_alternate() && view.contains("Second.")
+    });
+    let mut seen = vec!["❯ go"];
+    seen.extend(marks.iter().map(String::as_str));
+    seen.extend(["❯ more", "Second."]);
+    assert_once(&screen, &seen);
+    leave(&screen);
+}
+
+/// After `kill -9` the lines stay, and `-c` goes on with the end of the conversation.
+#[test]
+fn killed_and_gone_on_with() {
+    let (_server, sandbox) = job::stage_with(vec![
+        Reply::text("Before the end."),
+        Reply::text("After it."),
+    ]);
+    let screen = open(&sandbox, &[]);
+    screen.keys("one<enter>");
+    screen.wait_for("Before the end.");
+    screen.wait_gone("Esc stops");
+    screen.signal(Signal::SIGKILL);
+    screen.wait_exit();
+    assert_once(&screen, &["❯ one", "Before the end."]);
+    let screen = open(&sandbox, &["-c"]);
+    screen.wait_for("Before the end.");
+    screen.keys("two<enter>");
+    screen.wait_for("After it.");
+    screen.wait_gone("Esc stops");
+    assert_once(&screen, &["❯ one", "Before the end.", "❯ two", "After it."]);
+    leave(&screen);
+}
