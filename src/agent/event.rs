@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::budget::{Budget, BudgetReached};
 use super::permission::PermissionMode;
 use super::question::Question;
+use super::run_totals::RunTotals;
 use super::session::{HistoryFacts, SessionBranch};
 use super::tool::Details;
 use super::trial::{Kept, Trial};
@@ -49,6 +50,8 @@ pub enum AgentEvent {
         messages: Vec<Arc<Message>>,
         /// How it ended.
         outcome: RunOutcome,
+        /// What it came to.
+        totals: RunTotals,
     },
     /// Nothing will go on by itself: no queue, no retry, no compaction is left.
     AgentSettled {

@@ -5,6 +5,7 @@ pub mod rules;
 pub mod budget;
 pub mod handle;
 pub mod event;
+mod run_totals;
 mod actor;
 mod runner;
 pub mod session;
@@ -38,6 +39,8 @@ pub use handle::{
 pub use memory::compaction::{ContextKind, ContextPart, ContextUsage};
 pub use options::{AgentOptions, LazyRedactor, PermissionOptions};
 pub use question::{Answer, Asker, ChoiceSubject, PermissionSubject, Question, Subject};
+pub(crate) use run_totals::RunCounter;
+pub use run_totals::{RunEnd, RunTotals};
 pub use rules::{CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules, Threshold};
 pub use tool::{Details, Effects, Progress, Tool, ToolContext, ToolError, ToolOutput};
 pub use toolbox::{ToolSelection, Toolbox};

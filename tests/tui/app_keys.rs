@@ -118,6 +118,7 @@ fn at_the_limit_enter_goes_on() {
     for key in ["enter", "ctrl+enter"] {
         let mut tui = busy();
         tui.agent(AgentEvent::AgentEnd {
+            totals: tiller::agent::RunTotals::default(),
             messages: Vec::new(),
             outcome: RunOutcome::LimitReached { limit: 3 },
         });
@@ -136,6 +137,7 @@ fn at_the_budget_enter_raises_it_and_goes_on() {
     let mut tui = busy();
     let (limit, next) = (BudgetLimit::Usd(1.0), BudgetLimit::Usd(2.0));
     tui.agent(AgentEvent::AgentEnd {
+        totals: tiller::agent::RunTotals::default(),
         messages: Vec::new(),
         outcome: RunOutcome::BudgetReached(BudgetReached { limit, next }),
     });
@@ -628,6 +630,7 @@ fn the_line_of_activity_says_how_the_run_went() {
         })),
     });
     tui.agent(AgentEvent::AgentEnd {
+        totals: tiller::agent::RunTotals::default(),
         messages: Vec::new(),
         outcome: RunOutcome::Done,
     });
@@ -647,14 +650,9 @@ fn a_first_prompt_goes_out_at_once_and_notices_are_kept() {
         80,
         24,
         Start {
-            demo_asked: false,
-            history: Default::default(),
-            resume: false,
-            refused: None,
-            asks_trust: false,
             prompt: vec![Content::text("hello"), picture],
             notices: vec!["runs everything without asking".into()],
-            demo: None,
+            ..Start::default()
         },
     );
     let whole = vec![Content::text("hello"), tui.app.start.prompt[1].clone()];

@@ -529,6 +529,7 @@ fn a_plan_is_carried_out_by_enter_on_the_empty_editor() {
         tui.app.status.permission = PermissionMode::Plan;
         tui.running(Phase::Streaming);
         tui.agent(AgentEvent::AgentEnd {
+            totals: tiller::agent::RunTotals::default(),
             messages: vec![Arc::new(Message::Assistant(AssistantMessage {
                 content: vec![Content::text(text)],
                 stop_reason: StopReason::Stop,
@@ -633,6 +634,7 @@ fn what_is_said_for_a_moment_hides_neither_what_runs_nor_how_it_ended() {
         );
         tui.agent(AgentEvent::Questions { open: Vec::new() });
         tui.agent(AgentEvent::AgentEnd {
+            totals: tiller::agent::RunTotals::default(),
             messages: Vec::new(),
             outcome: RunOutcome::Aborted,
         });

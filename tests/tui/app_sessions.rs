@@ -118,6 +118,7 @@ fn nothing_of_the_session_before_stays_on_the_screen() {
     let mut tui = stored();
     tui.agent(AgentEvent::TurnStart { iteration: 1 });
     tui.agent(AgentEvent::AgentEnd {
+        totals: tiller::agent::RunTotals::default(),
         messages: Vec::new(),
         outcome: RunOutcome::LimitReached { limit: 1 },
     });

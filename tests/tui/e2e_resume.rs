@@ -342,3 +342,33 @@ fn ten_thousand_sessions_are_listed_and_searched() {
     screen.wait_gone("─ Sessions ");
     leave(&screen);
 }
+
+// The first screen offers the session used last, and what its runs came to stands below them.
+#[test]
+fn enter_on_the_first_screen_goes_on_with_the_last_session() {
+    let (server, sandbox) = job::stage();
+    let screen = open(&sandbox, Wire::Anthropic);
+    assert!(!screen.text().contains("goes on"), "{}", screen.text());
+    screen.keys("Repair the addition<enter>");
+    screen.wait_for("Repaired");
+    screen.wait_for("5 calls · 1 file +1 −1");
+    leave(&screen);
+
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.wait_for("ago   \"Repair the addition\"   Enter goes on");
+    screen.keys("<enter>");
+    screen.wait_for("❯ Repair the addition");
+    screen.wait_for("5 calls · 1 file +1 −1");
+    assert_eq!(server.requests().len(), 4, "nothing is sent by it");
+    leave(&screen);
+
+    // Another prompt begins another session.
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.wait_for("Enter goes on");
+    screen.keys("/stats<enter>");
+    screen.wait_for("model calls");
+    screen.keys("<esc>");
+    screen.wait_for("Enter goes on");
+    leave(&screen);
+    assert_eq!(sandbox.session_files().len(), 1);
+}

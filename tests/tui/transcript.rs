@@ -101,6 +101,7 @@ fn notices_and_running_calls() {
     stage.tool_start("b", "bash", command_details(14, false));
     stage.wait(6_240);
     stage.apply(AgentEvent::AgentEnd {
+        totals: tiller::agent::RunTotals::default(),
         messages: Vec::new(),
         outcome: RunOutcome::Failed {
             message: "401 Unauthorized\nexport ANTHROPIC_API_KEY=...".to_owned(),
@@ -156,6 +157,7 @@ fn a_compaction_is_a_divider_that_opens_to_its_summary() {
 fn the_limit_is_said() {
     let mut stage = Stage::new(80, 10);
     stage.apply(AgentEvent::AgentEnd {
+        totals: tiller::agent::RunTotals::default(),
         messages: Vec::new(),
         outcome: RunOutcome::LimitReached { limit: 25 },
     });
@@ -219,6 +221,7 @@ fn a_message_that_ends_in_an_error_keeps_its_text() {
         message: Arc::new(tiller::llm::Message::Assistant(message)),
     });
     stage.apply(AgentEvent::AgentEnd {
+        totals: tiller::agent::RunTotals::default(),
         messages: Vec::new(),
         outcome: RunOutcome::Failed {
             message: "connection reset".to_owned(),

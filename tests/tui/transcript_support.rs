@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use serde_json::json;
 use tiller::agent::session::{Body, Session, SessionBranch};
 use tiller::agent::tool::{CommandDetails, DiffDetails, FilesDetails, MatchesDetails, TextDetails};
-use tiller::agent::{AgentEvent, Details, RunOutcome, ToolStatus};
+use tiller::agent::{AgentEvent, Details, RunOutcome, RunTotals, ToolStatus};
 use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::app::tui::transcript::{Drawn, Transcript};
 use tiller::app::tui::view::transcript::{TranscriptCache, draw};
@@ -149,6 +149,7 @@ impl Stage {
 
     pub fn done(&mut self) {
         self.apply(AgentEvent::AgentEnd {
+            totals: RunTotals::default(),
             messages: Vec::new(),
             outcome: RunOutcome::Done,
         });

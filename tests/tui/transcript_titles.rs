@@ -119,6 +119,7 @@ fn a_failure_is_said_once_for_each_prompt() {
             message: Arc::new(Message::Assistant(message)),
         });
         stage.apply(AgentEvent::AgentEnd {
+            totals: tiller::agent::RunTotals::default(),
             messages: Vec::new(),
             outcome: RunOutcome::Failed {
                 message: "the key was refused".to_owned(),

@@ -19,6 +19,7 @@ use crate::agent::session::{
     Body, History, HistoryFacts, Presence, PresenceRecord, SaveNotice, Session, SessionBranch,
     SessionState,
 };
+use crate::agent::{RunCounter, RunTotals};
 use crate::agent::toolbox::Toolbox;
 use crate::llm::handoff::{CONTINUE_PROMPT, ends_with_answer};
 use crate::llm::{Content, EditFormat, Message, Model, ThinkingLevel, UserMessage};
@@ -41,6 +42,8 @@ pub(super) struct Conversation {
     told_faults: BTreeSet<String>,
     /// Where it is stored.
     pub(super) session: Session,
+    /// What the run under way came to so far.
+    counter: RunCounter,
     /// What other programs see of the session.
     presence: Option<Presence>,
     /// Where other programs can speak to it.
@@ -59,6 +62,7 @@ impl Conversation {
             subscribers: Subscribers::default(),
             told_faults: BTreeSet::new(),
             session,
+            counter: RunCounter::default(),
             presence: None,
             socket: None,
         }
@@ -170,6 +174,7 @@ impl Conversation {
 
     /// Stores what an event says, then hands it out.
     pub fn publish(&mut self, event: AgentEvent) {
+        self.counter.count(&event, now_ms());
         match &event {
             AgentEvent::MessageEnd { message } => {
                 self.context.push(Arc::clone(message));
@@ -188,6 +193,11 @@ impl Conversation {
             }
         }
         self.subscribers.send(event);
+    }
+
+    /// What the run under way came to so far.
+    pub fn totals(&self) -> RunTotals {
+        self.counter.totals(now_ms())
     }
 
     /// Lets go of what no model reads of the messages from the message `from` on, once the run that

@@ -418,6 +418,7 @@ impl Actor {
         if !run.silent {
             self.conversation.publish(AgentEvent::AgentEnd {
                 messages: self.conversation.context.messages()[run.first_message..].to_vec(),
+                totals: self.conversation.totals(),
                 outcome,
             });
             self.conversation.forget_details(run.first_message);

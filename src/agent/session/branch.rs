@@ -37,7 +37,7 @@ impl SessionBranch {
         let path = tree.leaf().map(|leaf| tree.path(leaf)).unwrap_or_default();
         let entries = path.into_iter().filter_map(|node| {
             let it = tree.node(node);
-            it.kind.is_shown().then(|| Entry {
+            (it.kind.is_shown() || it.kind == Kind::RunEnd).then(|| Entry {
                 node,
                 kind: it.kind,
                 place: it.place.clone(),

@@ -9,6 +9,9 @@ pub(super) const UNCOMPACTED: &str = "tiller.uncompacted";
 /// `customType` of entries that name a turn which changes files.
 pub(super) const UNDO: &str = "tiller.undo";
 
+/// `customType` of entries that say what a run came to.
+pub(super) const RUN: &str = "tiller.run";
+
 /// What an entry holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -42,6 +45,8 @@ pub enum Kind {
     Undo,
     /// Tokens were spent beside the conversation.
     Usage,
+    /// A run ended.
+    RunEnd,
     /// Anything else, which is no part of a context.
     Other,
 }
@@ -65,6 +70,7 @@ impl Kind {
             | Self::Uncompacted
             | Self::Undo
             | Self::Usage
+            | Self::RunEnd
             | Self::Other => false,
         }
     }
@@ -95,6 +101,7 @@ impl Kind {
             ("custom", _, Some(TRIAL)) => Self::Trial,
             ("custom", _, Some(UNCOMPACTED)) => Self::Uncompacted,
             ("custom", _, Some(UNDO)) => Self::Undo,
+            ("custom", _, Some(RUN)) => Self::RunEnd,
             _ => Self::Other,
         }
     }

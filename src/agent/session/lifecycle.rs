@@ -1,16 +1,21 @@
 //! How runs went, as entries: a `usage` entry for what a summary took that did not come about, and
 //! `custom` entries `tiller.event`, one for each beginning and end of a run, a model call and a tool
-//! call, for each retry, error and compaction (E4). No model sees them and no conversation needs
+//! call, for each retry, error and compaction (E4), and a `tiller.run` of what a run came to. No model sees them and no conversation needs
 //! them: they hold times and outcomes, and nothing that an entry beside them says.
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::entry::{Body, UsageEntry};
+use super::kind::RUN;
 use crate::agent::event::{AgentEvent, CompactionOutcome, RunOutcome};
+use crate::agent::run_totals::{RunEnd, RunTotals};
 
 /// Their `customType`.
 const EVENT: &str = "tiller.event";
 const ASKED: &str = "tool_call_asked";
+const ABORTED: &str = "aborted";
+const FAILED: &str = "failed";
 const ANSWERED: &str = "tool_call_answered";
 
 impl Body {
@@ -18,7 +23,9 @@ impl Body {
     pub fn of_event(event: &AgentEvent) -> Vec<Self> {
         let data = match event {
             AgentEvent::AgentStart => json!({"event": "agent_start"}),
-            AgentEvent::AgentEnd { outcome, .. } => return agent_end(outcome),
+            AgentEvent::AgentEnd {
+                outcome, totals, ..
+            } => return agent_end(outcome, totals),
             AgentEvent::ApiCallStart { model } => {
                 json!({"event": "api_call_start", "model": model})
             }
@@ -101,6 +108,22 @@ impl Body {
         entry(json!({"event": event, "toolCallId": call_id}))
     }
 
+    /// How a run ended and what it came to, if it says so.
+    pub fn run_end(&self) -> Option<(RunEnd, RunTotals)> {
+        let Self::Custom { custom_type, data } = self else {
+            return None;
+        };
+        if custom_type != RUN {
+            return None;
+        }
+        let end = match data["outcome"].as_str() {
+            Some(ABORTED) => RunEnd::Stopped,
+            Some(FAILED) => RunEnd::Failed,
+            _ => RunEnd::Done,
+        };
+        Some((end, RunTotals::deserialize(data).ok()?))
+    }
+
     /// What it says about how a run went, if it is such an entry.
     pub fn lifecycle(&self) -> Option<&Value> {
         match self {
@@ -125,20 +148,28 @@ pub(super) fn unanswered<'a>(latest_first: impl Iterator<Item = &'a Body>) -> Ve
     waiting
 }
 
-fn agent_end(outcome: &RunOutcome) -> Vec<Body> {
-    let outcome = match outcome {
+fn agent_end(outcome: &RunOutcome, totals: &RunTotals) -> Vec<Body> {
+    let mut bodies = Vec::new();
+    let name = match outcome {
         RunOutcome::Done => "done",
         RunOutcome::Truncated => "truncated",
-        RunOutcome::Aborted => "aborted",
+        RunOutcome::Aborted => ABORTED,
         RunOutcome::LimitReached { .. } => "limit_reached",
         RunOutcome::BudgetReached(_) => "budget_reached",
         RunOutcome::Failed { message } => {
-            let error = json!({"event": "error", "errorMessage": message});
-            let end = json!({"event": "agent_end", "outcome": "failed"});
-            return vec![entry(error), entry(end)];
+            bodies.push(entry(json!({"event": "error", "errorMessage": message})));
+            FAILED
         }
     };
-    vec![entry(json!({"event": "agent_end", "outcome": outcome}))]
+    bodies.push(entry(json!({"event": "agent_end", "outcome": name})));
+    // Plain data cannot fail to serialise.
+    let mut data = serde_json::to_value(totals).unwrap_or_default();
+    data["outcome"] = json!(name);
+    bodies.push(Body::Custom {
+        custom_type: RUN.into(),
+        data,
+    });
+    bodies
 }
 
 fn entry(data: Value) -> Body {

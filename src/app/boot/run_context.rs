@@ -262,6 +262,7 @@ impl RunContext {
                 history,
                 resume: plan.loaded.args.resume,
                 refused: plan.loaded.refused.clone(),
+                recent: None,
                 asks_trust: self.scratch.is_none() && plan.loaded.trust.undecided().is_some(),
                 notices,
             },

@@ -137,6 +137,7 @@ fn branches(tree: &Tree) -> usize {
             Kind::Prompt,
             Kind::Uncompacted,
             Kind::Usage,
+            Kind::RunEnd,
         ];
         !about.contains(&kind)
     };

@@ -61,25 +61,31 @@ pub fn rows(root: &Path, cwd: &Path, scope: SessionScope) -> Result<Vec<SessionR
     let states = states(root);
     let mut index = SessionIndex::load(root);
     index.read_new(&stored);
-    let row = |session: StoredSession| {
-        let head = index.head(&session);
-        SessionRow {
-            title: title_of(&head.title),
-            name: head.name,
-            cwd: head.cwd,
-            changed: session.changed,
-            size: session.size,
-            state: states
-                .get(&session.path)
-                .copied()
-                .unwrap_or(SessionState::Closed),
-            id: session.id,
-            path: session.path,
-        }
-    };
-    let rows = stored.into_iter().map(row).collect();
+    let rows = stored.into_iter();
+    let rows = rows.map(|session| row(session, &states, &mut index));
+    let rows = rows.collect();
     index.save();
     Ok(rows)
+}
+
+/// The row of a stored session.
+pub(super) fn row(
+    session: StoredSession,
+    states: &HashMap<PathBuf, SessionState>,
+    index: &mut SessionIndex,
+) -> SessionRow {
+    let head = index.head(&session);
+    let state = states.get(&session.path).copied();
+    SessionRow {
+        title: title_of(&head.title),
+        name: head.name,
+        cwd: head.cwd,
+        changed: session.changed,
+        size: session.size,
+        state: state.unwrap_or(SessionState::Closed),
+        id: session.id,
+        path: session.path,
+    }
 }
 
 /// What the sessions that some program has open are doing.

@@ -20,18 +20,17 @@ use super::rule_draft::RuleDraft;
 use super::run_facts::{Resume, RunStats};
 use super::screen_mode::ScreenMode;
 use super::shell::ShellRun;
+pub use super::start::Start;
 use super::theme::{Theme, ThemeChoice};
 use super::timeline::Timeline;
 use super::transcript::Transcript;
 use crate::agent::permission::PermissionMode;
-use crate::agent::session::{HistoryFacts, SessionBranch};
 use crate::agent::trial::Trial;
 use crate::agent::{Budget, Phase, Question, QueueKind, Queued, RunState, Subject};
 use crate::app::action::{Action, Scope};
 use crate::app::attachments::typed_text;
 use crate::app::humanize::abbreviate_home;
 use crate::app::notify::Notify;
-use crate::app::sessions::Refused;
 use crate::llm::{Content, Model, ThinkingLevel, Usage};
 
 /// How long a change of the draft may be on the screen only.
@@ -114,28 +113,6 @@ pub struct App {
     pub areas: Areas,
     /// What the mouse is doing.
     pub(crate) pointer: Pointer,
-}
-
-/// What happens by itself at the start.
-#[derive(Clone, Debug, Default)]
-pub struct Start {
-    /// A prompt that is sent at once; empty when there is none.
-    pub prompt: Vec<Content>,
-    /// The prompt of a demonstration, and when it is sent unless the user types first (Unix ms; 0
-    /// until the first frame is drawn).
-    pub demo: Option<(String, i64)>,
-    /// Whether the user asked for the demonstration.
-    pub demo_asked: bool,
-    /// The conversation so far, of a session that goes on, as the user and as a model reads it.
-    pub history: (Arc<SessionBranch>, HistoryFacts),
-    /// Whether the list of sessions is opened.
-    pub resume: bool,
-    /// The session that was asked for and not opened: how to go on is asked.
-    pub refused: Option<Refused>,
-    /// Whether the user has not said yet if the project is trusted, and it brings something along.
-    pub asks_trust: bool,
-    /// What the user should read; shown on the empty screen, then part of the transcript.
-    pub notices: Vec<String>,
 }
 
 /// Facts of the status line.

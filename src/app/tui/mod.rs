@@ -15,6 +15,7 @@ mod signals;
 
 pub mod app;
 pub mod screen_mode;
+mod start;
 pub mod msg;
 pub mod effect;
 pub mod session_effect;

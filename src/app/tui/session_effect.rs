@@ -6,13 +6,15 @@ use std::sync::Arc;
 
 use super::overlay::TextSearch;
 use crate::agent::session::{Found, SessionState};
-use crate::app::sessions::{Choice, Refused, SessionFacts, SessionRow, SessionScope};
+use crate::app::sessions::{Choice, Recent, Refused, SessionFacts, SessionRow, SessionScope};
 
 /// A side effect on stored sessions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SessionEffect {
     /// Read which there are.
     List(SessionScope),
+    /// Read which one of the folder was used last.
+    ReadRecent,
     /// Search the text of all for this.
     Search(String, SessionScope),
     /// Read what is known of the one in this file.
@@ -40,6 +42,8 @@ pub enum SessionEffect {
 pub enum SessionResult {
     /// Those there are, or why they cannot be read.
     List(SessionScope, Result<Vec<SessionRow>, String>),
+    /// The one that was used last, if there is one.
+    Recent(Option<Recent>),
     /// Those that have the words of a query in their text, and whether more may follow.
     Found(String, Vec<(PathBuf, Found)>, TextSearch),
     /// What is known of one, or why nothing is.

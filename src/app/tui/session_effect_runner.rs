@@ -82,6 +82,10 @@ impl SessionEffectRunner {
                 let cwd = self.cwd.clone();
                 self.block(move || SessionResult::List(scope, sessions::rows(&root, &cwd, scope)));
             }
+            SessionEffect::ReadRecent => {
+                let cwd = self.cwd.clone();
+                self.block(move || SessionResult::Recent(sessions::recent(&root, &cwd)));
+            }
             SessionEffect::Search(query, scope) => self.search(query, scope),
             SessionEffect::Preview(path) => {
                 let wanted = next(&self.reading.preview);

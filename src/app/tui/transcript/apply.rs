@@ -5,7 +5,7 @@ use super::calls;
 use super::cell::{Cell, CellBody, ThinkingState, ToolState, user_text};
 use super::cells::{Cells, UNCONFIRMED_CELLS};
 use super::notices::{self, Retrying};
-use super::turn::TurnFacts;
+use super::turn;
 use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, ToolStatus, is_from_user};
 use crate::llm::{
     AssistantMessage, Content, Message, StopReason, StreamEvent, Text, Thinking, ToolCall, overflow,
@@ -22,7 +22,6 @@ pub(super) struct Pending {
     /// Of the message that streams in, if one does.
     blocks: Option<BlockCells>,
     retry: Option<Retrying>,
-    turn: TurnFacts,
 }
 
 impl Pending {
@@ -110,18 +109,18 @@ pub(super) fn apply(
         ),
         AgentEvent::CompactionEnd { outcome, .. } => notices::push_compaction(cells, outcome),
         AgentEvent::Notice { level, text } => notices::push_once(cells, *level, text),
-        AgentEvent::AgentEnd { outcome, .. } => {
+        AgentEvent::AgentEnd {
+            outcome,
+            messages,
+            totals,
+        } => {
             end_run(cells, outcome);
-            pending.turn.apply(cells, event, time);
+            turn::tell_no_answer(cells, outcome, messages);
+            turn::close(cells, outcome.into(), totals);
             *pending = Pending::default();
-            return true;
         }
-        _ => {
-            pending.turn.apply(cells, event, time);
-            return false;
-        }
+        _ => return false,
     }
-    pending.turn.apply(cells, event, time);
     true
 }
 

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::draft::Draft;
-use super::turn::TurnSummary;
 use crate::agent::tool::FileChange;
-use crate::agent::{Details, NoticeLevel, ToolStatus};
+use crate::agent::{Details, NoticeLevel, RunEnd, RunTotals, ToolStatus};
 use crate::app::attachments::typed_text;
 use crate::llm::Content;
 
@@ -54,7 +53,7 @@ pub enum CellBody {
     /// The divider below what the model no longer reads itself.
     Compaction(CompactionCell),
     /// The rule below what a run said and did.
-    TurnEnd(TurnSummary),
+    TurnEnd(RunEnd, RunTotals),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -245,7 +244,7 @@ impl Cell {
             | CellBody::Notice { text, .. } => Cow::Borrowed(text),
             CellBody::Tool(tool) => tool.source(),
             CellBody::Compaction(cell) => Cow::Borrowed(&cell.summary),
-            CellBody::TurnEnd(_) => Cow::Borrowed(""),
+            CellBody::TurnEnd(..) => Cow::Borrowed(""),
         }
     }
 

@@ -152,7 +152,7 @@ impl Cells {
         if let Some(page) = self.pages.get_mut(page).filter(|it| it.entries.is_some()) {
             let cells = page.cells.take().into_iter().flatten().enumerate();
             let unstored = cells.filter(|(_, it)| match it.body {
-                CellBody::Notice { .. } | CellBody::TurnEnd(_) => true,
+                CellBody::Notice { .. } => true,
                 CellBody::User { confirmed, .. } => !confirmed,
                 _ => false,
             });

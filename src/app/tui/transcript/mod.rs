@@ -33,6 +33,5 @@ pub use reading::{LoadedPage, PageRequest};
 pub use search::{Match, PageSearch, PagesSearched, Search};
 pub use selection::{Copied, Place, Pointing, Selecting, Selection, Spot, Stretch, Unit};
 pub use state::Transcript;
-pub(crate) use turn::{TurnEnd, TurnSummary};
 pub(crate) use viewport::Anchor;
 pub use viewport::{Drawn, Position, RowRef, ScrollBy};

@@ -1,5 +1,5 @@
 //! Cells from stored entries, for resuming: the same picture as when they came in, except
-//! that stored messages do not say how long the model thought, nor where runs ended.
+//! that stored messages do not say how long the model thought.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::apply::{close_open_cells, finish_message};
 use super::cell::{Cell, CellBody, CompactionCell, user_text};
 use super::cells::Cells;
-use super::{calls, notices};
+use super::{calls, notices, turn};
 use crate::agent::NoticeLevel;
 use crate::agent::event::{ToolStatus, is_from_user};
 use crate::agent::session::{Body, SessionBranch};
@@ -44,7 +44,11 @@ pub(super) fn push_entries(cells: &mut Cells, branch: &SessionBranch, entries: R
                 let text = user_text(&custom.content);
                 notices::push_summary(cells, &custom.custom_type, &text);
             }
-            Ok(_) => {}
+            Ok(body) => {
+                if let Some((end, totals)) = body.run_end() {
+                    turn::close(cells, end, &totals);
+                }
+            }
             Err(error) => {
                 let text = format!("An entry of the session cannot be shown: {error}");
                 notices::push(cells, NoticeLevel::Warning, text);

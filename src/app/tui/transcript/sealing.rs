@@ -63,6 +63,7 @@ impl LiveEnd {
                 outcome: CompactionOutcome::Done { .. },
                 ..
             } => self.kinds.push(Kind::Compaction),
+            AgentEvent::AgentEnd { .. } => self.kinds.push(Kind::RunEnd),
             // Its results are stored.
             AgentEvent::TurnEnd { .. } => {
                 return self.kinds.len() >= ENTRIES || self.bytes >= BYTES;

@@ -89,6 +89,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 file,
             });
             app.resume = None;
+            app.start.recent = None;
             app.timeline = Timeline::default();
             app.overlays.retain(|it| !matches!(it, Overlay::Opening(_)));
             return sessions::take_text_along(app);
@@ -125,7 +126,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             app.models.use_now(model);
             app.status.thinking = *thinking;
         }
-        AgentEvent::AgentEnd { outcome, messages } => {
+        AgentEvent::AgentEnd { outcome, messages, .. } => {
             app.resume = match outcome {
                 RunOutcome::LimitReached { .. } => Some(Resume::AtLimit),
                 RunOutcome::BudgetReached(reached) => Some(Resume::AtBudget(reached.next)),

@@ -8,6 +8,7 @@ use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect, TrialEffect};
 use crate::app::tui::run_facts::Resume;
+use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::transcript::ScrollBy;
 use crate::llm::Content;
 use crate::llm::message::content_text;
@@ -55,6 +56,8 @@ pub fn start(app: &mut App) -> Vec<Effect> {
     if !prompt.is_empty() {
         app.start.demo = None;
         effects.extend(send(app, prompt));
+    } else if app.transcript.is_empty() && app.status.session.is_some() {
+        effects.push(Effect::Session(SessionEffect::ReadRecent));
     }
     effects
 }
@@ -148,7 +151,7 @@ fn go_on(app: &mut App) -> Vec<Effect> {
         _ => true,
     };
     let Some(resume) = app.resume.take_if(takes_enter) else {
-        return Vec::new();
+        return sessions::go_on_with_recent(app);
     };
     if let Resume::Planned(_) = resume {
         return carry_out(app);
@@ -181,6 +184,7 @@ pub fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
         app.transcript.scroll(ScrollBy::End);
         app.screen = app.screen.closed();
         app.resume = None;
+        app.start.recent = None;
         app.set_run(RunState::Running {
             phase: Phase::Requesting,
         });

@@ -6,7 +6,10 @@ use ratatui::layout::Rect;
 
 use super::line::StyledLine;
 use crate::app::action::Action;
+use crate::app::humanize::age;
+use crate::app::sessions::Recent;
 use crate::app::tui::app::App;
+use crate::app::tui::text::width::ellipsis;
 use crate::llm::ThinkingLevel;
 
 /// Rows of air above it on a screen that has them.
@@ -67,6 +70,10 @@ fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
     if !app.start.notices.is_empty() {
         lines.push(StyledLine::new());
     }
+    if let Some(recent) = &app.start.recent {
+        lines.push(goes_on(app, recent, columns));
+        lines.push(StyledLine::new());
+    }
     let mut keys: Vec<(String, &str)> = Vec::new();
     if status.is_demo() {
         let command = "tiller auth add anthropic";
@@ -93,4 +100,31 @@ fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
         );
     }
     lines
+}
+
+/// The session used last and how to go on with it, in as many words as fit.
+fn goes_on(app: &App, recent: &Recent, columns: usize) -> StyledLine {
+    let theme = &app.theme;
+    let session = &recent.session;
+    let ago = format!("{} ago   ", age(app.now - session.changed));
+    let mark = StyledLine::of("↻ ", theme.accent).with(ago, theme.dim);
+    let key = StyledLine::of("   ", theme.dim)
+        .with(app.key(Action::Submit), theme.key_hint)
+        .with(" goes on", theme.dim);
+    let others = match recent.others {
+        0 => StyledLine::new(),
+        others => StyledLine::of(" · ", theme.dim)
+            .with("/resume", theme.key_hint)
+            .with(format!(" lists {others} more"), theme.dim),
+    };
+    let room = columns.saturating_sub(mark.width() + key.width() + 2);
+    let title = ellipsis(session.label(), room.max(8));
+    let line = mark
+        .with(format!("\"{title}\""), theme.text)
+        .then(&key);
+    if line.width() + others.width() <= columns {
+        line.then(&others)
+    } else {
+        line
+    }
 }

@@ -4,7 +4,7 @@
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::outcome::StartError;
-use crate::app::sessions::{Choice, Refused};
+use crate::app::sessions::{Choice, Recent, Refused};
 use crate::app::tui::app::{App, Arriving};
 use crate::app::tui::composer::SavedDraft;
 use crate::app::tui::effect::{DraftChange, Effect};
@@ -25,6 +25,21 @@ pub(super) fn open(app: &mut App, choice: Choice) -> Vec<Effect> {
     }
     app.arriving = arriving(app, &choice);
     vec![Effect::Session(SessionEffect::Open(choice))]
+}
+
+/// The session used last was found: it is offered as long as nothing is said in this one.
+pub(super) fn recent(app: &mut App, recent: Option<Recent>) {
+    if app.transcript.is_empty() {
+        app.start.recent = recent;
+    }
+}
+
+/// Goes on with the session used last, where that is offered.
+pub fn go_on_with_recent(app: &mut App) -> Vec<Effect> {
+    match app.start.recent.take() {
+        Some(recent) => open(app, Choice::Open(recent.session.path)),
+        None => Vec::new(),
+    }
 }
 
 /// Text stays with the session it was typed in; where that one never began, it goes to the other one.

@@ -11,6 +11,7 @@ use crate::app::tui::session_effect::SessionResult;
 pub fn done(app: &mut App, result: SessionResult) -> Vec<Effect> {
     match result {
         SessionResult::List(scope, rows) => list::listed(app, scope, rows),
+        SessionResult::Recent(recent) => open::recent(app, recent),
         SessionResult::Found(query, found, search) => list::found(app, &query, found, search),
         SessionResult::Preview(path, facts) => list::previewed(app, path, facts),
         SessionResult::Facts(Ok(facts)) => {

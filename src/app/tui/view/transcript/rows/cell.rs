@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use super::super::standing::Standing;
 use super::title::{Tone, counts, push_summary};
 use super::{body, looking};
-use crate::agent::NoticeLevel;
+use crate::agent::{NoticeLevel, RunEnd, RunTotals};
 use crate::app::humanize::{cents, duration, plural, short};
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::markdown::MarkdownRows;
@@ -13,7 +13,7 @@ use crate::app::tui::text::width::{ellipsis, width};
 use crate::app::tui::text::{Break, Fill, HighlightCache, Line, Opens, Prefix, Row, lines, wrap};
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{
-    Cell, CellBody, CompactionCell, Fold, ThinkingState, Transcript, TurnEnd, TurnSummary, headings,
+    Cell, CellBody, CompactionCell, Fold, ThinkingState, Transcript, headings,
 };
 
 /// Columns of a cell at most.
@@ -132,7 +132,7 @@ impl CellRows {
                 );
             }
             CellBody::Notice { level, text } => notice(context, *level, text, &mut rows.head),
-            CellBody::TurnEnd(turn) => rows.head.push(turn_end(context, turn)),
+            CellBody::TurnEnd(end, totals) => rows.head.push(turn_end(context, *end, totals)),
             CellBody::Compaction(compaction) => {
                 rows.head.push(divider(context, compaction, cell.fold));
                 if cell.fold == Fold::Open {
@@ -306,24 +306,24 @@ fn divider(context: RenderContext<'_>, cell: &CompactionCell, fold: Fold) -> Row
 }
 
 /// The line below a run: what it came to.
-fn turn_end(context: RenderContext<'_>, turn: &TurnSummary) -> Row {
+fn turn_end(context: RenderContext<'_>, end: RunEnd, turn: &RunTotals) -> Row {
     let theme = context.theme;
     let plain = |text: String| vec![(text, Tone::Plain)];
     // With what is given up first on a narrow screen, the highest.
     let mut parts = Vec::new();
-    match turn.end {
-        TurnEnd::Done => {}
-        TurnEnd::Stopped => parts.push((0, plain("stopped".to_owned()))),
-        TurnEnd::Failed => parts.push((0, vec![("failed".to_owned(), Tone::Bad)])),
+    match end {
+        RunEnd::Done => {}
+        RunEnd::Stopped => parts.push((0, plain("stopped".to_owned()))),
+        RunEnd::Failed => parts.push((0, vec![("failed".to_owned(), Tone::Bad)])),
     }
-    if turn.millis >= 1000 {
-        parts.push((1, plain(duration(turn.millis / 1000))));
+    if turn.duration_ms >= 1000 {
+        parts.push((1, plain(duration((turn.duration_ms / 1000) as i64))));
     }
     if turn.calls > 0 {
-        parts.push((4, plain(plural(turn.calls as u64, "call", "calls"))));
+        parts.push((4, plain(plural(turn.calls, "call", "calls"))));
     }
     if turn.files > 0 {
-        let mut files = plain(plural(turn.files as u64, "file", "files"));
+        let mut files = plain(plural(turn.files, "file", "files"));
         let changed = counts(turn.added, turn.removed);
         files.extend(Some(changed).filter(|(text, _)| !text.is_empty()));
         parts.push((3, files));

@@ -19,7 +19,7 @@ pub fn estimate(cell: &Cell, width: u16) -> usize {
             Fold::Open => 2 + text_rows(text, columns),
         },
         CellBody::Tool(tool) => 1 + tool_rows(tool, cell.fold, columns),
-        CellBody::TurnEnd(_) => 2,
+        CellBody::TurnEnd(..) => 2,
         CellBody::Compaction(_) if cell.fold == Fold::Folded => 2,
         CellBody::Compaction(cell) => 3 + text_rows(&cell.summary, columns),
         CellBody::Notice { text, .. } => 1 + text_rows(text, columns),

@@ -1,0 +1,101 @@
+//! What a run came to: how long it took, what it called and changed, what it cost. Counted from its
+//! events as they are published, and stored at its end.
+
+use std::collections::BTreeSet;
+use std::iter;
+
+use serde::{Deserialize, Serialize};
+
+use super::event::{AgentEvent, RunOutcome, ToolStatus};
+use super::tool::Details;
+use crate::llm::Message;
+
+/// What a run came to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RunTotals {
+    /// How long it took.
+    pub duration_ms: u64,
+    /// Tool calls.
+    pub calls: u64,
+    /// Files it changed.
+    pub files: u64,
+    /// Lines it added.
+    pub added: u64,
+    /// Lines it removed.
+    pub removed: u64,
+    /// What it cost, in dollars.
+    pub cost: f64,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RunEnd {
+    /// By itself.
+    #[default]
+    Done,
+    /// The user stopped it.
+    Stopped,
+    /// It could not go on.
+    Failed,
+}
+
+impl From<&RunOutcome> for RunEnd {
+    fn from(outcome: &RunOutcome) -> Self {
+        match outcome {
+            RunOutcome::Aborted => Self::Stopped,
+            RunOutcome::Failed { .. } => Self::Failed,
+            _ => Self::Done,
+        }
+    }
+}
+
+/// Counts the run under way.
+#[derive(Debug, Default)]
+pub(crate) struct RunCounter {
+    /// When it began (Unix ms).
+    since: i64,
+    files: BTreeSet<String>,
+    totals: RunTotals,
+}
+
+impl RunCounter {
+    /// Counts an event that happened `now` (Unix ms).
+    pub fn count(&mut self, event: &AgentEvent, now: i64) {
+        match event {
+            AgentEvent::AgentStart => {
+                *self = Self {
+                    since: now,
+                    ..Self::default()
+                };
+            }
+            AgentEvent::MessageEnd { message } => {
+                if let Message::Assistant(message) = &**message {
+                    self.totals.cost += message.usage.cost.total;
+                }
+            }
+            AgentEvent::ToolEnd {
+                status, details, ..
+            } => {
+                self.totals.calls += 1;
+                if let (Details::Diff(diff), ToolStatus::Ok) = (&**details, status) {
+                    for file in iter::once(diff).chain(&diff.files) {
+                        self.files.insert(file.path.clone());
+                        self.totals.added += file.added;
+                        self.totals.removed += file.removed;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What the run came to that ends `now` (Unix ms).
+    pub fn totals(&self, now: i64) -> RunTotals {
+        RunTotals {
+            duration_ms: now.abs_diff(self.since),
+            files: self.files.len() as u64,
+            ..self.totals.clone()
+        }
+    }
+}
