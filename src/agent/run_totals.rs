@@ -52,9 +52,9 @@ impl From<&RunOutcome> for RunEnd {
 
 /// Counts the run under way.
 #[derive(Debug, Default)]
-pub(crate) struct RunCounter {
+pub struct RunCounter {
     /// When it began (Unix ms).
-    since: i64,
+    since: Option<i64>,
     files: BTreeSet<String>,
     totals: RunTotals,
 }
@@ -65,7 +65,7 @@ impl RunCounter {
         match event {
             AgentEvent::AgentStart => {
                 *self = Self {
-                    since: now,
+                    since: Some(now),
                     ..Self::default()
                 };
             }
@@ -90,10 +90,13 @@ impl RunCounter {
         }
     }
 
-    /// What the run came to that ends `now` (Unix ms).
+    /// What the run came to that ends `now` (Unix ms); nothing where none began.
     pub fn totals(&self, now: i64) -> RunTotals {
+        let Some(since) = self.since else {
+            return RunTotals::default();
+        };
         RunTotals {
-            duration_ms: now.abs_diff(self.since),
+            duration_ms: now.abs_diff(since),
             files: self.files.len() as u64,
             ..self.totals.clone()
         }

@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 use ratatui::style::Color;
 use tiller::agent::permission::PermissionMode;
-use tiller::agent::{AgentEvent, Event, Phase, QueueKind, Queued, RunState};
+use tiller::agent::{AgentEvent, Event, Phase, QueueKind, Queued, RunCounter, RunState};
 use tiller::app::tui::app::{App, Start, Status};
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::input::{
@@ -18,7 +18,7 @@ use tiller::app::tui::msg::Msg;
 use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::app::tui::update::update;
 use tiller::app::tui::view::{ViewCache, view};
-use tiller::llm::{Api, Content, Model, ThinkingLevel};
+use tiller::llm::{Api, Content, Message, Model, ThinkingLevel};
 
 /// When every test begins.
 pub const START: i64 = 1_800_000_000_000;
@@ -29,6 +29,8 @@ pub struct TestTui {
     pub now: i64,
     cache: ViewCache,
     seq: u64,
+    counter: RunCounter,
+    said: Vec<Arc<Message>>,
     /// What the last frame led to.
     pub settled: Vec<Effect>,
 }
@@ -55,6 +57,8 @@ impl TestTui {
             now: START,
             cache: ViewCache::default(),
             seq: 0,
+            counter: RunCounter::default(),
+            said: Vec::new(),
             settled: Vec::new(),
         }
     }
@@ -103,7 +107,19 @@ impl TestTui {
     }
 
     /// The agent says something.
-    pub fn agent(&mut self, kind: AgentEvent) -> Vec<Effect> {
+    pub fn agent(&mut self, mut kind: AgentEvent) -> Vec<Effect> {
+        self.counter.count(&kind, self.now);
+        match &mut kind {
+            AgentEvent::AgentStart => self.said.clear(),
+            AgentEvent::MessageEnd { message } => self.said.push(Arc::clone(message)),
+            AgentEvent::AgentEnd {
+                totals, messages, ..
+            } => {
+                *totals = self.counter.totals(self.now);
+                messages.append(&mut self.said);
+            }
+            _ => {}
+        }
         self.seq += 1;
         self.send(Msg::Agent(Arc::new(Event {
             seq: self.seq,

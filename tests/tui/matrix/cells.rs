@@ -302,6 +302,7 @@ fn said(tui: &mut TestTui, stop_reason: StopReason, text: &str) {
 fn end(tui: &mut TestTui, outcome: RunOutcome) {
     tui.now += 28_000;
     tui.agent(AgentEvent::AgentEnd {
+        totals: tiller::agent::RunTotals::default(),
         messages: Vec::new(),
         outcome,
     });

@@ -75,6 +75,7 @@ pub const SCENES: &[Scene] = &[
         tui.app.status.permission = PermissionMode::Plan;
         tui.running(Phase::Streaming);
         tui.agent(AgentEvent::AgentEnd {
+            totals: tiller::agent::RunTotals::default(),
             messages: vec![Arc::new(Message::Assistant(AssistantMessage {
                 content: vec![Content::text("## Plan\n1. Do it")],
                 stop_reason: StopReason::Stop,
