@@ -39,8 +39,8 @@ pub use handle::{
 pub use memory::compaction::{ContextKind, ContextPart, ContextUsage};
 pub use options::{AgentOptions, LazyRedactor, PermissionOptions};
 pub use question::{Answer, Asker, ChoiceSubject, PermissionSubject, Question, Subject};
-pub use run_totals::{RunCounter, RunEnd, RunTotals};
 pub use rules::{CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules, Threshold};
+pub use run_totals::{RunCounter, RunEnd, RunTotals};
 pub use tool::{Details, Effects, Progress, Tool, ToolContext, ToolError, ToolOutput};
 pub use toolbox::{ToolSelection, Toolbox};
 pub use tools::ToolSettings;

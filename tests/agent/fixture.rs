@@ -632,7 +632,9 @@ pub fn message_line(message: &Message) -> String {
 fn line(event: &AgentEvent) -> Option<String> {
     Some(match event {
         AgentEvent::AgentStart => "agent start".into(),
-        AgentEvent::AgentEnd { messages, outcome, .. } => {
+        AgentEvent::AgentEnd {
+            messages, outcome, ..
+        } => {
             format!("agent end {outcome:?} {} messages", messages.len())
         }
         AgentEvent::AgentSettled { aborted } => format!("settled aborted={aborted}"),

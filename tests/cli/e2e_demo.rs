@@ -78,7 +78,9 @@ async fn the_show_tells_the_truth() {
                 ran.push(name.clone());
                 output.push_str(&text);
             }
-            AgentEvent::AgentEnd { messages, outcome, .. } => {
+            AgentEvent::AgentEnd {
+                messages, outcome, ..
+            } => {
                 assert_eq!(*outcome, RunOutcome::Done);
                 break messages.clone();
             }

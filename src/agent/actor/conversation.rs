@@ -19,8 +19,8 @@ use crate::agent::session::{
     Body, History, HistoryFacts, Presence, PresenceRecord, SaveNotice, Session, SessionBranch,
     SessionState,
 };
-use crate::agent::{RunCounter, RunTotals};
 use crate::agent::toolbox::Toolbox;
+use crate::agent::{RunCounter, RunTotals};
 use crate::llm::handoff::{CONTINUE_PROMPT, ends_with_answer};
 use crate::llm::{Content, EditFormat, Message, Model, ThinkingLevel, UserMessage};
 

@@ -126,7 +126,9 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             app.models.use_now(model);
             app.status.thinking = *thinking;
         }
-        AgentEvent::AgentEnd { outcome, messages, .. } => {
+        AgentEvent::AgentEnd {
+            outcome, messages, ..
+        } => {
             app.resume = match outcome {
                 RunOutcome::LimitReached { .. } => Some(Resume::AtLimit),
                 RunOutcome::BudgetReached(reached) => Some(Resume::AtBudget(reached.next)),

@@ -119,9 +119,7 @@ fn goes_on(app: &App, recent: &Recent, columns: usize) -> StyledLine {
     };
     let room = columns.saturating_sub(mark.width() + key.width() + 2);
     let title = ellipsis(session.label(), room.max(8));
-    let line = mark
-        .with(format!("\"{title}\""), theme.text)
-        .then(&key);
+    let line = mark.with(format!("\"{title}\""), theme.text).then(&key);
     if line.width() + others.width() <= columns {
         line.then(&others)
     } else {
