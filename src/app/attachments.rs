@@ -47,6 +47,11 @@ pub(crate) fn attach_mentions(mut content: Vec<Content>, cwd: &Path) -> Vec<Cont
     content
 }
 
+/// Whether its text may mention files.
+pub(crate) fn mentions_files(content: &[Content]) -> bool {
+    mentions(&typed_text(content)).next().is_some()
+}
+
 /// Whether a file stands in the project around `cwd`, links followed.
 fn is_inside(path: &str, cwd: &Path) -> bool {
     let (root, file) = (project_root(cwd), resolve(path, cwd));

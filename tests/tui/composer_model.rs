@@ -1,4 +1,5 @@
-//! The composer against a plain model: a list of graphemes and a caret between two of them.
+//! The composer against the plain model of [`super::composer_reference`], and what holds after any
+//! edits.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -9,6 +10,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use super::composer::changes;
+use super::composer_reference::{Edit, Model, any_command, modelled, text, wild};
 
 /// So large that nothing wraps or scrolls: rows are lines.
 const UNBOUNDED: (u16, u16) = (60_000, 60_000);
@@ -17,16 +19,8 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(32) })]
 
     #[test]
-    fn edits_and_motions_are_those_of_the_model(commands in prop::collection::vec(command(tame()), 1..60)) {
-        let mut composer = Composer::new(UNBOUNDED.0, UNBOUNDED.1);
-        let mut model = Model::default();
-        for (number, command) in commands.iter().enumerate() {
-            command.apply(&mut composer);
-            model.apply(command);
-            prop_assert_eq!(composer.text(), model.text(), "after {} {:?}", number, command);
-            prop_assert_eq!(composer.layout().cursor, model.cursor(), "after {} {:?}", number, command);
-            prop_assert_eq!(composer.is_empty(), model.graphemes.is_empty());
-        }
+    fn edits_and_motions_are_those_of_the_model(commands in prop::collection::vec(modelled(), 1..60)) {
+        agrees(&commands)?;
     }
 
     #[test]
@@ -109,6 +103,32 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100_000) })]
+
+    #[test]
+    #[ignore = "takes minutes"]
+    fn edits_and_motions_are_those_of_the_model_100_000_times(commands in prop::collection::vec(modelled(), 1..40)) {
+        agrees(&commands)?;
+    }
+}
+
+/// Does the commands in both, and compares after each.
+fn agrees(commands: &[Edit]) -> Result<(), TestCaseError> {
+    let mut composer = Composer::new(UNBOUNDED.0, UNBOUNDED.1);
+    let mut model = Model::default();
+    for (number, command) in commands.iter().enumerate() {
+        command.apply(&mut composer);
+        model.apply(command);
+        prop_assert_eq!(composer.text(), model.text(), "after {} {:?}", number, command);
+        let cursor = composer.layout().cursor;
+        prop_assert_eq!(cursor, model.cursor(), "after {} {:?}", number, command);
+        prop_assert_eq!(composer.selected_text(), model.selected_text(), "after {} {:?}", number, command);
+        prop_assert_eq!(composer.is_empty(), model.is_empty());
+    }
+    Ok(())
+}
+
 fn check_layout(composer: &Composer, width: u16, max_rows: u16) -> Result<(), TestCaseError> {
     let layout = composer.layout();
     let (col, row) = layout.cursor;
@@ -141,283 +161,6 @@ fn check_layout(composer: &Composer, width: u16, max_rows: u16) -> Result<(), Te
         prop_assert!(!text.contains(char::is_control), "{:?}", text);
     }
     Ok(())
-}
-
-/// The same editor, done the slow and plain way.
-#[derive(Default)]
-struct Model {
-    graphemes: Vec<String>,
-    caret: usize,
-    kills: Vec<String>,
-    killed: bool,
-    yanked: Option<(usize, usize, usize)>,
-}
-
-impl Model {
-    fn apply(&mut self, command: &Edit) {
-        let yanked = self.yanked.take();
-        let killed = std::mem::take(&mut self.killed);
-        let len = self.graphemes.len();
-        match command {
-            Edit::Insert(c) => self.replace(self.caret, self.caret, &c.to_string()),
-            Edit::Paste(text) => self.replace(self.caret, self.caret, text),
-            Edit::Do(A::Newline) => self.replace(self.caret, self.caret, "\n"),
-            Edit::Do(A::DeleteBackward) => {
-                self.replace(self.caret.saturating_sub(1), self.caret, "");
-            }
-            Edit::Do(A::DeleteForward) => self.replace(self.caret, (self.caret + 1).min(len), ""),
-            Edit::Do(A::CutWordBackward) => self.kill(self.word_left(), killed),
-            Edit::Do(A::CutWordForward) => self.kill(self.word_right(), killed),
-            Edit::Do(A::CutToSpaceBackward) => {
-                let spaces = self.skip_left(self.caret, &mut |class| class == ' ');
-                self.kill(self.skip_left(spaces, &mut |class| class != ' '), killed);
-            }
-            Edit::Do(A::CutToStart) => match self.line_start() {
-                start if start == self.caret => self.kill(start.saturating_sub(1), killed),
-                start => self.kill(start, killed),
-            },
-            Edit::Do(A::CutToEnd) => match self.line_end() {
-                end if end == self.caret => self.kill((end + 1).min(len), killed),
-                end => self.kill(end, killed),
-            },
-            Edit::Do(A::Yank) => self.yank(0, self.caret, self.caret),
-            Edit::Do(A::YankPop) => {
-                if let Some((age, start, end)) = yanked {
-                    self.yank((age + 1) % self.kills.len(), start, end);
-                }
-            }
-            Edit::Do(A::Left) => self.caret = self.caret.saturating_sub(1),
-            Edit::Do(A::Right) => self.caret = (self.caret + 1).min(len),
-            Edit::Do(A::WordLeft) => self.caret = self.word_left(),
-            Edit::Do(A::WordRight) => self.caret = self.word_right(),
-            Edit::Do(A::LineStart) => self.caret = self.line_start(),
-            Edit::Do(A::LineEnd) => self.caret = self.line_end(),
-            Edit::Set(text) => self.replace(0, len, text),
-            other @ (Edit::Do(_) | Edit::Select(_)) => panic!("not in the model: {other:?}"),
-        }
-    }
-
-    fn text(&self) -> String {
-        self.graphemes.concat()
-    }
-
-    fn cursor(&self) -> (u16, u16) {
-        let before = self.graphemes[..self.caret].concat();
-        let line = before.rsplit('\n').next().unwrap();
-        let col: usize = line.graphemes(true).map(UnicodeWidthStr::width).sum();
-        (col as u16, before.matches('\n').count() as u16)
-    }
-
-    fn replace(&mut self, start: usize, end: usize, text: &str) {
-        let before = self.graphemes[..start].concat() + text;
-        let whole = before.clone() + &self.graphemes[end..].concat();
-        self.graphemes = whole.graphemes(true).map(str::to_owned).collect();
-        let mut length = 0;
-        self.caret = 0;
-        while length < before.len() {
-            length += self.graphemes[self.caret].len();
-            self.caret += 1;
-        }
-    }
-
-    fn kill(&mut self, to: usize, killed: bool) {
-        let (start, end) = (self.caret.min(to), self.caret.max(to));
-        self.killed = killed || start < end;
-        if start == end {
-            return;
-        }
-        let text = self.graphemes[start..end].concat();
-        if !killed {
-            self.kills.push(text);
-        } else if to < self.caret {
-            self.kills.last_mut().unwrap().insert_str(0, &text);
-        } else {
-            self.kills.last_mut().unwrap().push_str(&text);
-        }
-        self.replace(start, end, "");
-    }
-
-    fn yank(&mut self, age: usize, start: usize, end: usize) {
-        if let Some(text) = self.kills.iter().rev().nth(age).cloned() {
-            self.replace(start, end, &text);
-            self.yanked = Some((age, start, self.caret));
-        }
-    }
-
-    fn word_left(&self) -> usize {
-        let at = self.skip_left(self.caret, &mut |class| class == ' ');
-        let class = at.checked_sub(1).map(|at| self.class(at));
-        self.skip_left(at, &mut |other| Some(other) == class)
-    }
-
-    fn word_right(&self) -> usize {
-        let at = self.skip_right(self.caret, &mut |class| class == ' ');
-        let class = (at < self.graphemes.len()).then(|| self.class(at));
-        self.skip_right(at, &mut |other| Some(other) == class)
-    }
-
-    fn skip_left(&self, mut at: usize, skip: &mut dyn FnMut(char) -> bool) -> usize {
-        while at > 0 && skip(self.class(at - 1)) {
-            at -= 1;
-        }
-        at
-    }
-
-    fn skip_right(&self, mut at: usize, skip: &mut dyn FnMut(char) -> bool) -> usize {
-        while at < self.graphemes.len() && skip(self.class(at)) {
-            at += 1;
-        }
-        at
-    }
-
-    /// Space, letter or sign.
-    fn class(&self, at: usize) -> char {
-        match self.graphemes[at].chars().next().unwrap() {
-            c if c.is_whitespace() => ' ',
-            c if c.is_alphanumeric() || c == '_' => 'a',
-            _ => '.',
-        }
-    }
-
-    fn line_start(&self) -> usize {
-        let newline = self.graphemes[..self.caret]
-            .iter()
-            .rposition(|grapheme| grapheme == "\n");
-        newline.map_or(0, |at| at + 1)
-    }
-
-    fn line_end(&self) -> usize {
-        let newline = self.graphemes[self.caret..]
-            .iter()
-            .position(|grapheme| grapheme == "\n");
-        newline.map_or(self.graphemes.len(), |at| self.caret + at)
-    }
-}
-
-/// What a user does in the editor.
-#[derive(Clone, Debug)]
-enum Edit {
-    Insert(char),
-    Paste(String),
-    Set(String),
-    Do(A),
-    Select(A),
-}
-
-impl Edit {
-    fn apply(&self, composer: &mut Composer) {
-        match self {
-            Self::Insert(c) => composer.insert(*c),
-            Self::Paste(text) => composer.paste(text),
-            Self::Set(text) => composer.set(text),
-            Self::Do(action) => composer.apply(*action),
-            Self::Select(motion) => composer.select(*motion),
-        }
-    }
-}
-
-fn command(characters: BoxedStrategy<&'static str>) -> BoxedStrategy<Edit> {
-    let typed = characters.clone().prop_filter_map("one character", |text| {
-        let mut chars = text.chars();
-        chars
-            .next()
-            .filter(|_| chars.next().is_none())
-            .map(Edit::Insert)
-    });
-    let plain = prop::sample::select(vec![
-        A::Newline,
-        A::DeleteBackward,
-        A::DeleteBackward,
-        A::DeleteForward,
-        A::CutWordBackward,
-        A::CutWordForward,
-        A::CutToSpaceBackward,
-        A::CutToStart,
-        A::CutToEnd,
-        A::Yank,
-        A::YankPop,
-        A::Left,
-        A::Left,
-        A::Right,
-        A::WordLeft,
-        A::WordRight,
-        A::LineStart,
-        A::LineEnd,
-    ]);
-    prop_oneof![
-        4 => typed,
-        4 => text(characters.clone()).prop_map(Edit::Paste),
-        1 => text(characters).prop_map(Edit::Set),
-        8 => plain.prop_map(Edit::Do),
-    ]
-    .boxed()
-}
-
-/// The same with selections, of which the model knows nothing.
-fn any_command() -> BoxedStrategy<Edit> {
-    let motions = vec![
-        A::Left,
-        A::Right,
-        A::Up,
-        A::Down,
-        A::WordLeft,
-        A::WordRight,
-        A::LineStart,
-        A::LineEnd,
-    ];
-    prop_oneof![
-        5 => command(wild()),
-        2 => prop::sample::select(motions).prop_map(Edit::Select),
-    ]
-    .boxed()
-}
-
-fn text(characters: BoxedStrategy<&'static str>) -> BoxedStrategy<String> {
-    prop::collection::vec(characters, 1..20)
-        .prop_map(|parts| parts.concat())
-        .boxed()
-}
-
-/// Whole characters of many scripts.
-fn tame() -> BoxedStrategy<&'static str> {
-    prop::sample::select(vec![
-        "a",
-        "b",
-        "word",
-        "_",
-        "7",
-        " ",
-        " ",
-        "\n",
-        ".",
-        "->",
-        "ä",
-        "e\u{301}",
-        "日",
-        "本語",
-        "한",
-        "😀",
-        "👩‍👩‍👧",
-        "👍🏽",
-        "🇩🇪",
-        "🇫🇷",
-        "❤\u{fe0f}",
-        "ก็",
-    ])
-    .boxed()
-}
-
-/// Parts of characters too, in any order.
-fn wild() -> BoxedStrategy<&'static str> {
-    prop_oneof![
-        3 => tame(),
-        1 => prop::sample::select(vec![
-            "\t", "\u{301}", "\u{200d}", "\u{1f1e9}", "\u{1f3fd}", "\u{fe0f}", "\u{600}", "\u{e01f0}",
-            "\u{10fffd}", "\u{1100}", "\u{1161}", "\u{ad}", "\u{200b}", "\u{202e}", "नि", "क्\u{200d}ष",
-            "a rather long run of words ", "averyveryverylongwordindeed",
-        ]),
-    ]
-    .boxed()
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod screen_panic;
 
 mod composer;
 mod composer_model;
+mod composer_reference;
 mod input_decoder;
 mod input_reader;
 mod markdown;

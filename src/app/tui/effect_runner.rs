@@ -18,6 +18,7 @@ use super::git_reader::GitReader;
 use super::msg::{EffectResult, FoundModel};
 use super::open_target;
 use super::options::{StoredFiles, UserFiles};
+use super::outbox::{Outbox, Outgoing};
 use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::shell_runner::ShellRunner;
 use super::storage::{Job, Storage};
@@ -27,7 +28,6 @@ use crate::agent::session::{Iteration, IterationSummary, SessionSnapshot, Sessio
 use crate::agent::trial;
 use crate::agent::undo::UndoCommand;
 use crate::agent::{AgentHandle, QueueKind};
-use crate::app::attachments::attach_mentions;
 use crate::app::branches::{Outline, compare};
 use crate::app::clipboard;
 use crate::app::export::export_on_request;
@@ -36,7 +36,7 @@ use crate::app::models::Models;
 use crate::app::project::Project;
 use crate::app::rule_store::RuleScope;
 use crate::llm::local::DiscoveredServer;
-use crate::llm::{Content, Model};
+use crate::llm::Model;
 
 /// How long leaving waits for draft and prompt history to be on disk.
 const TIMEOUT: Duration = Duration::from_millis(100);
@@ -55,6 +55,7 @@ pub struct Files {
 
 pub struct EffectRunner {
     handle: AgentHandle,
+    outbox: Outbox,
     models: Arc<Models>,
     secrets: KnownSecrets,
     project: Option<Project>,
@@ -107,6 +108,7 @@ impl EffectRunner {
         let copied = copied.map(|files| files.history.with_file_name("copied.txt"));
         let history = files.as_ref().map(|files| HistoryFile::new(&files.history));
         Self {
+            outbox: Outbox::new(handle.clone(), cwd.clone()),
             handle,
             models,
             secrets,
@@ -129,20 +131,20 @@ impl EffectRunner {
     pub fn run(&mut self, effect: Effect) {
         match effect {
             Effect::Warm => self.handle.warm(),
-            Effect::Prompt(content) => self.handle.prompt(self.attach(content)),
-            Effect::Queue(QueueKind::Steering, content) => self.handle.steer(self.attach(content)),
-            Effect::Queue(QueueKind::FollowUp, content) => {
-                self.handle.follow_up(self.attach(content));
+            Effect::Prompt(content) => {
+                self.outbox
+                    .send(Outgoing::Message(QueueKind::Steering, content));
             }
+            Effect::Queue(kind, content) => self.outbox.send(Outgoing::Message(kind, content)),
             Effect::RunShell(id, command) => self.shell.run(id, command),
             Effect::StopShell => self.shell.stop(),
             Effect::PastePicture => self.shell.picture(),
-            Effect::SteerNow => self.handle.steer_now(),
-            Effect::TakeBack => self.handle.take_back(None),
+            Effect::SteerNow => self.outbox.send(Outgoing::SteerNow),
+            Effect::TakeBack => self.outbox.send(Outgoing::TakeBack),
             Effect::SetPermission(mode) => self.handle.set_permission(mode),
             Effect::Answer(id, answer) => self.handle.answer(id, answer),
             Effect::KeepRules(scope, rules) => self.keep_rules(scope, rules),
-            Effect::Abort => self.handle.abort(),
+            Effect::Abort => self.outbox.send(Outgoing::Abort),
             Effect::Compact(focus) => self.handle.compact(focus),
             Effect::Uncompact => self.handle.uncompact(),
             Effect::ReadContext => {
@@ -151,7 +153,7 @@ impl EffectRunner {
             }
             Effect::SetBudget(budget) => self.handle.set_budget(budget),
             Effect::RaiseBudget => self.handle.raise_budget(),
-            Effect::GoOn => self.handle.go_on(),
+            Effect::GoOn => self.outbox.send(Outgoing::GoOn),
             Effect::Session(effect) => {
                 if let Some(sessions) = &mut self.sessions {
                     sessions.run(effect);
@@ -214,9 +216,9 @@ impl EffectRunner {
         }
     }
 
-    fn trial(&self, effect: TrialEffect) {
+    fn trial(&mut self, effect: TrialEffect) {
         match effect {
-            TrialEffect::Begin(content) => self.handle.begin_trial(self.attach(content)),
+            TrialEffect::Begin(content) => self.outbox.send(Outgoing::BeginTrial(content)),
             TrialEffect::Keep => self.handle.keep_trial(),
             TrialEffect::Discard => self.handle.discard_trial(),
             TrialEffect::CountChanges(trial) => self.block(move || {
@@ -229,11 +231,6 @@ impl EffectRunner {
                 }
             }
         }
-    }
-
-    /// With the files that it mentions: small ones, so that reading them here holds nothing up.
-    fn attach(&self, content: Vec<Content>) -> Vec<Content> {
-        attach_mentions(content, &self.cwd)
     }
 
     fn undo(&self, effect: UndoEffect) {

@@ -120,6 +120,8 @@ pub enum EffectResult {
     Context(Option<ContextUsage>),
     /// The result of an effect on stored sessions.
     Session(SessionResult),
+    /// A command of the user, called this, has written so much so far.
+    ShellOutput(String, CommandDetails),
     /// A command of the user has ended.
     Shell(ShellEnd),
     /// The picture of the clipboard is in this file, or why there is none.

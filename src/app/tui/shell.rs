@@ -1,12 +1,14 @@
 //! The user's own commands (`!command`) as plain data: what runs, and what the next message takes along.
 
+use crate::agent::tool::CommandDetails;
+
 /// A command of the user that runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ShellRun {
     /// Which of them it is; its cell is called after it.
     pub id: String,
-    /// Its command line.
-    pub command: String,
+    /// Its command line, and what it wrote so far.
+    pub details: CommandDetails,
     /// Whether the model gets to know of it.
     pub told: bool,
 }

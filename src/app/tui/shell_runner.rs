@@ -2,22 +2,17 @@
 
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use super::msg::{EffectResult, ShellEnd};
-use crate::agent::process::{Captured, ExitStatus, Processes, Spawn, run_captured};
-use crate::agent::tool::CommandDetails;
+use super::msg::EffectResult;
+use super::shell_command::ShellCommand;
+use crate::agent::process::{Processes, Spawn};
 use crate::app::keys::KnownSecrets;
-use crate::app::sanitize;
 
-/// A command that takes longer is ended: what is to run on belongs into another terminal.
-const LIMIT: Duration = Duration::from_mins(10);
-/// Bytes of output that are kept.
-const MAX_BYTES: usize = 50 * 1024;
 /// How long a program of the clipboard may take.
 const CLIPBOARD: Duration = Duration::from_secs(2);
 /// Programs that write the picture in the clipboard to their output.
@@ -41,33 +36,19 @@ pub(super) struct ShellRunner {
 impl ShellRunner {
     /// Runs a command without a sandbox: it is the user's own.
     pub(super) fn run(&mut self, id: String, command: String) {
-        let (processes, results) = (self.processes.clone(), self.results.clone());
-        let (secrets, name) = (self.secrets.clone(), id.clone());
-        let spawn = Spawn {
-            command: command.clone(),
-            cwd: self.cwd.clone(),
-            environment: std::env::vars_os().collect(),
-            sandbox: None,
+        let name = id.clone();
+        let command = ShellCommand {
+            id,
+            spawn: Spawn {
+                command,
+                cwd: self.cwd.clone(),
+                environment: std::env::vars_os().collect(),
+                sandbox: None,
+            },
+            redactor: self.secrets.redactor(),
+            results: self.results.clone(),
         };
-        let task = tokio::spawn(async move {
-            let begun = Instant::now();
-            let ran = run_captured(&processes, spawn, LIMIT, MAX_BYTES).await;
-            let (details, failure) = match ran {
-                Ok(ran) => ended(command, &ran, begun.elapsed(), &secrets),
-                Err(error) => {
-                    let details = CommandDetails {
-                        command,
-                        ..CommandDetails::default()
-                    };
-                    (details, Some(format!("it could not be started: {error}")))
-                }
-            };
-            let _ = results.send(EffectResult::Shell(ShellEnd {
-                id,
-                details,
-                failure,
-            }));
-        });
+        let task = tokio::spawn(command.run(self.processes.clone()));
         self.running = Some((name, task.abort_handle()));
     }
 
@@ -85,43 +66,6 @@ impl ShellRunner {
             let _ = results.send(EffectResult::Picture(picture().await));
         });
     }
-}
-
-fn ended(
-    command: String,
-    ran: &Captured,
-    took: Duration,
-    secrets: &KnownSecrets,
-) -> (CommandDetails, Option<String>) {
-    let output = String::from_utf8_lossy(&ran.output);
-    let output = sanitize::for_terminal(&output);
-    let output = secrets.redactor().redact(&output).into_owned();
-    let mut details = CommandDetails {
-        command,
-        total_lines: output.lines().count() as u64,
-        total_bytes: ran.output.len() as u64,
-        truncated: ran.output.len() >= MAX_BYTES,
-        duration_ms: Some(took.as_millis() as u64),
-        output,
-        ..CommandDetails::default()
-    };
-    let failure = match &ran.exit {
-        Some(ExitStatus::Exited(code)) => {
-            details.exit_code = Some(*code);
-            (*code != 0).then(|| format!("exit {code}"))
-        }
-        Some(ExitStatus::Killed(signal)) => {
-            details.signal = Some(*signal);
-            Some(format!("killed by signal {signal}"))
-        }
-        Some(ExitStatus::NotStarted(why)) => Some(why.clone()),
-        Some(ExitStatus::Unknown(_)) => Some("it was killed".to_owned()),
-        None => {
-            details.timed_out = true;
-            Some(format!("it took longer than {} s", LIMIT.as_secs()))
-        }
-    };
-    (details, failure)
 }
 
 async fn picture() -> Result<PathBuf, String> {

@@ -60,18 +60,20 @@ impl Composer {
 
     /// Does the edit or motion an action stands for; other actions do nothing.
     pub fn apply(&mut self, action: Action) {
-        if let Some(selected) = self.selection()
+        let selected = self.selection();
+        if let Some(selected) = selected.clone()
             && self.apply_to_selection(selected, action)
         {
             return self.settle();
         }
         self.anchor = None;
+        let caret = self.draft.caret();
+        let here = selected.unwrap_or(caret..caret);
         let last = std::mem::replace(&mut self.last, Last::Other);
         let goal = self.goal.take();
-        let caret = self.draft.caret();
         let text = self.draft.text();
         match action {
-            Action::Newline => self.draft.replace(caret..caret, "\n", StepKind::Single),
+            Action::Newline => self.draft.replace(here, "\n", StepKind::Single),
             Action::DeleteBackward => self.erase(motion::prev(text, caret)..caret),
             Action::DeleteForward => self.erase(caret..motion::next(text, caret)),
             Action::CutWordBackward => self.kill(motion::word_left(text, caret), last),
@@ -86,7 +88,7 @@ impl Composer {
                 let end = motion::line_end(text, caret);
                 self.kill(end.max(motion::next(text, caret)), last);
             }
-            Action::Yank => self.yank(caret..caret),
+            Action::Yank => self.yank(here),
             Action::YankPop => {
                 if let Last::Yank { start, end } = last {
                     self.kills.rotate();
@@ -116,8 +118,14 @@ impl Composer {
         let row = rows.row_of(caret);
         // Not on to other prompts.
         match motion {
-            Action::Up if row == 0 => self.draft.move_to(0),
-            Action::Down if row + 1 == rows.count() => self.draft.move_to(self.draft.text().len()),
+            Action::Up if row == 0 => {
+                self.goal = None;
+                self.draft.move_to(0);
+            }
+            Action::Down if row + 1 == rows.count() => {
+                self.goal = None;
+                self.draft.move_to(self.draft.text().len());
+            }
             _ => {
                 self.anchor = None;
                 self.apply(motion);
@@ -325,10 +333,6 @@ impl Composer {
                 self.kills
                     .push(self.draft.text()[selected.clone()].to_owned());
                 self.draft.replace(selected, "", StepKind::Single);
-            }
-            Action::Newline | Action::Yank => {
-                self.draft.replace(selected, "", StepKind::Single);
-                return false;
             }
             _ => return false,
         }

@@ -199,6 +199,11 @@ impl Transcript {
         calls::start(&mut self.cells, id, "!", &Arc::new(details), time);
     }
 
+    /// Shows what it wrote so far.
+    pub(crate) fn show_command(&mut self, id: &str, details: CommandDetails) {
+        calls::update(&mut self.cells, id, &Arc::new(Details::Command(details)));
+    }
+
     /// Shows how it ended.
     pub(crate) fn end_command(
         &mut self,

@@ -102,6 +102,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
             models::listed(app, listing);
             completion::models_listed(app);
         }
+        EffectResult::ShellOutput(id, details) => shell::wrote(app, &id, details),
         EffectResult::Shell(end) => {
             shell::ended(app, end);
             return vec![Effect::ReadGit];

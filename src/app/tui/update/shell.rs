@@ -27,7 +27,7 @@ pub fn run(app: &mut App, typed: &str) -> Vec<Effect> {
         return Vec::new();
     }
     if let Some(running) = &app.shell {
-        let text = format!("`{}` still runs; Esc ends it", running.command);
+        let text = format!("`{}` still runs; Esc ends it", running.details.command);
         app.say(text, 4000);
         return Vec::new();
     }
@@ -35,13 +35,24 @@ pub fn run(app: &mut App, typed: &str) -> Vec<Effect> {
     app.shells += 1;
     let run = ShellRun {
         id: format!("shell-{}", app.shells),
-        command: command.to_owned(),
+        details: CommandDetails {
+            command: command.to_owned(),
+            ..CommandDetails::default()
+        },
         told,
     };
-    app.transcript.begin_command(&run.id, &run.command, app.now);
-    let effect = Effect::RunShell(run.id.clone(), run.command.clone());
+    app.transcript.begin_command(&run.id, command, app.now);
+    let effect = Effect::RunShell(run.id.clone(), command.to_owned());
     app.shell = Some(run);
     vec![effect]
+}
+
+/// It has written something.
+pub fn wrote(app: &mut App, id: &str, details: CommandDetails) {
+    if let Some(run) = app.shell.as_mut().filter(|run| run.id == id) {
+        run.details = details.clone();
+        app.transcript.show_command(id, details);
+    }
 }
 
 /// It has ended by itself.
@@ -50,28 +61,33 @@ pub fn ended(app: &mut App, end: ShellEnd) {
         return;
     };
     if run.told {
-        let ended = match (end.details.exit_code, &end.failure) {
-            (Some(code), _) => format!("exit=\"{code}\""),
-            (None, Some(why)) => format!("failed=\"{}\"", why.replace('"', "'")),
-            (None, None) => "exit=\"0\"".to_owned(),
-        };
-        let block = command_block(&run.command, &ended, &end.details.output);
-        app.told.push(Content::text(block));
-        app.say("The model is told with your next message", 4000);
+        tell(app, &end.details, end.failure.as_deref());
     }
     app.transcript
         .end_command(&end.id, end.details, end.failure);
 }
 
-/// Esc or Ctrl+C while one runs; none where nothing does.
+/// The next message takes along what it wrote.
+fn tell(app: &mut App, details: &CommandDetails, failure: Option<&str>) {
+    let ended = match (details.exit_code, failure) {
+        (Some(code), _) => format!("exit=\"{code}\""),
+        (None, Some(why)) => format!("failed=\"{}\"", why.replace('"', "'")),
+        (None, None) => "exit=\"0\"".to_owned(),
+    };
+    let block = command_block(&details.command, &ended, &details.output);
+    app.told.push(Content::text(block));
+    app.say("The model is told with your next message", 4000);
+}
+
+/// Esc or Ctrl+C while one runs; none where nothing does. What it wrote until then stays.
 pub fn stop(app: &mut App) -> Option<Vec<Effect>> {
     let run = app.shell.take()?;
-    let failure = Some("stopped".to_owned());
-    let details = CommandDetails {
-        command: run.command,
-        ..CommandDetails::default()
-    };
-    app.transcript.end_command(&run.id, details, failure);
+    let why = "stopped";
+    if run.told && !run.details.output.is_empty() {
+        tell(app, &run.details, Some(why));
+    }
+    app.transcript
+        .end_command(&run.id, run.details, Some(why.to_owned()));
     Some(vec![Effect::StopShell])
 }
 

@@ -1,0 +1,126 @@
+//! One command of the user from its start to its end, its output shown as it comes. It is read, cut and
+//! redacted as the output of the model's own commands is.
+
+use std::future::pending;
+use std::io;
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use super::msg::{EffectResult, ShellEnd};
+use crate::agent::process::{ExitStatus, Processes, Running, Spawn};
+use crate::agent::tool::CommandDetails;
+use crate::agent::tools::{CommandOutput, ToolSettings};
+use crate::llm::auth::Redactor;
+
+/// A command that takes longer is ended: what is to run on belongs into another terminal.
+const LIMIT: Duration = Duration::from_mins(10);
+/// Output goes to the screen at most this often.
+const PROGRESS: Duration = Duration::from_millis(50);
+/// How long to wait for more output once the shell has ended.
+const DRAIN: Duration = Duration::from_millis(100);
+/// Bytes read at once: as much as a pipe holds.
+const CHUNK: usize = 64 * 1024;
+
+pub(super) struct ShellCommand {
+    pub id: String,
+    pub spawn: Spawn,
+    pub redactor: Redactor,
+    pub results: UnboundedSender<EffectResult>,
+}
+
+impl ShellCommand {
+    /// Runs it; when this is dropped, it and all it started end.
+    pub(super) async fn run(self, processes: Processes) {
+        let begun = Instant::now();
+        let mut details = CommandDetails {
+            command: self.spawn.command.clone(),
+            ..CommandDetails::default()
+        };
+        let spawn = self.spawn.clone();
+        let started = spawn_blocking(move || processes.start(spawn, &CancellationToken::new()));
+        let failure = match started.await.unwrap_or_else(|error| Err(io::Error::other(error))) {
+            Ok(running) => self.follow(running, &mut details).await,
+            Err(error) => Some(format!("it could not be started: {error}")),
+        };
+        details.duration_ms = Some(begun.elapsed().as_millis() as u64);
+        let _ = self.results.send(EffectResult::Shell(ShellEnd {
+            id: self.id,
+            details,
+            failure,
+        }));
+    }
+
+    /// Reads and shows until it has ended. Returns what went wrong, if anything did.
+    async fn follow(&self, mut running: Running, details: &mut CommandDetails) -> Option<String> {
+        let file = format!("tiller-output-{}.txt", uuid::Uuid::new_v4().simple());
+        let file = std::env::temp_dir().join(file);
+        let mut output = CommandOutput::new(&ToolSettings::default(), file, &self.redactor);
+        let mut status = running.status();
+        let mut buffer = Vec::with_capacity(CHUNK);
+        let mut open = true;
+        let mut exit = None;
+        let mut end = Instant::now() + LIMIT;
+        let mut show_at: Option<Instant> = None;
+        let mut shown: Option<Instant> = None;
+        while open || exit.is_none() {
+            let exited = async {
+                let status = status.wait_for(|status| status.shell.is_some()).await;
+                status.ok().and_then(|status| status.shell.clone())
+            };
+            tokio::select! {
+                biased;
+                () = sleep_until(end) => break,
+                found = exited, if exit.is_none() => {
+                    exit = Some(found);
+                    end = Instant::now() + DRAIN;
+                }
+                () = at(show_at) => {
+                    (show_at, shown) = (None, Some(Instant::now()));
+                    output.show(details);
+                    let result = EffectResult::ShellOutput(self.id.clone(), details.clone());
+                    let _ = self.results.send(result);
+                }
+                read = running.read(&mut buffer), if open => {
+                    open = matches!(read, Ok(1..));
+                    output.push(&buffer).await;
+                    buffer.clear();
+                    let now = Instant::now();
+                    show_at = show_at.or(Some(shown.map_or(now, |shown| shown + PROGRESS)));
+                }
+            }
+        }
+        output.finish(Vec::new(), details).await;
+        ended(exit, details)
+    }
+}
+
+/// Fills in how it ended; none when it took too long. Returns what went wrong, if anything did.
+fn ended(exit: Option<Option<ExitStatus>>, details: &mut CommandDetails) -> Option<String> {
+    match exit {
+        Some(Some(ExitStatus::Exited(code))) => {
+            details.exit_code = Some(code);
+            (code != 0).then(|| format!("exit {code}"))
+        }
+        Some(Some(ExitStatus::Killed(signal))) => {
+            details.signal = Some(signal);
+            Some(format!("killed by signal {signal}"))
+        }
+        Some(Some(ExitStatus::NotStarted(why))) => Some(why),
+        Some(Some(ExitStatus::Unknown(_)) | None) => Some("it was killed".to_owned()),
+        None => {
+            details.timed_out = true;
+            Some(format!("it took longer than {} s", LIMIT.as_secs()))
+        }
+    }
+}
+
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => pending().await,
+    }
+}

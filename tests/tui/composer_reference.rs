@@ -1,0 +1,519 @@
+//! The editor done the slow and plain way: a list of graphemes, a caret between two of them, and a copy
+//! of everything for each undo step. A long paste is one grapheme that stands for its text.
+
+use proptest::prelude::*;
+use tiller::app::action::Action as A;
+use tiller::app::tui::composer::Composer;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// Stands for the first long paste here; a control character, like the real ones for segmentation.
+const FIRST_PASTE: u32 = 0x80;
+/// Tab stops.
+const TAB: usize = 4;
+
+/// The editor.
+#[derive(Default)]
+pub struct Model {
+    graphemes: Vec<String>,
+    caret: usize,
+    /// Where a selection begins.
+    anchor: Option<usize>,
+    /// The column that Up and Down keep to.
+    goal: Option<usize>,
+    kills: Vec<String>,
+    killed: bool,
+    yanked: Option<(usize, usize, usize)>,
+    pastes: Vec<String>,
+    done: Vec<Step>,
+    undone: Vec<Step>,
+    sealed: bool,
+}
+
+/// All of the text before and after a change.
+struct Step {
+    before: (Vec<String>, usize),
+    after: (Vec<String>, usize),
+    /// What the next change may join: typed text that ends at this byte, or erased text at this one.
+    joins: Joins,
+    /// Bytes inserted and removed.
+    bytes: usize,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Joins {
+    Nothing,
+    /// Behind this byte, and whether the text ends with a space.
+    Typing(usize, bool),
+    Erasing(usize),
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Typing,
+    Erasing,
+    Single,
+}
+
+impl Model {
+    /// Does one command.
+    pub fn apply(&mut self, command: &Edit) {
+        let yanked = self.yanked.take();
+        let killed = std::mem::take(&mut self.killed);
+        let goal = self.goal.take();
+        let selected = self.selected();
+        let anchor = self.anchor.take();
+        let here = selected.unwrap_or((self.caret, self.caret));
+        match command {
+            Edit::Insert(c) if selected.is_some() => self.change(here, &clean(&c.to_string()), Kind::Single),
+            Edit::Insert(c) => self.change(here, &clean(&c.to_string()), Kind::Typing),
+            Edit::Paste(text) => {
+                let text = self.paste(&clean(text));
+                self.change(here, &text, Kind::Single);
+            }
+            Edit::Set(text) => self.change((0, self.graphemes.len()), &clean(text), Kind::Single),
+            Edit::Select(motion) => {
+                let anchor = anchor.unwrap_or(self.caret);
+                match motion {
+                    A::Up if self.line_start() == 0 => self.go(0),
+                    A::Down if self.line_end() == self.graphemes.len() => {
+                        self.go(self.graphemes.len());
+                    }
+                    _ => {
+                        self.act(*motion, goal, (false, None));
+                    }
+                }
+                self.anchor = Some(anchor);
+            }
+            Edit::Do(action) => match (action, selected) {
+                (A::Left, Some((start, _))) => self.go(start),
+                (A::Right, Some((_, end))) => self.go(end),
+                (A::DeleteBackward | A::DeleteForward, Some(_)) => self.change(here, "", Kind::Single),
+                (
+                    A::CutWordBackward
+                    | A::CutWordForward
+                    | A::CutToSpaceBackward
+                    | A::CutToStart
+                    | A::CutToEnd,
+                    Some((start, end)),
+                ) => {
+                    self.kills.push(self.graphemes[start..end].concat());
+                    self.change(here, "", Kind::Single);
+                }
+                (A::Newline, _) => self.change(here, "\n", Kind::Single),
+                (A::Yank, _) => self.yank(0, here),
+                _ => self.act(*action, goal, (killed, yanked)),
+            },
+        }
+    }
+
+    /// An action on text of which nothing is selected.
+    fn act(&mut self, action: A, goal: Option<usize>, (killed, yanked): (bool, Option<(usize, usize, usize)>)) {
+        let len = self.graphemes.len();
+        match action {
+            A::DeleteBackward => self.change((self.caret.saturating_sub(1), self.caret), "", Kind::Erasing),
+            A::DeleteForward => self.change((self.caret, (self.caret + 1).min(len)), "", Kind::Erasing),
+            A::CutWordBackward => self.kill(self.word_left(), killed),
+            A::CutWordForward => self.kill(self.word_right(), killed),
+            A::CutToSpaceBackward => {
+                let spaces = self.skip_left(self.caret, &mut |class| class == ' ');
+                self.kill(self.skip_left(spaces, &mut |class| class != ' '), killed);
+            }
+            A::CutToStart => match self.line_start() {
+                start if start == self.caret => self.kill(start.saturating_sub(1), killed),
+                start => self.kill(start, killed),
+            },
+            A::CutToEnd => match self.line_end() {
+                end if end == self.caret => self.kill((end + 1).min(len), killed),
+                end => self.kill(end, killed),
+            },
+            A::YankPop => {
+                if let Some((age, start, end)) = yanked {
+                    self.yank((age + 1) % self.kills.len(), (start, end));
+                }
+            }
+            A::Left => self.go(self.caret.saturating_sub(1)),
+            A::Right => self.go((self.caret + 1).min(len)),
+            A::WordLeft => self.go(self.word_left()),
+            A::WordRight => self.go(self.word_right()),
+            A::LineStart => self.go(self.line_start()),
+            A::LineEnd => self.go(self.line_end()),
+            A::Up | A::Down => self.vertically(action, goal),
+            A::Undo => {
+                if let Some(step) = self.done.pop() {
+                    (self.graphemes, self.caret) = step.before.clone();
+                    self.undone.push(step);
+                    self.sealed = true;
+                }
+            }
+            A::Redo => {
+                if let Some(step) = self.undone.pop() {
+                    (self.graphemes, self.caret) = step.after.clone();
+                    self.done.push(step);
+                }
+            }
+            other => panic!("not in the model: {other:?}"),
+        }
+    }
+
+    /// The text with all pastes in full.
+    pub fn text(&self) -> String {
+        self.expand(&self.graphemes)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.graphemes.is_empty()
+    }
+
+    /// The selected text.
+    pub fn selected_text(&self) -> Option<String> {
+        let (start, end) = self.selected()?;
+        Some(self.expand(&self.graphemes[start..end]))
+    }
+
+    /// Column and row of the caret where no row wraps.
+    pub fn cursor(&self) -> (u16, u16) {
+        let start = self.line_start();
+        let lines = self.graphemes[..start].iter().filter(|grapheme| *grapheme == "\n");
+        (self.column(start, self.caret) as u16, lines.count() as u16)
+    }
+
+    fn expand(&self, graphemes: &[String]) -> String {
+        let full = graphemes.iter().map(|grapheme| {
+            let paste = self.paste_of(grapheme).map(|number| self.pastes[number].as_str());
+            paste.unwrap_or(grapheme)
+        });
+        full.collect()
+    }
+
+    fn paste_of(&self, grapheme: &str) -> Option<usize> {
+        let c = u32::from(grapheme.chars().next()?);
+        let number = c.checked_sub(FIRST_PASTE)? as usize;
+        (number < self.pastes.len()).then_some(number)
+    }
+
+    /// A paste of more than ten lines or a thousand characters is one unit.
+    fn paste(&mut self, text: &str) -> String {
+        if text.lines().count() <= 10 && text.chars().count() <= 1000 {
+            return text.to_owned();
+        }
+        self.pastes.push(text.to_owned());
+        let number = FIRST_PASTE + self.pastes.len() as u32 - 1;
+        assert!(number < 0xa0, "so many pastes are no control characters");
+        char::from_u32(number).expect("a control character").to_string()
+    }
+
+    fn selected(&self) -> Option<(usize, usize)> {
+        let anchor = self.anchor?;
+        (anchor != self.caret).then(|| (anchor.min(self.caret), anchor.max(self.caret)))
+    }
+
+    fn go(&mut self, to: usize) {
+        self.sealed |= to != self.caret;
+        self.caret = to;
+    }
+
+    /// Up and down, in the column where that began, or to the left of it.
+    fn vertically(&mut self, way: A, goal: Option<usize>) {
+        let line = match way {
+            A::Up if self.line_start() > 0 => {
+                let end = self.line_start() - 1;
+                let newline = self.graphemes[..end].iter().rposition(|it| it == "\n");
+                newline.map_or(0, |at| at + 1)
+            }
+            A::Down if self.line_end() < self.graphemes.len() => self.line_end() + 1,
+            _ => return,
+        };
+        let goal = goal.unwrap_or_else(|| self.column(self.line_start(), self.caret));
+        let mut at = line;
+        while at < self.graphemes.len()
+            && self.graphemes[at] != "\n"
+            && self.column(line, at + 1) <= goal
+        {
+            at += 1;
+        }
+        self.go(at);
+        self.goal = Some(goal);
+    }
+
+    /// The columns between two places of a line, the first being its start.
+    fn column(&self, start: usize, at: usize) -> usize {
+        self.graphemes[start..at].iter().fold(0, |col, grapheme| {
+            let label = self.paste_of(grapheme).map(|number| {
+                let (text, number) = (&self.pastes[number], number + 1);
+                match text.lines().count() {
+                    lines @ 11.. => format!("[paste #{number} +{lines} lines]"),
+                    _ => format!("[paste #{number} {} chars]", text.chars().count()),
+                }
+            });
+            col + match (label, grapheme.as_str()) {
+                (Some(label), _) => label.len(),
+                (None, "\t") => TAB - col % TAB,
+                (None, grapheme) => grapheme.width(),
+            }
+        })
+    }
+
+    fn bytes(&self, at: usize) -> usize {
+        self.graphemes[..at].concat().len()
+    }
+
+    /// Changes the text, as a step that can be taken back.
+    fn change(&mut self, (start, end): (usize, usize), text: &str, kind: Kind) {
+        if start == end && text.is_empty() {
+            return;
+        }
+        let before = (self.graphemes.clone(), self.caret);
+        let (at, to) = (self.bytes(start), self.bytes(end));
+        self.replace(start, end, text);
+        self.undone.clear();
+        let after = (self.graphemes.clone(), self.caret);
+        let joins = match kind {
+            Kind::Single => Joins::Nothing,
+            Kind::Typing => Joins::Typing(at + text.len(), text.ends_with(char::is_whitespace)),
+            Kind::Erasing => Joins::Erasing(at),
+        };
+        let bytes = text.len() + to - at;
+        let sealed = std::mem::take(&mut self.sealed);
+        if let Some(last) = self.done.last_mut()
+            && !sealed
+            && last.bytes <= 500
+            && match (last.joins, kind) {
+                (Joins::Typing(end, space), Kind::Typing) => {
+                    end == at && (!space || text.starts_with(char::is_whitespace))
+                }
+                (Joins::Erasing(end), Kind::Erasing) => end == at || end == to,
+                _ => false,
+            }
+        {
+            last.after = after;
+            last.joins = joins;
+            last.bytes += bytes;
+            return;
+        }
+        self.done.push(Step { before, after, joins, bytes });
+    }
+
+    fn replace(&mut self, start: usize, end: usize, text: &str) {
+        let before = self.graphemes[..start].concat() + text;
+        let whole = before.clone() + &self.graphemes[end..].concat();
+        self.graphemes = whole.graphemes(true).map(str::to_owned).collect();
+        let mut length = 0;
+        self.caret = 0;
+        while length < before.len() {
+            length += self.graphemes[self.caret].len();
+            self.caret += 1;
+        }
+    }
+
+    fn kill(&mut self, to: usize, killed: bool) {
+        let (start, end) = (self.caret.min(to), self.caret.max(to));
+        self.killed = killed || start < end;
+        if start == end {
+            return;
+        }
+        let text = self.graphemes[start..end].concat();
+        match self.kills.last_mut() {
+            Some(last) if killed && to < self.caret => last.insert_str(0, &text),
+            Some(last) if killed => last.push_str(&text),
+            _ => self.kills.push(text),
+        }
+        self.change((start, end), "", Kind::Single);
+    }
+
+    fn yank(&mut self, age: usize, (start, end): (usize, usize)) {
+        if let Some(text) = self.kills.iter().rev().nth(age).cloned() {
+            self.change((start, end), &text, Kind::Single);
+            self.yanked = Some((age, start, self.caret));
+        }
+    }
+
+    fn word_left(&self) -> usize {
+        let at = self.skip_left(self.caret, &mut |class| class == ' ');
+        match at.checked_sub(1).map(|at| self.class(at)) {
+            Some('[') => at - 1,
+            class => self.skip_left(at, &mut |other| Some(other) == class),
+        }
+    }
+
+    fn word_right(&self) -> usize {
+        let at = self.skip_right(self.caret, &mut |class| class == ' ');
+        match (at < self.graphemes.len()).then(|| self.class(at)) {
+            Some('[') => at + 1,
+            class => self.skip_right(at, &mut |other| Some(other) == class),
+        }
+    }
+
+    fn skip_left(&self, mut at: usize, skip: &mut dyn FnMut(char) -> bool) -> usize {
+        while at > 0 && skip(self.class(at - 1)) {
+            at -= 1;
+        }
+        at
+    }
+
+    fn skip_right(&self, mut at: usize, skip: &mut dyn FnMut(char) -> bool) -> usize {
+        while at < self.graphemes.len() && skip(self.class(at)) {
+            at += 1;
+        }
+        at
+    }
+
+    /// Space, letter, sign, or a paste that is a unit.
+    fn class(&self, at: usize) -> char {
+        let grapheme = &self.graphemes[at];
+        match grapheme.chars().next() {
+            _ if self.paste_of(grapheme).is_some() => '[',
+            Some(c) if c.is_whitespace() => ' ',
+            Some(c) if c.is_alphanumeric() || c == '_' => 'a',
+            _ => '.',
+        }
+    }
+
+    fn line_start(&self) -> usize {
+        let newline = self.graphemes[..self.caret]
+            .iter()
+            .rposition(|grapheme| grapheme == "\n");
+        newline.map_or(0, |at| at + 1)
+    }
+
+    fn line_end(&self) -> usize {
+        let newline = self.graphemes[self.caret..]
+            .iter()
+            .position(|grapheme| grapheme == "\n");
+        newline.map_or(self.graphemes.len(), |at| self.caret + at)
+    }
+}
+
+/// What the editor takes in: of control characters only line feeds and tabs, none of its own marks.
+fn clean(text: &str) -> String {
+    let stays = |c: &char| {
+        matches!(c, '\n' | '\t') || !c.is_control() && !('\u{e01f0}'..='\u{e0fff}').contains(c)
+    };
+    text.chars().filter(stays).collect()
+}
+
+/// What a user does in the editor.
+#[derive(Clone, Debug)]
+pub enum Edit {
+    Insert(char),
+    Paste(String),
+    Set(String),
+    Do(A),
+    Select(A),
+}
+
+impl Edit {
+    /// Does it in the real editor.
+    pub fn apply(&self, composer: &mut Composer) {
+        match self {
+            Self::Insert(c) => composer.insert(*c),
+            Self::Paste(text) => composer.paste(text),
+            Self::Set(text) => composer.set(text),
+            Self::Do(action) => composer.apply(*action),
+            Self::Select(motion) => composer.select(*motion),
+        }
+    }
+}
+
+const MOTIONS: [A; 8] = [
+    A::Left,
+    A::Right,
+    A::Up,
+    A::Down,
+    A::WordLeft,
+    A::WordRight,
+    A::LineStart,
+    A::LineEnd,
+];
+
+/// A command as the model knows it: words are what they are only where all characters are whole.
+pub fn modelled() -> BoxedStrategy<Edit> {
+    let also = vec![A::Up, A::Down, A::Undo, A::Undo, A::Redo];
+    let long = prop_oneof![
+        text(tame()).prop_map(|text| format!("{text}\n").repeat(11)),
+        text(tame()).prop_map(|text| format!("{text}日").repeat(400)),
+    ];
+    prop_oneof![
+        14 => command(tame()),
+        4 => prop::sample::select(also).prop_map(Edit::Do),
+        4 => prop::sample::select(MOTIONS.to_vec()).prop_map(Edit::Select),
+        1 => long.prop_map(Edit::Paste),
+    ]
+    .boxed()
+}
+
+/// Any command but undo and redo, with parts of characters too.
+pub fn any_command() -> BoxedStrategy<Edit> {
+    prop_oneof![
+        5 => command(wild()),
+        2 => prop::sample::select(MOTIONS.to_vec()).prop_map(Edit::Select),
+    ]
+    .boxed()
+}
+
+fn command(characters: BoxedStrategy<&'static str>) -> BoxedStrategy<Edit> {
+    let typed = characters.clone().prop_filter_map("one character", |text| {
+        let mut chars = text.chars();
+        chars
+            .next()
+            .filter(|_| chars.next().is_none())
+            .map(Edit::Insert)
+    });
+    let plain = prop::sample::select(vec![
+        A::Newline,
+        A::DeleteBackward,
+        A::DeleteBackward,
+        A::DeleteForward,
+        A::CutWordBackward,
+        A::CutWordForward,
+        A::CutToSpaceBackward,
+        A::CutToStart,
+        A::CutToEnd,
+        A::Yank,
+        A::YankPop,
+        A::Left,
+        A::Left,
+        A::Right,
+        A::WordLeft,
+        A::WordRight,
+        A::LineStart,
+        A::LineEnd,
+    ]);
+    prop_oneof![
+        4 => typed,
+        4 => text(characters.clone()).prop_map(Edit::Paste),
+        1 => text(characters).prop_map(Edit::Set),
+        8 => plain.prop_map(Edit::Do),
+    ]
+    .boxed()
+}
+
+/// Some characters in a row.
+pub fn text(characters: BoxedStrategy<&'static str>) -> BoxedStrategy<String> {
+    prop::collection::vec(characters, 1..20)
+        .prop_map(|parts| parts.concat())
+        .boxed()
+}
+
+/// Whole characters of many scripts.
+fn tame() -> BoxedStrategy<&'static str> {
+    prop::sample::select(vec![
+        "a", "b", "word", "_", "7", " ", " ", "\n", "\t", ".", "->", "ä", "e\u{301}", "日", "本語", "한",
+        "😀", "👩‍👩‍👧", "👍🏽", "🇩🇪", "🇫🇷", "❤\u{fe0f}", "ก็",
+    ])
+    .boxed()
+}
+
+/// Parts of characters too, in any order.
+pub fn wild() -> BoxedStrategy<&'static str> {
+    prop_oneof![
+        3 => tame(),
+        1 => prop::sample::select(vec![
+            "\u{301}", "\u{200d}", "\u{1f1e9}", "\u{1f3fd}", "\u{fe0f}", "\u{600}", "\u{e01f0}",
+            "\u{10fffd}", "\u{1100}", "\u{1161}", "\u{ad}", "\u{200b}", "\u{202e}", "नि", "क्\u{200d}ष",
+            "a rather long run of words ", "averyveryverylongwordindeed",
+        ]),
+    ]
+    .boxed()
+}
