@@ -3,6 +3,7 @@
 use insta::assert_snapshot;
 use tiller::agent::Phase;
 use tiller::agent::permission::PermissionMode;
+use tiller::app::models::ProviderKey;
 use tiller::app::tui::completion::CompletionKind;
 use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::msg::{EffectResult, FoundFiles, Msg};
@@ -207,4 +208,64 @@ fn a_click_takes_a_row() {
     let list = tui.app.areas.completion;
     tui.click(list.x + 1, list.y + 1);
     assert_eq!(tui.text(), "@b/a.rs ");
+}
+
+#[test]
+fn arguments_come_from_what_there_is() {
+    let mut tui = test_tui();
+    tui.write("/theme ");
+    assert!(labels(&tui).len() > 5, "{:?}", labels(&tui));
+    tui.write("light");
+    assert!(labels(&tui).iter().all(|name| name.starts_with("light")));
+    tui.key("enter");
+    assert_eq!(tui.app.themes.wanted, "light");
+
+    let provider = |name: &str| ProviderKey {
+        name: name.to_owned(),
+        place: None,
+    };
+    let providers = || EffectResult::Providers(vec![provider("anthropic"), provider("openai")]);
+    tui.write("/login");
+    let effects = tui.key("space");
+    assert_eq!(effects, [Effect::ListProviders]);
+    tui.send(Msg::Done(providers()));
+    assert_eq!(labels(&tui), ["anthropic", "openai"]);
+    tui.write("ope");
+    assert_eq!(labels(&tui), ["openai"]);
+    assert_eq!(tui.key("enter"), [Effect::ListProviders]);
+    tui.key("esc");
+
+    tui.write("/import ~/se");
+    let names = ["sessions/", "seven.jsonl", "secret.txt"].map(str::to_owned);
+    let folder = EffectResult::Folder("~/se".to_owned(), names.to_vec());
+    tui.send(Msg::Done(folder));
+    assert_eq!(labels(&tui), ["~/sessions/", "~/seven.jsonl"]);
+    let inside = Effect::ReadFolder("~/sessions/".to_owned());
+    assert_eq!(tui.key("enter"), [inside]);
+    assert_eq!(tui.text(), "/import ~/sessions/");
+    tui.key("ctrl+u");
+
+    tui.write("/export --branch ");
+    assert_eq!(labels(&tui)[0], "--branch");
+    tui.write("session.m");
+    assert_eq!(labels(&tui), ["session.md"]);
+    tui.key("tab");
+    assert_eq!(tui.text(), "/export --branch session.md");
+    tui.key("ctrl+u");
+
+    tui.write("/settings notify");
+    assert_eq!(labels(&tui), ["ui.notify"]);
+}
+
+#[test]
+fn that_there_is_no_file_is_said() {
+    let mut tui = test_tui();
+    tui.write("@");
+    assert!(tui.frame().contains("Reading the folder"));
+    files(&mut tui, "", &[]);
+    assert!(tui.frame().contains("No files here"));
+    tui.write("x");
+    files(&mut tui, "x", &[]);
+    assert!(tui.frame().contains("No file fits"));
+    assert_eq!(tui.key("enter"), [prompt("@x")]);
 }

@@ -9,6 +9,7 @@ use tiller::agent::tool::{CommandDetails, Details, DiffDetails, MatchesDetails};
 use tiller::agent::{AgentEvent, NoticeLevel, Phase, ToolStatus};
 use tiller::app::models::ProviderKey;
 use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::overlay::SettingOverride;
 use tiller::app::tui::overlay::SettingRow;
 use tiller::app::tui::screen_buffer::ScreenBuffer;
 use tiller::app::tui::theme::Themes;
@@ -169,6 +170,11 @@ proptest! {
             key: text(),
             value: text().into(),
             is_set: true,
+            overridden: Some(SettingOverride {
+                key: text(),
+                value: text().into(),
+                place: text(),
+            }),
             about: text(),
         }];
         tui.send(Msg::Done(EffectResult::Settings(Ok(rows))));

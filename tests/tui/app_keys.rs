@@ -199,7 +199,7 @@ fn ctrl_c_stops_then_clears_then_leaves() {
     assert_eq!(tui.key("ctrl+c"), []);
     assert_eq!(tui.text(), "", "cleared");
     assert_eq!(
-        tui.app.composer.history().search("draft").count(),
+        tui.app.composer.history().search("draft").len(),
         1,
         "but kept"
     );

@@ -2,6 +2,7 @@
 
 use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::overlay::SettingOverride;
 use tiller::app::tui::overlay::SettingRow;
 use tiller::llm::ThinkingLevel;
 use toml::Value;
@@ -13,6 +14,7 @@ fn row(key: &str, value: impl Into<Value>, is_set: bool, about: &str) -> Setting
         key: key.into(),
         value: value.into(),
         is_set,
+        overridden: None,
         about: about.into(),
     }
 }
@@ -50,6 +52,30 @@ fn opened(typed: &str) -> TestTui {
     tui.send(rows());
     tui.write(typed);
     tui
+}
+
+#[test]
+fn what_overrides_a_setting_is_said_and_keeps_counting() {
+    let mut tui = TestTui::new(100, 30);
+    tui.write("/settings");
+    tui.key("enter");
+    let stronger = SettingOverride {
+        key: "ui.mouse".into(),
+        value: true.into(),
+        place: "project: /home/me/shop/.tiller/config.toml:3".into(),
+    };
+    let rows = vec![SettingRow {
+        overridden: Some(stronger),
+        ..row("ui.mouse", true, false, "Whether the mouse scrolls.")
+    }];
+    tui.send(Msg::Done(EffectResult::Settings(Ok(rows))));
+    let frame = tui.frame();
+    let told = "project: /home/me/shop/.tiller/config.toml:3 counts here: true";
+    assert!(frame.contains(told) && frame.contains("! true"), "{frame}");
+    assert_eq!(tui.key("enter"), [save("ui.mouse", false)]);
+    let effects = saved(&mut tui, "ui.mouse", false);
+    assert_eq!(effects, [Effect::ReadSettings], "the mouse stays");
+    assert!(tui.frame().contains("/c/config.toml; here project:"), "{}", tui.frame());
 }
 
 fn save(key: &str, value: impl Into<Value>) -> Effect {

@@ -92,6 +92,36 @@ fn one_runs_at_a_time_and_escape_ends_it() {
 }
 
 #[test]
+fn what_it_writes_shows_while_it_runs_and_stays_when_it_is_stopped() {
+    let mut tui = test_tui();
+    run(&mut tui, "!make");
+    let output: Vec<_> = (1..=9).map(|line| format!("line {line}")).collect();
+    let details = CommandDetails {
+        command: "make".to_owned(),
+        output: output.join("\n"),
+        total_lines: 9,
+        ..CommandDetails::default()
+    };
+    let wrote = EffectResult::ShellOutput("shell-1".to_owned(), details);
+    tui.send(Msg::Done(wrote.clone()));
+    let frame = tui.frame();
+    assert!(frame.contains("● !  make") && frame.contains("line 9"), "{frame}");
+    assert!(frame.contains("Esc stops"), "{frame}");
+    assert_eq!(tui.key("esc"), [Effect::StopShell]);
+    let frame = tui.frame();
+    assert!(frame.contains("stopped") && frame.contains("line 9"), "{frame}");
+    // What comes too late changes nothing.
+    tui.send(Msg::Done(wrote));
+    assert_eq!(tui.frame(), frame);
+    let block = format!(
+        "<command line=\"make\" by=\"user\" failed=\"stopped\">\n{}\n</command>",
+        output.join("\n")
+    );
+    let both = vec![Content::text("why?"), Content::text(block)];
+    assert_eq!(run(&mut tui, "why?"), [Effect::Prompt(both)]);
+}
+
+#[test]
 fn a_mark_alone_runs_nothing() {
     for typed in ["!", "!!", "! "] {
         let mut tui = test_tui();

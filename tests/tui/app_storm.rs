@@ -313,7 +313,7 @@ proptest! {
         }
         kept.push_str(&tui.text());
         let history = tui.app.composer.history();
-        kept.extend(history.search("").filter_map(|age| history.get(age)));
+        kept.extend(history.search("").into_iter().filter_map(|age| history.get(age)));
         for word in typed {
             prop_assert!(kept.contains(&word), "{word} is lost");
         }

@@ -46,10 +46,26 @@ fn escape_ends_a_command_and_what_it_started() {
     screen.keys("!!echo begun; echo $$ > pid; sleep 600<enter>");
     let pid = sandbox.path().join("pid");
     screen.wait_until("it runs", |_| pid.exists());
+    // What it has written is there while it runs, and stays.
+    screen.wait_for("│ begun");
+    screen.wait_for("Esc stops");
     screen.keys("<esc>");
     screen.wait_for("stopped");
+    screen.look(|view| assert!(view.contains("│ begun"), "{}", view.text()));
     let pid = std::fs::read_to_string(pid).unwrap();
     let process = format!("/proc/{}", pid.trim());
     screen.wait_until("it is dead", |_| !std::path::Path::new(&process).exists());
+    leave(&screen);
+}
+
+#[test]
+fn what_is_sent_behind_a_mention_waits_for_its_file() {
+    let (server, sandbox) = job::stage_with(vec![Reply::text("I see.")]);
+    let screen = open(&sandbox, Wire::ALL[0]);
+    screen.keys("look at @src/math.rs now<enter>and then this<enter>");
+    screen.wait_for("I see.");
+    let sent = server.request(0).body.to_string();
+    let places = ["look at @src/math.rs", "a - b", "and then this"].map(|part| sent.find(part));
+    assert!(places.is_sorted() && !places.contains(&None), "{places:?} in {sent}");
     leave(&screen);
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use tiller::app::action::{ACTIONS, Action, Group, Scope};
 use tiller::app::tui::input::{KeyPress, ParseKeyError};
-use tiller::app::tui::keymap::{Keymap, label};
+use tiller::app::tui::keymap::{Chord, Keymap, Meaning, label};
 use tiller::app::tui::overlay::{HelpLine, help_lines};
 
 fn resolve(map: &Keymap, key: &str, scope: Scope) -> Option<Action> {
@@ -92,6 +92,27 @@ fn keys_of_a_popup_count_in_it_alone() {
 }
 
 #[test]
+fn keys_in_a_row_mean_one_thing() {
+    let file = "settings = [\"ctrl+k ctrl+s\", \"f5\"]\nkeys = \"ctrl+k ctrl+k\"\nlist_next = \"ctrl+k\"";
+    let (map, faults) = Keymap::with("k", file);
+    assert_eq!(faults, []);
+    for (keys, scope, meaning) in [
+        ("ctrl+k", Scope::Everywhere, Meaning::Begins),
+        ("ctrl+k ctrl+s", Scope::Everywhere, Meaning::Action(Action::Settings)),
+        ("ctrl+k ctrl+k", Scope::Pager, Meaning::Action(Action::Keys)),
+        ("ctrl+k ctrl+x", Scope::Everywhere, Meaning::Nothing),
+        ("ctrl+s", Scope::Everywhere, Meaning::Action(Action::SaveModel)),
+        // There it is a key of its own.
+        ("ctrl+k", Scope::List, Meaning::Action(Action::ListNext)),
+    ] {
+        let chord: Chord = keys.parse().expect(keys);
+        assert_eq!(map.meaning(chord.keys(), scope), meaning, "{keys} in {scope:?}");
+    }
+    assert_eq!(map.keys(Action::CutToEnd).count(), 0, "its key begins others now");
+    assert_eq!(map.label(Action::Settings).as_deref(), Some("Ctrl+K Ctrl+S"));
+}
+
+#[test]
 fn a_users_file_lies_over_the_defaults() {
     let (map, faults) = Keymap::with("k", "follow_up = [\"ctrl+o\"]\nundo = []\nsuspend='f5'");
     assert_eq!(faults, []);
@@ -144,6 +165,21 @@ fn faults_are_named_with_their_line() {
         ),
         ("undo = 3", 1, "a key is a string"),
         (
+            "undo = \"ctrl+k ctrl+entr\"",
+            1,
+            "unknown key `ctrl+k ctrl+entr`",
+        ),
+        (
+            "undo = \"ctrl+k\"\nredo = \"ctrl+k ctrl+s\"",
+            2,
+            "`ctrl+k ctrl+s` and `ctrl+k`, given to `undo` in this file, begin alike",
+        ),
+        (
+            "undo = \"ctrl+k a b\"\nredo = \"ctrl+k a\"",
+            2,
+            "`ctrl+k a` and `ctrl+k a b`, given to `undo`",
+        ),
+        (
             "undo = \"f5\"\nredo = \"f5\"",
             2,
             "`f5` is already given to `undo`",
@@ -174,8 +210,10 @@ fn keys_are_written_for_people() {
         ("a", "a"),
         ("ctrl++", "Ctrl++"),
         ("alt+shift+ä", "Alt+Shift+Ä"),
+        ("ctrl+k  ctrl+s", "Ctrl+K Ctrl+S"),
     ] {
-        assert_eq!(label(key.parse().expect("a key")), wanted);
+        let chord: Chord = key.parse().expect("a key");
+        assert_eq!(label(chord), wanted);
     }
 }
 

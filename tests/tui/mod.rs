@@ -2,9 +2,11 @@
 
 mod app_kit;
 mod app_keys;
+mod app_chords;
 mod app_completion;
 mod app_context;
 mod app_frames;
+mod app_history;
 mod app_storm;
 mod app_questions;
 mod app_retry;

@@ -15,6 +15,7 @@ use crate::agent::workspace::Places;
 use crate::agent::{
     self, AgentHandle, AgentOptions, LazyRedactor, PermissionOptions, SlowReader, Toolbox, tools,
 };
+use crate::app::config::overrides;
 use crate::app::demo::Scratch;
 use crate::app::dirs::Dirs;
 use crate::app::keys::KnownSecrets;
@@ -284,6 +285,7 @@ impl RunContext {
                 config: dirs.config_file(),
                 keymap: dirs.keymap_file(),
                 themes: dirs.themes(),
+                overrides: overrides(&plan.loaded.layers).into(),
             },
         }
     }

@@ -14,8 +14,36 @@ pub struct SettingRow {
     pub value: Value,
     /// Whether the user's file sets it.
     pub is_set: bool,
+    /// What counts in its place in this run.
+    pub overridden: Option<SettingOverride>,
     /// What it is for.
     pub about: String,
+}
+
+/// A setting that something stronger than the user's file sets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SettingOverride {
+    /// Its dotted key.
+    pub key: String,
+    /// What is in force.
+    pub value: Value,
+    /// Where that stands: a flag, or a file with the line.
+    pub place: String,
+}
+
+/// What of `layers` counts in place of the user's file.
+pub fn overrides(layers: &Layers) -> Vec<SettingOverride> {
+    let entries = layers.entries().into_iter();
+    let stronger = entries.filter_map(|(key, ..)| {
+        let (value, layer) = layers.find(&key)?;
+        let weaker = matches!(layer.origin, Origin::Default | Origin::User(_));
+        (!weaker).then(|| SettingOverride {
+            value: value.clone(),
+            place: layer.place(&key),
+            key,
+        })
+    });
+    stronger.collect()
 }
 
 /// The words a setting takes, where they are few.
@@ -38,13 +66,15 @@ pub fn words_of(key: &str) -> Option<&'static [&'static str]> {
     found.map(|(_, words)| *words)
 }
 
-/// All settings with what `layers` make of them, in the order of the shipped file. Tables of names
-/// are left out: they are written by hand.
-pub fn setting_rows(layers: &Layers) -> Vec<SettingRow> {
+/// All settings with what `layers` make of them and what of it is overridden, in the order of the
+/// shipped file. Tables of names are left out: they are written by hand.
+pub fn setting_rows(layers: &Layers, overrides: &[SettingOverride]) -> Vec<SettingRow> {
     let mut rows = Vec::new();
     for (key, about) in manual() {
         if let Some((value, origin)) = layers.get(&key) {
+            let overridden = overrides.iter().find(|it| it.key == key).cloned();
             rows.push(SettingRow {
+                overridden,
                 key,
                 value: value.clone(),
                 is_set: matches!(origin, Origin::User(_)),
@@ -96,7 +126,7 @@ mod tests {
     #[test]
     fn every_setting_is_listed_with_what_it_is_for() {
         let layers = Layers::defaults();
-        let rows = setting_rows(&layers);
+        let rows = setting_rows(&layers, &[]);
         for (key, ..) in layers.entries() {
             let row = rows.iter().find(|row| row.key == key);
             assert!(
@@ -113,5 +143,21 @@ mod tests {
                 super::super::Settings::resolve(&layers).unwrap();
             }
         }
+    }
+
+    #[test]
+    fn what_is_stronger_than_the_users_file_overrides_it() {
+        let mut layers = Layers::defaults();
+        layers.add_assignment("ui.mouse=false").unwrap();
+        let found = overrides(&layers);
+        let expected = SettingOverride {
+            key: "ui.mouse".to_owned(),
+            value: Value::Boolean(false),
+            place: "--config".to_owned(),
+        };
+        assert_eq!(found, [expected.clone()]);
+        let rows = setting_rows(&Layers::defaults(), &found);
+        let told: Vec<_> = rows.into_iter().filter_map(|row| row.overridden).collect();
+        assert_eq!(told, [expected]);
     }
 }

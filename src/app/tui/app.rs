@@ -12,7 +12,7 @@ use super::answer_delay::AnswerDelay;
 use super::completion::Completion;
 use super::composer::{Composer, SavedDraft};
 use super::input::KeyPress;
-use super::keymap::{Keymap, label};
+use super::keymap::{Chord, Keymap, label};
 use super::layout::{Areas, editor_size};
 use super::overlay::{ModelsState, Overlay};
 use super::pointer::Pointer;
@@ -35,6 +35,8 @@ use crate::llm::{Content, Model, ThinkingLevel, Usage};
 
 /// How long a change of the draft may be on the screen only.
 const SAVE_DRAFT_MS: i64 = 300;
+/// Bytes of it for which that takes a millisecond more.
+const SAVE_BYTES_A_MS: usize = 4096;
 
 /// Everything the screen shows or remembers.
 #[derive(Clone, Debug)]
@@ -109,6 +111,8 @@ pub struct App {
     pub(crate) resume: Option<Resume>,
     /// What waits for the start.
     pub start: Start,
+    /// Keys of which more are to follow, and when the last came (Unix ms).
+    pub(crate) chord: (Vec<KeyPress>, i64),
     /// Where things stood in the last frame.
     pub areas: Areas,
     /// What the mouse is doing.
@@ -303,6 +307,7 @@ impl App {
             arriving: Arriving::default(),
             resume: None,
             start: Start::default(),
+            chord: (Vec::new(), now),
             areas: Areas::default(),
             pointer: Pointer::default(),
         }
@@ -411,9 +416,12 @@ impl App {
         }
     }
 
-    /// The draft is another one now: it is kept on disk soon, not at every key.
+    /// The draft is another one now: it is kept on disk soon, not at every key, and later where a huge
+    /// paste would be written each time.
     pub fn draft_changed(&mut self) {
-        self.save_draft_at.get_or_insert(self.now + SAVE_DRAFT_MS);
+        let weight = (self.message().weight() / SAVE_BYTES_A_MS) as i64;
+        self.save_draft_at
+            .get_or_insert(self.now + SAVE_DRAFT_MS + weight);
     }
 
     /// Shows a hint above the editor for `millis`.
@@ -426,7 +434,7 @@ impl App {
 
     /// The key of an action as users write it, for hints.
     pub fn key(&self, action: Action) -> String {
-        let is_sent = |key: &KeyPress| self.tells_keys || !key.needs_modern_terminal();
+        let is_sent = |key: &&Chord| self.tells_keys || !key.needs_modern_terminal();
         let sent = self.keymap.keys(action).find(is_sent);
         let key = sent.or_else(|| self.keymap.keys(action).next());
         key.map_or_else(|| action.spec().name.to_owned(), label)
@@ -436,8 +444,15 @@ impl App {
     pub fn next_wake(&self) -> Option<i64> {
         let hint = self.hint.as_ref().map(|hint| hint.until);
         let demo = self.start.demo.as_ref().map(|(_, at)| *at);
+        let next_second = |since: i64| {
+            let elapsed = (self.now - since).max(0);
+            Some(since + (elapsed / 1000 + 1) * 1000)
+        };
         let second = match self.run {
-            RunState::Idle => None,
+            RunState::Idle => {
+                let shell = self.shell.as_ref();
+                shell.and_then(|shell| next_second(shell.since))
+            }
             // The shown seconds are those that are left; none changes after the last.
             RunState::Running {
                 phase: Phase::Retrying { at, .. },
@@ -446,8 +461,7 @@ impl App {
                 (left > 0).then(|| at - (left - 1) / 1000 * 1000)
             }
             RunState::Running { .. } | RunState::Stopping { .. } => {
-                let elapsed = (self.now - self.stats.phase_since).max(0);
-                Some(self.stats.phase_since + (elapsed / 1000 + 1) * 1000)
+                next_second(self.stats.phase_since)
             }
         };
         let overlay = self.overlays.last();

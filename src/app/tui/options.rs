@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use super::app::{Start, Status};
 use crate::agent::process::Processes;
 use crate::agent::{AgentHandle, Event};
+use crate::app::config::SettingOverride;
 use crate::app::keys::KnownSecrets;
 use crate::app::manners::Manners;
 use crate::app::models::Models;
@@ -64,6 +65,8 @@ pub struct UserFiles {
     pub keymap: PathBuf,
     /// The folder of themes.
     pub themes: PathBuf,
+    /// What counts in place of the settings in this run.
+    pub overrides: Arc<[SettingOverride]>,
 }
 
 /// Where the screen keeps what was typed.

@@ -9,6 +9,8 @@ pub struct ShellRun {
     pub id: String,
     /// Its command line, and what it wrote so far.
     pub details: CommandDetails,
+    /// When it began (Unix ms).
+    pub since: i64,
     /// Whether the model gets to know of it.
     pub told: bool,
 }

@@ -25,6 +25,7 @@ pub fn run(
     let (models, results) = (Arc::clone(models), results.clone());
     let config = files.config.clone();
     let themes = files.themes.clone();
+    let overrides = Arc::clone(&files.overrides);
     tokio::task::spawn_blocking(move || {
         let result = match effect {
             Effect::ListProviders => EffectResult::Providers(models.provider_keys()),
@@ -33,7 +34,7 @@ pub fn run(
             Effect::ReadSettings => {
                 let mut layers = Layers::defaults();
                 let read = layers.add_file(&config);
-                EffectResult::Settings(read.map(|()| setting_rows(&layers)))
+                EffectResult::Settings(read.map(|()| setting_rows(&layers, &overrides)))
             }
             Effect::SaveSetting(key, value) => {
                 saved(set_checked(&config, &key, &value), (key, value), &config)

@@ -4,8 +4,10 @@ use super::candidate::Candidate;
 use super::state::{Completion, CompletionKind};
 use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
+use crate::app::config::{Layers, setting_rows};
 use crate::app::models::{KeyState, search};
 use crate::app::tui::overlay::ModelsState;
+use crate::app::tui::theme::{AUTO, ThemeChoice};
 use crate::llm::ThinkingLevel;
 
 /// Most models that are listed; more are found by typing.
@@ -16,7 +18,19 @@ pub(crate) struct InForce<'a> {
     pub models: &'a ModelsState,
     pub thinking: ThinkingLevel,
     pub permission: PermissionMode,
+    pub themes: &'a ThemeChoice,
+    /// What came from outside to choose from.
+    pub known: &'a [Candidate],
 }
+
+/// What `/export` takes besides the name of a file.
+const EXPORT: [(&str, &str); 5] = [
+    ("--branch", "only the current branch"),
+    ("--force", "replace the file that is named"),
+    ("session.html", "one page for a browser"),
+    ("session.md", "Markdown, the current branch"),
+    ("session.jsonl", "as it is stored, without any key"),
+];
 
 /// The list of what may stand behind the command of `action`, as far as it fits `typed`.
 pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Option<Completion> {
@@ -81,9 +95,73 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
             list.selected = None;
             list
         }
+        Action::Theme => {
+            let auto = "light or dark, as the terminal is";
+            let names = now.themes.themes.names().filter(|name| *name != AUTO);
+            let all = std::iter::once((AUTO, auto)).chain(names.map(|name| (name, "")));
+            let all: Vec<_> = all.collect();
+            let mut list = fixed(&all, &now.themes.wanted);
+            // Enter alone opens the list that shows them.
+            list.selected = list.selected.filter(|_| !typed.is_empty());
+            list
+        }
+        Action::Export => {
+            let mut list = words(kind, last_word(typed), &EXPORT.map(candidate));
+            list.selected = None;
+            list
+        }
+        Action::Settings => {
+            let rows = setting_rows(&Layers::defaults(), &[]);
+            let rows = rows.iter().map(|row| (row.key.as_str(), row.about.as_str()));
+            let rows: Vec<_> = rows.map(candidate).collect();
+            let mut list = words(kind, typed, &rows);
+            list.selected = None;
+            list
+        }
+        Action::Login => {
+            let mut list = words(kind, typed, now.known);
+            list.selected = list.selected.filter(|_| !typed.is_empty());
+            list
+        }
+        Action::CompareBranches => {
+            let mut list = words(kind, last_word(typed), now.known);
+            list.selected = None;
+            list
+        }
+        // What its folder holds, as it was read for what is typed.
+        Action::ImportSession => {
+            let mut list = Completion::new(kind, typed.to_owned(), now.known.to_vec());
+            list.selected = list.selected.filter(|_| !typed.is_empty());
+            list
+        }
         _ => return None,
     };
     Some(list)
+}
+
+fn candidate((name, detail): (&str, &str)) -> Candidate {
+    Candidate {
+        insert: name.to_owned(),
+        label: name.to_owned(),
+        detail: detail.to_owned(),
+        key: String::new(),
+    }
+}
+
+/// Those of `all` that begin with what was typed, then those that hold it.
+fn words(kind: CompletionKind, typed: &str, all: &[Candidate]) -> Completion {
+    let word = typed.to_lowercase();
+    let place = |it: &&Candidate| it.insert.to_lowercase().find(&word);
+    let (begins, rest): (Vec<_>, Vec<_>) = all
+        .iter()
+        .filter(|it| place(it).is_some())
+        .partition(|it| place(it) == Some(0));
+    let found = begins.into_iter().chain(rest).cloned().collect();
+    Completion::new(kind, typed.to_owned(), found)
+}
+
+fn last_word(typed: &str) -> &str {
+    typed.rsplit(char::is_whitespace).next().unwrap_or_default()
 }
 
 /// Models with a key, those used lately first.

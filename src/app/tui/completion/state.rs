@@ -31,6 +31,8 @@ pub struct Completion {
     pub moved: bool,
     /// Whether more may be found yet.
     pub waits: bool,
+    /// What came from outside to choose from, whatever is typed; empty where candidates are made anew.
+    pub known: Vec<Candidate>,
 }
 
 impl Completion {
@@ -43,6 +45,7 @@ impl Completion {
             selected: Some(0),
             moved: false,
             waits: false,
+            known: Vec::new(),
         };
         list.set(candidates);
         list

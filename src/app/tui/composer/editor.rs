@@ -237,6 +237,11 @@ impl Composer {
         self.draft.expanded()
     }
 
+    /// About how many bytes that is.
+    pub fn weight(&self) -> usize {
+        self.draft.text().len() + self.draft.placeholders().weight()
+    }
+
     /// Takes the text to send it: remembers it in the history and empties the editor. It cannot be
     /// undone; the kill ring stays.
     pub fn take(&mut self) -> String {
@@ -357,7 +362,9 @@ impl Composer {
         let range = caret.min(to)..caret.max(to);
         if range.is_empty() {
             // A kill at the very end of the text still belongs to the kills around it.
-            self.last = last;
+            if last == Last::Kill {
+                self.last = last;
+            }
             return;
         }
         self.last = Last::Kill;

@@ -2,6 +2,13 @@
 
 use std::collections::HashSet;
 
+use crate::app::fuzzy::Query;
+
+/// Bytes of a prompt in which letters are looked for that do not stand together.
+const MAX_SCATTERED: usize = 400;
+/// What a letter is worth where those that were typed stand so far apart that nobody meant that.
+const MIN_SCORE: u32 = 14;
+
 pub(super) const MAX_ENTRIES: usize = 10_000;
 
 /// Earlier prompts, each text once, where it was used last.
@@ -46,11 +53,25 @@ impl History {
         std::mem::take(&mut self.unsaved)
     }
 
-    /// The prompts that contain every word of `query`, in any case, newest first, by their age.
-    pub fn search(&self, query: &str) -> impl Iterator<Item = usize> {
-        let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-        let matches = move |entry: &str| words.is_empty() || has_all(entry, &words);
-        (1..=self.entries.len()).filter(move |age| self.get(*age).is_some_and(&matches))
+    /// The prompts that fit `query`, in any case, by their age: first those that hold every word, newest
+    /// first, then those that begin with its letters in this order, best first.
+    pub fn search(&self, query: &str) -> Vec<usize> {
+        let mut query = Query::new(&query.to_lowercase());
+        let enough = query.letters() as u32 * MIN_SCORE;
+        let (mut found, mut scattered) = (Vec::new(), Vec::new());
+        for age in 1..=self.entries.len() {
+            let entry = self.get(age).unwrap_or_default().to_lowercase();
+            if query.words().iter().all(|word| entry.contains(word)) {
+                found.push(age);
+                continue;
+            }
+            let start = &entry[..entry.floor_char_boundary(MAX_SCATTERED)];
+            let fit = query.fit(age, start).filter(|fit| fit.score >= enough);
+            scattered.extend(fit.map(|fit| (std::cmp::Reverse(fit.score), age)));
+        }
+        scattered.sort_unstable();
+        found.extend(scattered.into_iter().map(|(_, age)| age));
+        found
     }
 
     pub(super) fn len(&self) -> usize {
@@ -62,9 +83,4 @@ impl History {
         let index = self.entries.len().checked_sub(age)?;
         self.entries.get(index).map(String::as_str)
     }
-}
-
-fn has_all(entry: &str, words: &[String]) -> bool {
-    let entry = entry.to_lowercase();
-    words.iter().all(|word| entry.contains(word))
 }

@@ -67,7 +67,12 @@ impl Placeholders {
 
     /// Whether they may be kept for prompts that come back.
     pub(super) fn are_light(&self) -> bool {
-        self.0.iter().map(|paste| paste.text.len()).sum::<usize>() < MAX_KEPT
+        self.weight() < MAX_KEPT
+    }
+
+    /// Bytes of all pastes.
+    pub(super) fn weight(&self) -> usize {
+        self.0.iter().map(|paste| paste.text.len()).sum()
     }
 
     /// The text with placeholders for the pastes it holds.

@@ -8,6 +8,7 @@ use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::chord::Chord;
 use super::map::{Keymap, clash};
 use crate::app::action::{ACTIONS, Action};
 use crate::app::tui::input::{KeyPress, ParseKeyError};
@@ -86,7 +87,7 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Vec<KeymapError> {
         }
     };
     let mut faults = Vec::new();
-    let mut taken: Vec<(KeyPress, Action)> = Vec::new();
+    let mut taken: Vec<(Chord, Action)> = Vec::new();
     // In the order of the file, so that faults are found where a reader meets them first.
     let mut lines: Vec<_> = table.get_ref().iter().collect();
     lines.sort_by_key(|(name, _)| name.span().start);
@@ -104,15 +105,22 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Vec<KeymapError> {
         for (at, key) in found {
             let other = taken
                 .iter()
-                .find(|(known, other)| *known == key && clash(*other, action));
+                .find(|(known, other)| known.hides(&key) && clash(*other, action));
             match other {
-                Some((_, other)) => {
+                Some((known, other)) => {
                     let other = other.spec().name;
-                    let message = format!("`{key}` is already given to `{other}` in this file");
+                    let message = if *known == key {
+                        format!("`{key}` is already given to `{other}` in this file")
+                    } else {
+                        format!(
+                            "`{key}` and `{known}`, given to `{other}` in this file, begin alike: \
+                             only one of them could be pressed"
+                        )
+                    };
                     faults.push(fault(at, message));
                 }
                 None => {
-                    taken.push((key, action));
+                    taken.push((key.clone(), action));
                     bound.push(key);
                 }
             }
@@ -128,7 +136,7 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Vec<KeymapError> {
 type Fault = (usize, String);
 
 /// The keys of one line, each with its place, and what is no key.
-fn keys(value: &Spanned<DeValue<'_>>) -> (Vec<(usize, KeyPress)>, Vec<Fault>) {
+fn keys(value: &Spanned<DeValue<'_>>) -> (Vec<(usize, Chord)>, Vec<Fault>) {
     let one = |value: &Spanned<DeValue<'_>>| {
         let at = value.span().start;
         let DeValue::String(text) = value.get_ref() else {

@@ -1,34 +1,61 @@
 //! From a key press to an action, and back for the help.
 
+use std::fmt::Display;
+
+use super::chord::Chord;
 use crate::app::action::{Action, Scope};
 use crate::app::tui::input::KeyPress;
 
 /// The keys of every action. Some fifty pairs: looking through them costs less than hashing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keymap {
-    pub(super) bindings: Vec<(KeyPress, Action)>,
+    pub(super) bindings: Vec<(Chord, Action)>,
+}
+
+/// What the keys pressed so far mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// This.
+    Action(Action),
+    /// More keys are to follow.
+    Begins,
+    /// Nothing.
+    Nothing,
 }
 
 impl Keymap {
-    /// The action `press` means in `scope`: its own bindings come before those of the scopes around
-    /// it.
+    /// The action `press` alone means in `scope`: its own bindings come before those of the scopes
+    /// around it.
     pub fn resolve(&self, press: KeyPress, scope: Scope) -> Option<Action> {
-        let bound_in = |scope| {
+        match self.meaning(&[press], scope) {
+            Meaning::Action(action) => Some(action),
+            Meaning::Begins | Meaning::Nothing => None,
+        }
+    }
+
+    /// What these keys in a row mean in `scope`.
+    pub fn meaning(&self, keys: &[KeyPress], scope: Scope) -> Meaning {
+        let scopes = [Some(scope), scope.outer(), Some(Scope::Everywhere)];
+        let found = scopes.into_iter().flatten().find_map(|scope| {
             let mut bindings = self.bindings.iter();
-            bindings.find(|(key, action)| *key == press && action.spec().scope == scope)
-        };
-        let found = bound_in(scope)
-            .or_else(|| bound_in(scope.outer()?))
-            .or_else(|| bound_in(Scope::Everywhere));
-        found.map(|(_, action)| *action)
+            bindings
+                .find(|(chord, action)| {
+                    chord.keys().starts_with(keys) && action.spec().scope == scope
+                })
+                .map(|(chord, action)| match chord.keys().len() == keys.len() {
+                    true => Meaning::Action(*action),
+                    false => Meaning::Begins,
+                })
+        });
+        found.unwrap_or(Meaning::Nothing)
     }
 
     /// The keys of `action`, in the order they were given.
-    pub fn keys(&self, action: Action) -> impl Iterator<Item = KeyPress> {
+    pub fn keys(&self, action: Action) -> impl Iterator<Item = &Chord> {
         self.bindings
             .iter()
             .filter(move |(_, bound)| *bound == action)
-            .map(|(key, _)| *key)
+            .map(|(key, _)| key)
     }
 
     /// The first key of `action` as users write it (`Alt+Up`), when it has one.
@@ -37,11 +64,13 @@ impl Keymap {
     }
 
     /// Gives `action` exactly these keys, taking them from actions they would clash with.
-    pub(super) fn bind(&mut self, action: Action, keys: &[KeyPress]) {
+    pub(super) fn bind(&mut self, action: Action, keys: &[Chord]) {
         self.bindings.retain(|(key, bound)| {
-            *bound != action && !(keys.contains(key) && clash(*bound, action))
+            let hidden = || keys.iter().any(|new| new.hides(key));
+            *bound != action && !(clash(*bound, action) && hidden())
         });
-        self.bindings.extend(keys.iter().map(|key| (*key, action)));
+        self.bindings
+            .extend(keys.iter().map(|key| (key.clone(), action)));
     }
 }
 
@@ -50,9 +79,14 @@ pub(super) fn clash(one: Action, other: Action) -> bool {
     one.spec().scope == other.spec().scope
 }
 
-/// A key as users write it: `Ctrl+Enter`, `PageUp`, `F1`, `Ctrl+_`.
-pub fn label(key: KeyPress) -> String {
-    let written = key.to_string();
+/// A key or several in a row as users write them: `Ctrl+Enter`, `PageUp`, `F1`, `Ctrl+K Ctrl+S`.
+pub fn label(keys: impl Display) -> String {
+    let keys = keys.to_string();
+    let keys: Vec<String> = keys.split(' ').map(one_label).collect();
+    keys.join(" ")
+}
+
+fn one_label(written: &str) -> String {
     let mut out = String::with_capacity(written.len());
     for part in written.split_inclusive('+') {
         match part.trim_end_matches('+') {

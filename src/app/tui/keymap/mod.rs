@@ -1,7 +1,9 @@
 //! Which key means what. Reads the default keys and the user's; knows nothing of what actions do.
 
-mod load;
+mod chord;
 mod map;
+mod load;
 
+pub use chord::Chord;
 pub use load::KeymapError;
-pub use map::{Keymap, label};
+pub use map::{Keymap, Meaning, label};

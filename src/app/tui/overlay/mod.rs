@@ -26,7 +26,7 @@ pub use opening::{Opening, Way};
 pub use picker::{Pager, Picker};
 pub use search::SearchBar;
 pub use sessions::{Due, Preview, SessionMode, SessionPicker, TextSearch};
-pub use settings::{SettingRow, SettingsPicker};
+pub use settings::{SettingOverride, SettingRow, SettingsPicker};
 pub use themes::{ThemePicker, ThemeRow};
 pub use tree::{ComparisonView, TreePicker, TreePurpose};
 pub use tree_rows::{TreeRow, TreeRows};

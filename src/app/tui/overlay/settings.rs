@@ -4,7 +4,7 @@
 use toml::Value;
 
 use super::picker::Picker;
-pub use crate::app::config::SettingRow;
+pub use crate::app::config::{SettingOverride, SettingRow};
 use crate::app::config::words_of;
 use crate::app::fuzzy::Query;
 

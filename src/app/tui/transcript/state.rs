@@ -204,17 +204,14 @@ impl Transcript {
         calls::update(&mut self.cells, id, &Arc::new(Details::Command(details)));
     }
 
-    /// Shows how it ended.
+    /// Shows how it ended, and what went wrong, if anything did.
     pub(crate) fn end_command(
         &mut self,
         id: &str,
         details: CommandDetails,
+        status: ToolStatus,
         failure: Option<String>,
     ) {
-        let status = match failure {
-            Some(_) => ToolStatus::Error,
-            None => ToolStatus::Ok,
-        };
         let duration = details.duration_ms;
         let said = [Content::text(failure.unwrap_or_default())];
         let details = Arc::new(Details::Command(details));

@@ -8,7 +8,9 @@ use crate::app::tui::completion::{
     Candidate, Completion, CompletionKind, InForce, Token, arguments, commands, file_candidates,
     path_candidates, token, waits_for_argument, wanted,
 };
-use crate::app::tui::effect::Effect;
+use crate::app::branches::Outline;
+use crate::app::models::ProviderKey;
+use crate::app::tui::effect::{Effect, TreeEffect};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::msg::FoundFiles;
 
@@ -38,11 +40,10 @@ pub fn typed(app: &mut App) -> Vec<Effect> {
             Some(Completion::new(kind, typed, found))
         }
         CompletionKind::Argument(action) => {
-            let opens = before.is_none_or(|before| before.kind != kind);
-            if action == Action::Models && opens && !app.models.is_read {
-                effects.push(Effect::ListModels);
-            }
-            argument_list(app, action, &typed)
+            let before = before.filter(|before| before.kind == kind);
+            effects.extend(ask_for(app, action, &typed, before.is_none()));
+            let known = before.map(|before| before.known).unwrap_or_default();
+            argument_list(app, action, &typed, known)
         }
         CompletionKind::File | CompletionKind::Path => {
             effects.push(Effect::FindFiles(wanted(&typed).to_owned()));
@@ -59,23 +60,76 @@ pub fn typed(app: &mut App) -> Vec<Effect> {
     effects
 }
 
-fn argument_list(app: &App, action: Action, typed: &str) -> Option<Completion> {
+fn argument_list(
+    app: &App,
+    action: Action,
+    typed: &str,
+    known: Vec<Candidate>,
+) -> Option<Completion> {
     let now = InForce {
         models: &app.models,
         thinking: app.status.thinking,
         permission: app.status.permission,
+        themes: &app.themes,
+        known: &known,
     };
-    arguments(action, typed, &now)
+    let list = arguments(action, typed, &now)?;
+    Some(Completion { known, ..list })
+}
+
+/// What is to be read for the arguments of a command; most of it only when its list opens.
+fn ask_for(app: &App, action: Action, typed: &str, opens: bool) -> Option<Effect> {
+    match action {
+        Action::ImportSession => Some(Effect::ReadFolder(typed.to_owned())),
+        Action::Models if opens && !app.models.is_read => Some(Effect::ListModels),
+        Action::Login if opens => Some(Effect::ListProviders),
+        Action::CompareBranches if opens && app.status.session.is_some() => {
+            Some(Effect::Tree(TreeEffect::Read))
+        }
+        _ => None,
+    }
+}
+
+/// What may stand behind the command of `action` is known now.
+fn known(app: &mut App, action: Action, known: Vec<Candidate>) {
+    let kind = CompletionKind::Argument(action);
+    if let Some(list) = app.completion.as_ref().filter(|list| list.kind == kind) {
+        let behind = match token(app.composer.before_caret()) {
+            Some(Token::Argument(_, rest)) => rest.to_owned(),
+            _ => list.typed.clone(),
+        };
+        app.completion = argument_list(app, action, &behind, known);
+    }
 }
 
 /// The models are known now.
 pub fn models_listed(app: &mut App) {
-    if let Some(list) = &app.completion
-        && let CompletionKind::Argument(action @ Action::Models) = list.kind
-    {
-        let typed = list.typed.clone();
-        app.completion = argument_list(app, action, &typed);
-    }
+    known(app, Action::Models, Vec::new());
+}
+
+/// The providers are known now.
+pub fn providers_listed(app: &mut App, providers: &[ProviderKey]) {
+    let candidate = |provider: &ProviderKey| Candidate {
+        insert: provider.name.clone(),
+        label: provider.name.clone(),
+        detail: provider.place.clone().unwrap_or_default(),
+        key: String::new(),
+    };
+    known(app, Action::Login, providers.iter().map(candidate).collect());
+}
+
+/// The tree is known now: what has a label can be compared.
+pub fn tree_read(app: &mut App, outline: &Outline) {
+    let labelled = outline.entries().iter().rev().filter_map(|entry| {
+        let label = entry.label.clone()?;
+        Some(Candidate {
+            insert: label.clone(),
+            label,
+            detail: entry.text.lines().next().unwrap_or_default().to_owned(),
+            key: String::new(),
+        })
+    });
+    known(app, Action::CompareBranches, labelled.collect());
 }
 
 /// Files were found; those for what was typed before count for nothing.
@@ -91,6 +145,16 @@ pub fn files_found(app: &mut App, found: FoundFiles) {
 
 /// What a folder holds is known: a single name is taken, of several what they have in common.
 pub fn folder_read(app: &mut App, typed: &str, names: Vec<String>) {
+    let import = CompletionKind::Argument(Action::ImportSession);
+    if let Some(list) = app.completion.as_ref().filter(|list| list.kind == import) {
+        if list.typed == typed {
+            let sessions = names.into_iter();
+            let sessions = sessions.filter(|name| name.ends_with('/') || name.ends_with(".jsonl"));
+            let found = path_candidates(typed, sessions.collect());
+            known(app, Action::ImportSession, found);
+        }
+        return;
+    }
     if !app.composer.before_caret().ends_with(typed) || !app.overlays.is_empty() {
         return;
     }
@@ -217,7 +281,11 @@ fn take(app: &mut App, runs: bool) -> Vec<Effect> {
                 goes_on = true;
             }
         }
-        CompletionKind::Argument(_) => {}
+        CompletionKind::Argument(action) => {
+            // What is in the folder comes next.
+            goes_on = action == Action::ImportSession && insert.ends_with('/');
+            runs &= !goes_on;
+        }
         CompletionKind::File | CompletionKind::Path => {
             runs = false;
             goes_on = insert.ends_with('/') && list.kind == CompletionKind::File;

@@ -12,14 +12,21 @@ use crate::app::init::init_prompt;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::{KeyModifiers, KeyPress};
-use crate::app::tui::keymap::label;
+use crate::app::tui::keymap::{Meaning, label};
 use crate::app::tui::overlay::{HelpPage, Overlay, Pager};
 use crate::llm::Content;
+
+/// How long the keys before one count with it, in milliseconds.
+const CHORD_MS: i64 = 3000;
 
 pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
     // A user who types does not want the demonstration to begin; Enter alone does.
     let demo = app.start.demo.take();
-    let mut action = app.keymap.resolve(press, app.scope());
+    let mut action = match chord(app, press) {
+        Meaning::Action(action) => Some(action),
+        Meaning::Begins => return Vec::new(),
+        Meaning::Nothing => None,
+    };
     if trials::goes_on_writing(app, action) {
         action = app.keymap.resolve(press, app.scope());
     }
@@ -74,6 +81,35 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
             Vec::new()
         }
     }
+}
+
+/// What a key means behind those before it, as far as they wait for more. Tells that it does.
+fn chord(app: &mut App, press: KeyPress) -> Meaning {
+    let (before, at) = std::mem::take(&mut app.chord);
+    let before = if app.now - at > CHORD_MS { Vec::new() } else { before };
+    let keys = [&before[..], &[press]].concat();
+    let meaning = app.keymap.meaning(&keys, app.scope());
+    match meaning {
+        Meaning::Begins => {
+            app.say(format!("{} …", written(&keys)), CHORD_MS);
+            app.chord = (keys, app.now);
+        }
+        _ if before.is_empty() => {}
+        Meaning::Action(_) => app.hint = None,
+        Meaning::Nothing => {
+            let help = app.key(Action::Help);
+            let text = format!("{} does nothing; {help} shows the keys", written(&keys));
+            app.say(text, 3000);
+            // It is no text either: it was meant for what began.
+            return Meaning::Begins;
+        }
+    }
+    meaning
+}
+
+fn written(keys: &[KeyPress]) -> String {
+    let keys: Vec<String> = keys.iter().map(label).collect();
+    keys.join(" ")
 }
 
 /// Does what an action means, however it was triggered; `argument` is what was typed behind its

@@ -62,7 +62,7 @@ pub fn paste(app: &mut App, text: &str) -> bool {
 fn search(app: &mut App) {
     match app.overlays.last_mut() {
         Some(Overlay::HistorySearch(picker)) => {
-            let found = app.composer.history().search(picker.query()).collect();
+            let found = app.composer.history().search(picker.query());
             picker.set_matches(found, 0);
         }
         Some(Overlay::Copy(list)) => list.search(),

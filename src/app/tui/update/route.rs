@@ -119,14 +119,20 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::FileClosed(closed) => open::closed(app, closed),
         EffectResult::Copied(what, outcome) => return copy::done(app, &what, outcome),
         EffectResult::Saved(saved) => models::saved(app, saved),
-        EffectResult::Providers(providers) => login::read(app, providers),
+        EffectResult::Providers(providers) => {
+            completion::providers_listed(app, &providers);
+            login::read(app, providers);
+        }
         EffectResult::KeyStored(stored) => return login::stored(app, stored),
         EffectResult::Themes(read) => return themes::read(app, read),
         EffectResult::Settings(rows) => settings::read(app, rows),
         EffectResult::SettingSaved(saved) => return settings::saved(app, saved),
         EffectResult::Forked(prompt) => tree::take_prompt(app, &prompt),
         EffectResult::Compared(lines) => tree::compared(app, lines),
-        EffectResult::Tree(outline) => tree::read(app, *outline),
+        EffectResult::Tree(outline) => {
+            completion::tree_read(app, &outline);
+            tree::read(app, *outline);
+        }
         EffectResult::Context(usage) => overlay::context_read(app, usage),
         EffectResult::Session(result) => return sessions::done(app, result),
         EffectResult::Draft(draft) => editor::restore(app, &draft),

@@ -126,11 +126,21 @@ pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> 
             return Vec::new();
         }
     };
-    let is_open = matches!(app.overlays.last(), Some(Overlay::Settings(_)));
-    let now = apply(app, &key, &value);
-    let when = match now {
-        Some(_) => "",
-        None => ", from the next start on",
+    let (mut is_open, mut stronger) = (false, None);
+    if let Some(Overlay::Settings(list)) = app.overlays.last() {
+        is_open = true;
+        let mut rows = list.rows.iter().flatten();
+        let row = rows.find(|row| row.key == key);
+        stronger = row.and_then(|row| row.overridden.as_ref().map(|it| it.place.clone()));
+    }
+    let now = match stronger {
+        None => apply(app, &key, &value),
+        Some(_) => None,
+    };
+    let when = match (&now, stronger) {
+        (_, Some(place)) => format!("; here {place} counts"),
+        (Some(_), None) => String::new(),
+        (None, None) => ", from the next start on".to_owned(),
     };
     app.say(format!("{key} is kept in {}{when}", file.display()), SAY_MS);
     let mut effects = now.unwrap_or_default();

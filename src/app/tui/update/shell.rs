@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use crate::agent::NoticeLevel;
+use crate::agent::event::ToolStatus;
 use crate::agent::tool::CommandDetails;
 use crate::app::attachments::command_block;
 use crate::app::tui::app::App;
@@ -39,6 +40,7 @@ pub fn run(app: &mut App, typed: &str) -> Vec<Effect> {
             command: command.to_owned(),
             ..CommandDetails::default()
         },
+        since: app.now,
         told,
     };
     app.transcript.begin_command(&run.id, command, app.now);
@@ -63,8 +65,12 @@ pub fn ended(app: &mut App, end: ShellEnd) {
     if run.told {
         tell(app, &end.details, end.failure.as_deref());
     }
+    let status = match end.failure {
+        Some(_) => ToolStatus::Error,
+        None => ToolStatus::Ok,
+    };
     app.transcript
-        .end_command(&end.id, end.details, end.failure);
+        .end_command(&end.id, end.details, status, end.failure);
 }
 
 /// The next message takes along what it wrote.
@@ -82,12 +88,11 @@ fn tell(app: &mut App, details: &CommandDetails, failure: Option<&str>) {
 /// Esc or Ctrl+C while one runs; none where nothing does. What it wrote until then stays.
 pub fn stop(app: &mut App) -> Option<Vec<Effect>> {
     let run = app.shell.take()?;
-    let why = "stopped";
     if run.told && !run.details.output.is_empty() {
-        tell(app, &run.details, Some(why));
+        tell(app, &run.details, Some("stopped"));
     }
     app.transcript
-        .end_command(&run.id, run.details, Some(why.to_owned()));
+        .end_command(&run.id, run.details, ToolStatus::Cancelled, None);
     Some(vec![Effect::StopShell])
 }
 

@@ -23,6 +23,7 @@ const LEAST_SAID: usize = 12;
 
 pub fn has_something(app: &App) -> bool {
     app.run != RunState::Idle
+        || app.shell.is_some()
         || app.hint.is_some()
         || app.start.demo.is_some()
         || app.resume.is_some()
@@ -54,11 +55,32 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
             let kills = offer(app, Action::Interrupt, " kills now");
             StyledLine::draw_both(&left, &hint.unwrap_or(kills), area, buffer);
         }
+        RunState::Idle if app.shell.is_some() => {
+            StyledLine::draw_both(&shell(app, area), &hint.unwrap_or_default(), area, buffer);
+        }
         RunState::Idle => {
             let line = hint.unwrap_or_else(|| idle(app, area.width));
             StyledLine::draw_both(&line, &StyledLine::new(), area, buffer);
         }
     }
+}
+
+/// The user's own command.
+fn shell(app: &App, area: Rect) -> StyledLine {
+    let theme = &app.theme;
+    let stops = offer(app, Action::Cancel, " stops");
+    let Some(shell) = &app.shell else {
+        return stops;
+    };
+    let room = usize::from(area.width).saturating_sub(stops.width() + GAP.len() + 12);
+    let first = shell.details.command.lines().next().unwrap_or_default();
+    let mut line = StyledLine::of("● ", theme.activity_mark)
+        .with(format!("! {}", ellipsis(first, room)), theme.activity);
+    let seconds = (app.now - shell.since) / 1000;
+    if seconds > 0 {
+        line.push(format!(" {}", duration(seconds)), theme.activity);
+    }
+    line.with(GAP, theme.activity).then(&stops)
 }
 
 /// What may be said while nothing runs.

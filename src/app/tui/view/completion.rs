@@ -29,6 +29,8 @@ pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (R
     let count = list.candidates.len();
     let said = match list.kind {
         CompletionKind::File if list.waits => "Reading the folder …",
+        CompletionKind::File if list.typed == "@" => "No files here",
+        CompletionKind::File => "No file fits",
         _ => "",
     };
     if count == 0 && said.is_empty() {
@@ -50,10 +52,13 @@ pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (R
         Some(_) => format!("{}{enter} · ", app.key(Action::Submit)),
         None => String::new(),
     };
-    let notes = [
-        format!(" {enter}{tab} completes · {esc} closes "),
-        format!(" {tab} completes "),
-    ];
+    let notes = match count {
+        0 => [format!(" {esc} closes "), String::new()],
+        _ => [
+            format!(" {enter}{tab} completes · {esc} closes "),
+            format!(" {tab} completes "),
+        ],
+    };
     let title = match list.kind {
         CompletionKind::Command => "Commands",
         CompletionKind::Argument(_) => "Arguments",

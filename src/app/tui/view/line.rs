@@ -67,14 +67,25 @@ impl StyledLine {
         width(&self.0.text)
     }
 
+    /// Its text.
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// It, cut with an ellipsis where it is wider than `columns`.
+    pub fn cut(&self, columns: usize) -> Self {
+        if self.width() <= columns {
+            return self.clone();
+        }
+        let (head, _) = fit(&self.0.text, columns.saturating_sub(1));
+        let mut line = self.0.up_to(head.len());
+        line.push("…", self.0.style_at(head.len()));
+        Self(line)
+    }
+
     /// Draws it from `x` on, at most `columns` wide, cut with an ellipsis.
     pub fn draw(&self, buffer: &mut Buffer, x: u16, y: u16, columns: u16) {
-        let mut line = self.0.clone();
-        if self.width() > usize::from(columns) {
-            let (head, _) = fit(&self.0.text, usize::from(columns).saturating_sub(1));
-            line = self.0.up_to(head.len());
-            line.push("…", self.0.style_at(head.len()));
-        }
+        let line = self.cut(usize::from(columns)).0;
         line.into_row().draw(buffer, (x, y), columns, None);
     }
 

@@ -15,6 +15,7 @@ mod status;
 mod welcome;
 mod popup;
 mod overlay;
+mod history;
 mod iterations;
 mod context;
 mod tree;

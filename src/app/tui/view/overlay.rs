@@ -6,22 +6,19 @@ use ratatui::layout::Rect;
 
 use super::line::StyledLine;
 use super::popup::{
-    PopupDrawn, box_columns, draw_matches, draw_pager, draw_query, draw_text, open,
+    PopupDrawn, box_columns, draw_pager, draw_text, open,
 };
 use super::{
-    comparison, context, copy, iterations, login, models, opening, question, search, session_facts,
+    comparison, context, copy, history, iterations, login, models, opening, question, search, session_facts,
     sessions, settings, stats, themes, tree, undo,
 };
 use crate::app::action::Action;
 use crate::app::humanize::plural;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{
-    FIRST_KEYS, HelpLine, HelpPage, Overlay, Pager, Picker, help_lines,
+    FIRST_KEYS, HelpLine, HelpPage, Overlay, Pager, help_lines,
 };
 use crate::app::tui::text::width;
-
-/// Bytes of a prompt that are looked at for its line in the list.
-const MAX_SHOWN: usize = 2_000;
 
 pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> PopupDrawn {
     match overlay {
@@ -64,7 +61,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
         Overlay::EndTrial(action, _) => draw_end_trial(app, *action, area, buffer),
         Overlay::Undo(question) => undo::draw(app, question, area, buffer),
         Overlay::Rewind(list) => undo::draw_rewind(app, list, area, buffer),
-        Overlay::HistorySearch(picker) => draw_history(app, picker, area, buffer),
+        Overlay::HistorySearch(picker) => history::draw(app, picker, area, buffer),
         Overlay::Search(bar) => search::draw(app, bar, area, buffer),
         Overlay::Copy(list) => copy::draw(app, list, area, buffer),
         Overlay::Models(models) => models::draw(app, models, area, buffer),
@@ -196,38 +193,4 @@ fn draw_end_trial(app: &App, action: Action, room: Rect, buffer: &mut Buffer) ->
     };
     let text = format!("{files}. {what}");
     draw_confirm(app, title, &text, [does, " goes back"], room, buffer)
-}
-
-fn draw_history(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
-    let most = usize::from(room.height / 2).clamp(3, 14);
-    let rows = most.min(1 + picker.matches().len().max(1));
-    let size = (box_columns(room), rows);
-    let Some(area) = open(app, "Earlier prompts", size, &[], room, buffer) else {
-        return PopupDrawn::default();
-    };
-    let caret = draw_query(app, picker, area, buffer);
-    let list = Rect {
-        y: area.y + 1,
-        height: area.height - 1,
-        ..area
-    };
-    let none = match picker.query() {
-        "" => "Nothing was sent yet",
-        _ => "Nothing found",
-    };
-    let history = app.composer.history();
-    let drawn = draw_matches(app, picker, none, list, buffer, |age, style| {
-        let mut lines = history.get(age).unwrap_or_default().lines();
-        let first = lines.next().unwrap_or_default();
-        let first = &first[..first.floor_char_boundary(MAX_SHOWN)];
-        let line = StyledLine::of(first, style);
-        match lines.next() {
-            Some(_) => line.with(" …", style),
-            None => line,
-        }
-    });
-    PopupDrawn {
-        caret: Some((caret, area.y)),
-        ..drawn
-    }
 }

@@ -81,10 +81,16 @@ pub fn draw(app: &App, list: &SettingsPicker, room: Rect, buffer: &mut Buffer) -
             (None, Some(row)) => (row.about.as_str(), quiet),
             (None, None) => ("", quiet),
         };
+        let stronger = list.chosen().and_then(|row| row.overridden.as_ref());
+        let stronger = stronger.map(|it| format!("{} counts here: {}", it.place, shown(&it.value)));
         let top = area.bottom() - about;
         let rule = "─".repeat(columns);
         StyledLine::of(rule, theme.popup_border).draw(buffer, area.x, top, area.width);
-        let lines = StyledLine::wrapped(text.0, text.1, columns);
+        let mut lines = Vec::new();
+        if let Some(stronger) = stronger.filter(|_| list.fault.is_none()) {
+            lines = StyledLine::wrapped(&stronger, theme.popup.patch(theme.warning), columns);
+        }
+        lines.extend(StyledLine::wrapped(text.0, text.1, columns));
         for (y, line) in (top + 1..area.bottom()).zip(&lines) {
             line.draw(buffer, area.x, y, area.width);
         }
@@ -102,20 +108,31 @@ fn line(app: &App, row: &SettingRow, columns: usize, base: Style) -> StyledLine 
     let name_columns = NAME.min(columns / 2);
     let name = ellipsis(&row.key, name_columns);
     let pad = name_columns.saturating_sub(width(&name));
-    let value = match &row.value {
-        toml::Value::String(text) if text.is_empty() => "–".to_owned(),
-        toml::Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
+    let value = shown(&row.value);
     let style = if row.is_set {
         tone(theme.accent)
     } else {
         tone(theme.dim)
     };
-    StyledLine::of(name, base)
+    let line = StyledLine::of(name, base)
         .with(" ".repeat(pad + 2), base)
         .with(
             ellipsis(&value.replace('\n', " "), columns - name_columns - 2),
             style,
-        )
+        );
+    match &row.overridden {
+        None => line,
+        Some(stronger) => line
+            .with("  ! ", tone(theme.warning))
+            .with(shown(&stronger.value), tone(theme.warning))
+            .with(format!("  {}", stronger.place), tone(theme.dim)),
+    }
+}
+
+fn shown(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) if text.is_empty() => "–".to_owned(),
+        toml::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }

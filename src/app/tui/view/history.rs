@@ -1,0 +1,173 @@
+//! The search through earlier prompts: a line for each with what was found in it, and below all of the
+//! chosen one, where prompts are longer than their line.
+
+use std::ops::Range;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+
+use super::line::StyledLine;
+use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, open};
+use crate::app::action::Action;
+use crate::app::fuzzy::Query;
+use crate::app::humanize::plural;
+use crate::app::tui::app::App;
+use crate::app::tui::overlay::Picker;
+use crate::app::tui::text::width::width;
+
+/// Rows of the list at most.
+const MAX_ROWS: usize = 10;
+/// Rows of the preview, with its rule.
+const PREVIEW: usize = 6;
+/// The room that a preview needs.
+const MIN_ROOM: u16 = 16;
+/// Bytes of a prompt that are looked at.
+const MAX_SHOWN: usize = 20_000;
+/// Matches that are looked at to see whether a preview is of use.
+const LOOKED_AT: usize = 100;
+
+pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+    let columns = usize::from(box_columns(room)).saturating_sub(4);
+    let history = app.composer.history();
+    let prompt = |age: usize| {
+        let text = history.get(age).unwrap_or_default();
+        &text[..text.floor_char_boundary(MAX_SHOWN)]
+    };
+    let mut ages = picker.matches().iter().take(LOOKED_AT);
+    let is_long = |text: &str| text.contains('\n') || width(text) > columns;
+    let preview = if room.height >= MIN_ROOM && ages.any(|age| is_long(prompt(*age))) {
+        PREVIEW
+    } else {
+        0
+    };
+    let most = usize::from(room.height).saturating_sub(4 + preview);
+    let rows = picker.matches().len().clamp(1, MAX_ROWS.min(most).max(2));
+    let keys = [Action::Submit, Action::HistorySearch, Action::Cancel].map(|it| app.key(it));
+    let notes = [
+        format!(
+            " {} takes it · {} older · {} closes ",
+            keys[0], keys[1], keys[2]
+        ),
+        format!(" {} takes it ", keys[0]),
+    ];
+    let size = (box_columns(room), 1 + rows + preview);
+    let Some(area) = open(app, "Earlier prompts", size, &notes, room, buffer) else {
+        return PopupDrawn::default();
+    };
+    let caret = draw_query(app, picker, area, buffer);
+    let preview = preview.min(usize::from(area.height).saturating_sub(2));
+    let list = Rect {
+        y: area.y + 1,
+        height: area.height - 1 - preview as u16,
+        ..area
+    };
+    let none = match picker.query() {
+        "" => "Nothing was sent yet",
+        _ => "Nothing found",
+    };
+    let query = picker.query().to_lowercase();
+    let drawn = draw_matches(app, picker, none, list, buffer, |age, style| {
+        let mut query = Query::new(&query);
+        row(app, prompt(age), &mut query, columns, style)
+    });
+    if preview > 0 {
+        let below = Rect {
+            y: list.bottom(),
+            height: preview as u16,
+            ..area
+        };
+        let text = picker.chosen().map(prompt).unwrap_or_default();
+        draw_preview(app, text, &mut Query::new(&query), below, buffer);
+    }
+    PopupDrawn {
+        caret: Some((caret, area.y)),
+        ..drawn
+    }
+}
+
+/// The line of a prompt in which the query stands, else its first; behind it how many there are.
+fn row(app: &App, prompt: &str, query: &mut Query, columns: usize, style: Style) -> StyledLine {
+    let (_, text, places) = found_line(prompt, query);
+    let count = prompt.lines().count();
+    let amount = match count {
+        0 | 1 => String::new(),
+        _ => plural(count as u64, "line", "lines"),
+    };
+    let left = columns.saturating_sub(amount.len() + 2);
+    let line = marked(app, text, &places, style);
+    if amount.is_empty() {
+        return line;
+    }
+    let mut line = line.cut(left);
+    let gap = columns.saturating_sub(line.width() + amount.len());
+    line.push(" ".repeat(gap), style);
+    line.with(amount, style.patch(app.theme.dim))
+}
+
+/// The first line that is not blank and in which the query stands, else the first that is not blank: its
+/// number, its text and where.
+fn found_line<'a>(prompt: &'a str, query: &mut Query) -> (usize, &'a str, Vec<Range<usize>>) {
+    let lines = prompt.lines().map(str::trim_start).enumerate();
+    let mut lines = lines.filter(|(_, line)| !line.is_empty());
+    let Some((number, first)) = lines.next() else {
+        return (0, "", Vec::new());
+    };
+    let places = query.places(first);
+    if !places.is_empty() || query.words().is_empty() {
+        return (number, first, places);
+    }
+    let words = query.words().to_vec();
+    let found = lines.find(|(_, line)| {
+        let line = line.to_lowercase();
+        words.iter().any(|word| line.contains(word))
+    });
+    match found {
+        Some((number, line)) => (number, line, query.places(line)),
+        None => (number, first, places),
+    }
+}
+
+/// The text around what was found, below a rule.
+fn draw_preview(app: &App, prompt: &str, query: &mut Query, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.theme;
+    let columns = usize::from(area.width);
+    let rule = StyledLine::of("─".repeat(columns), theme.popup_border);
+    rule.draw(buffer, area.x, area.y, area.width);
+    let (number, ..) = found_line(prompt, query);
+    let quiet = theme.popup.patch(theme.dim);
+    let lines = prompt.lines().skip(number.saturating_sub(1));
+    let rows = lines.flat_map(|line| {
+        let wrapped = StyledLine::wrapped(line, quiet, columns);
+        wrapped.into_iter().map(|row| {
+            let text = row.text().to_owned();
+            let places = query.places_of_words(&text);
+            marked(app, &text, &places, quiet)
+        })
+    });
+    for (y, row) in (area.y + 1..area.bottom()).zip(rows) {
+        row.draw(buffer, area.x, y, area.width);
+    }
+}
+
+/// `text` with what was found in it marked.
+fn marked(app: &App, text: &str, places: &[Range<usize>], style: Style) -> StyledLine {
+    let mark = if style == app.theme.popup_selected {
+        style
+    } else {
+        style.patch(app.theme.accent)
+    };
+    let mark = mark.add_modifier(Modifier::BOLD);
+    let mut line = StyledLine::new();
+    let mut at = 0;
+    for place in places {
+        let start = place.start.max(at);
+        if start >= place.end {
+            continue;
+        }
+        line.push(&text[at..start], style);
+        line.push(&text[start..place.end], mark);
+        at = place.end;
+    }
+    line.with(&text[at..], style)
+}

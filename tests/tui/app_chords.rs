@@ -1,0 +1,45 @@
+//! Keys pressed one after the other that mean one thing.
+
+use tiller::app::tui::app::App;
+use tiller::app::tui::effect::Effect;
+use tiller::app::tui::keymap::Keymap;
+
+use super::app_kit::{START, TestTui};
+
+fn test_tui(keymap: &str) -> TestTui {
+    let mut tui = TestTui::new(80, 24);
+    let (keymap, faults) = Keymap::with("keymap.toml", keymap);
+    assert_eq!(faults, []);
+    let (theme, status) = (tui.app.theme.clone(), tui.app.status.clone());
+    tui.app = App::new(tui.app.size, START, keymap, theme, status);
+    tui
+}
+
+#[test]
+fn a_key_waits_for_those_that_belong_to_it() {
+    let mut tui = test_tui("settings = \"ctrl+k ctrl+s\"\nkeys = \"ctrl+k k\"");
+    assert_eq!(tui.key("ctrl+k"), []);
+    assert!(tui.frame().contains("Ctrl+K …"));
+    assert_eq!(tui.key("ctrl+s"), [Effect::ReadSettings]);
+    let frame = tui.frame();
+    assert!(frame.contains("─ Settings ") && !frame.contains("Ctrl+K …"), "{frame}");
+    tui.key("esc");
+
+    // A letter that belongs to it is no text, nor is one that does not.
+    tui.key("ctrl+k");
+    tui.key("k");
+    assert!(tui.frame().contains("─ Keys "));
+    tui.key("esc");
+    tui.key("ctrl+k");
+    tui.write("x");
+    assert_eq!(tui.text(), "");
+    assert!(tui.frame().contains("Ctrl+K x does nothing"));
+    tui.write("x");
+    assert_eq!(tui.text(), "x");
+
+    // It does not wait for ever.
+    tui.key("ctrl+k");
+    tui.wait(3001);
+    tui.write("k");
+    assert_eq!(tui.text(), "xk");
+}
