@@ -19,6 +19,7 @@ use super::pointer::Pointer;
 use super::rule_draft::RuleDraft;
 use super::run_facts::{Resume, RunStats};
 use super::screen_mode::ScreenMode;
+pub use super::session_info::{Access, SessionInfo};
 use super::shell::ShellRun;
 pub use super::start::Start;
 use super::theme::{Theme, ThemeChoice};
@@ -177,48 +178,6 @@ impl Status {
     /// The folder as users write it.
     pub fn place(&self) -> String {
         abbreviate_home(&self.cwd, self.home.as_deref())
-    }
-}
-
-/// The session behind the screen.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SessionInfo {
-    /// The name the user gave it.
-    pub name: Option<String>,
-    /// A title made from its first prompt; empty before that.
-    pub title: String,
-    /// Its file.
-    pub file: PathBuf,
-    /// What can be done with it.
-    pub access: Access,
-}
-
-/// What can be done with a session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Access {
-    /// The conversation goes on.
-    #[default]
-    Full,
-    /// It is only read: nothing is sent or stored.
-    ReadOnly,
-}
-
-impl Access {
-    /// From what the agent says.
-    pub fn of(read_only: bool) -> Self {
-        if read_only {
-            Self::ReadOnly
-        } else {
-            Self::Full
-        }
-    }
-}
-
-impl SessionInfo {
-    /// What it is called: its name, or else its title.
-    pub fn label(&self) -> Option<&str> {
-        let title = Some(self.title.as_str()).filter(|title| !title.is_empty());
-        self.name.as_deref().or(title)
     }
 }
 

@@ -14,6 +14,7 @@ mod setup;
 mod signals;
 
 pub mod app;
+mod session_info;
 pub mod screen_mode;
 mod start;
 pub mod msg;

@@ -1,0 +1,45 @@
+//! The session behind the screen, as far as the screen tells of it. Plain data.
+
+use std::path::PathBuf;
+
+/// The session behind the screen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SessionInfo {
+    /// The name the user gave it.
+    pub name: Option<String>,
+    /// A title made from its first prompt; empty before that.
+    pub title: String,
+    /// Its file.
+    pub file: PathBuf,
+    /// What can be done with it.
+    pub access: Access,
+}
+
+/// What can be done with a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Access {
+    /// The conversation goes on.
+    #[default]
+    Full,
+    /// It is only read: nothing is sent or stored.
+    ReadOnly,
+}
+
+impl Access {
+    /// From what the agent says.
+    pub fn of(read_only: bool) -> Self {
+        if read_only {
+            Self::ReadOnly
+        } else {
+            Self::Full
+        }
+    }
+}
+
+impl SessionInfo {
+    /// What it is called: its name, or else its title.
+    pub fn label(&self) -> Option<&str> {
+        let title = Some(self.title.as_str()).filter(|title| !title.is_empty());
+        self.name.as_deref().or(title)
+    }
+}
