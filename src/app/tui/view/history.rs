@@ -18,8 +18,8 @@ use crate::app::tui::text::width::width;
 
 /// Rows of the list at most.
 const MAX_ROWS: usize = 10;
-/// Rows of the preview, with its rule.
-const PREVIEW: usize = 6;
+/// Rows of the preview at most.
+const PREVIEW: usize = 5;
 /// The room that a preview needs.
 const MIN_ROOM: u16 = 16;
 /// Bytes of a prompt that are looked at.
@@ -34,12 +34,16 @@ pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> Popu
         let text = history.get(age).unwrap_or_default();
         &text[..text.floor_char_boundary(MAX_SHOWN)]
     };
-    let mut ages = picker.matches().iter().take(LOOKED_AT);
-    let is_long = |text: &str| text.contains('\n') || width(text) > columns;
-    let preview = if room.height >= MIN_ROOM && ages.any(|age| is_long(prompt(*age))) {
-        PREVIEW
-    } else {
-        0
+    let rows_of = |text: &str| -> usize {
+        let lines = text.lines().take(PREVIEW);
+        lines.map(|line| width(line).div_ceil(columns.max(1)).max(1)).sum()
+    };
+    let ages = picker.matches().iter().take(LOOKED_AT);
+    let longest = ages.map(|age| rows_of(prompt(*age))).max().unwrap_or(0);
+    // With its rule; as high as the longest needs, so that nothing moves from one to the next.
+    let preview = match longest {
+        2.. if room.height >= MIN_ROOM => longest.min(PREVIEW) + 1,
+        _ => 0,
     };
     let most = usize::from(room.height).saturating_sub(4 + preview);
     let rows = picker.matches().len().clamp(1, MAX_ROWS.min(most).max(2));
