@@ -78,8 +78,7 @@ impl Query {
         let lower = text.to_ascii_lowercase();
         let letters = Utf32Str::new(&lower, &mut self.letters);
         let mut found = Vec::new();
-        self.pattern
-            .indices(letters, &mut self.matcher, &mut found);
+        self.pattern.indices(letters, &mut self.matcher, &mut found);
         found.sort_unstable();
         let places = found.into_iter().map(|at| at as usize..at as usize + 1);
         places.collect()

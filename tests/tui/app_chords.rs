@@ -22,7 +22,10 @@ fn a_key_waits_for_those_that_belong_to_it() {
     assert!(tui.frame().contains("Ctrl+K …"));
     assert_eq!(tui.key("ctrl+s"), [Effect::ReadSettings]);
     let frame = tui.frame();
-    assert!(frame.contains("─ Settings ") && !frame.contains("Ctrl+K …"), "{frame}");
+    assert!(
+        frame.contains("─ Settings ") && !frame.contains("Ctrl+K …"),
+        "{frame}"
+    );
     tui.key("esc");
 
     // A letter that belongs to it is no text, nor is one that does not.

@@ -75,7 +75,11 @@ fn what_overrides_a_setting_is_said_and_keeps_counting() {
     assert_eq!(tui.key("enter"), [save("ui.mouse", false)]);
     let effects = saved(&mut tui, "ui.mouse", false);
     assert_eq!(effects, [Effect::ReadSettings], "the mouse stays");
-    assert!(tui.frame().contains("/c/config.toml; here project:"), "{}", tui.frame());
+    assert!(
+        tui.frame().contains("/c/config.toml; here project:"),
+        "{}",
+        tui.frame()
+    );
 }
 
 fn save(key: &str, value: impl Into<Value>) -> Effect {

@@ -105,11 +105,17 @@ fn what_it_writes_shows_while_it_runs_and_stays_when_it_is_stopped() {
     let wrote = EffectResult::ShellOutput("shell-1".to_owned(), details);
     tui.send(Msg::Done(wrote.clone()));
     let frame = tui.frame();
-    assert!(frame.contains("● !  make") && frame.contains("line 9"), "{frame}");
+    assert!(
+        frame.contains("● !  make") && frame.contains("line 9"),
+        "{frame}"
+    );
     assert!(frame.contains("Esc stops"), "{frame}");
     assert_eq!(tui.key("esc"), [Effect::StopShell]);
     let frame = tui.frame();
-    assert!(frame.contains("stopped") && frame.contains("line 9"), "{frame}");
+    assert!(
+        frame.contains("stopped") && frame.contains("line 9"),
+        "{frame}"
+    );
     // What comes too late changes nothing.
     tui.send(Msg::Done(wrote));
     assert_eq!(tui.frame(), frame);

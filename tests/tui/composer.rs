@@ -283,7 +283,10 @@ fn browsing_keeps_the_draft_and_what_was_changed_on_the_way() {
     composer.insert('?');
     assert_eq!(composer.take(), "two\nlines?");
     let history = composer.history();
-    let all = history.search("").into_iter().filter_map(|age| history.get(age));
+    let all = history
+        .search("")
+        .into_iter()
+        .filter_map(|age| history.get(age));
     let all: Vec<_> = all.collect();
     assert_eq!(all, ["two\nlines?", "newest", "two\nlines", "oldest"]);
     assert!(!changes(&mut composer, A::Down));
@@ -373,7 +376,9 @@ fn history(entries: &[&str]) -> History {
 
 fn found<'a>(history: &'a History, query: &str) -> Vec<&'a str> {
     let ages = history.search(query);
-    ages.into_iter().filter_map(|age| history.get(age)).collect()
+    ages.into_iter()
+        .filter_map(|age| history.get(age))
+        .collect()
 }
 
 fn all(history: &History) -> Vec<&str> {

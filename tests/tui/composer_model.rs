@@ -120,10 +120,22 @@ fn agrees(commands: &[Edit]) -> Result<(), TestCaseError> {
     for (number, command) in commands.iter().enumerate() {
         command.apply(&mut composer);
         model.apply(command);
-        prop_assert_eq!(composer.text(), model.text(), "after {} {:?}", number, command);
+        prop_assert_eq!(
+            composer.text(),
+            model.text(),
+            "after {} {:?}",
+            number,
+            command
+        );
         let cursor = composer.layout().cursor;
         prop_assert_eq!(cursor, model.cursor(), "after {} {:?}", number, command);
-        prop_assert_eq!(composer.selected_text(), model.selected_text(), "after {} {:?}", number, command);
+        prop_assert_eq!(
+            composer.selected_text(),
+            model.selected_text(),
+            "after {} {:?}",
+            number,
+            command
+        );
         prop_assert_eq!(composer.is_empty(), model.is_empty());
     }
     Ok(())

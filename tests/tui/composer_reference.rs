@@ -65,7 +65,9 @@ impl Model {
         let anchor = self.anchor.take();
         let here = selected.unwrap_or((self.caret, self.caret));
         match command {
-            Edit::Insert(c) if selected.is_some() => self.change(here, &clean(&c.to_string()), Kind::Single),
+            Edit::Insert(c) if selected.is_some() => {
+                self.change(here, &clean(&c.to_string()), Kind::Single)
+            }
             Edit::Insert(c) => self.change(here, &clean(&c.to_string()), Kind::Typing),
             Edit::Paste(text) => {
                 let text = self.paste(&clean(text));
@@ -88,7 +90,9 @@ impl Model {
             Edit::Do(action) => match (action, selected) {
                 (A::Left, Some((start, _))) => self.go(start),
                 (A::Right, Some((_, end))) => self.go(end),
-                (A::DeleteBackward | A::DeleteForward, Some(_)) => self.change(here, "", Kind::Single),
+                (A::DeleteBackward | A::DeleteForward, Some(_)) => {
+                    self.change(here, "", Kind::Single)
+                }
                 (
                     A::CutWordBackward
                     | A::CutWordForward
@@ -108,11 +112,22 @@ impl Model {
     }
 
     /// An action on text of which nothing is selected.
-    fn act(&mut self, action: A, goal: Option<usize>, (killed, yanked): (bool, Option<(usize, usize, usize)>)) {
+    fn act(
+        &mut self,
+        action: A,
+        goal: Option<usize>,
+        (killed, yanked): (bool, Option<(usize, usize, usize)>),
+    ) {
         let len = self.graphemes.len();
         match action {
-            A::DeleteBackward => self.change((self.caret.saturating_sub(1), self.caret), "", Kind::Erasing),
-            A::DeleteForward => self.change((self.caret, (self.caret + 1).min(len)), "", Kind::Erasing),
+            A::DeleteBackward => self.change(
+                (self.caret.saturating_sub(1), self.caret),
+                "",
+                Kind::Erasing,
+            ),
+            A::DeleteForward => {
+                self.change((self.caret, (self.caret + 1).min(len)), "", Kind::Erasing)
+            }
             A::CutWordBackward => self.kill(self.word_left(), killed),
             A::CutWordForward => self.kill(self.word_right(), killed),
             A::CutToSpaceBackward => {
@@ -175,13 +190,17 @@ impl Model {
     /// Column and row of the caret where no row wraps.
     pub fn cursor(&self) -> (u16, u16) {
         let start = self.line_start();
-        let lines = self.graphemes[..start].iter().filter(|grapheme| *grapheme == "\n");
+        let lines = self.graphemes[..start]
+            .iter()
+            .filter(|grapheme| *grapheme == "\n");
         (self.column(start, self.caret) as u16, lines.count() as u16)
     }
 
     fn expand(&self, graphemes: &[String]) -> String {
         let full = graphemes.iter().map(|grapheme| {
-            let paste = self.paste_of(grapheme).map(|number| self.pastes[number].as_str());
+            let paste = self
+                .paste_of(grapheme)
+                .map(|number| self.pastes[number].as_str());
             paste.unwrap_or(grapheme)
         });
         full.collect()
@@ -201,7 +220,9 @@ impl Model {
         self.pastes.push(text.to_owned());
         let number = FIRST_PASTE + self.pastes.len() as u32 - 1;
         assert!(number < 0xa0, "so many pastes are no control characters");
-        char::from_u32(number).expect("a control character").to_string()
+        char::from_u32(number)
+            .expect("a control character")
+            .to_string()
     }
 
     fn selected(&self) -> Option<(usize, usize)> {
@@ -292,7 +313,12 @@ impl Model {
             last.bytes += bytes;
             return;
         }
-        self.done.push(Step { before, after, joins, bytes });
+        self.done.push(Step {
+            before,
+            after,
+            joins,
+            bytes,
+        });
     }
 
     fn replace(&mut self, start: usize, end: usize, text: &str) {
@@ -499,8 +525,29 @@ pub fn text(characters: BoxedStrategy<&'static str>) -> BoxedStrategy<String> {
 /// Whole characters of many scripts.
 fn tame() -> BoxedStrategy<&'static str> {
     prop::sample::select(vec![
-        "a", "b", "word", "_", "7", " ", " ", "\n", "\t", ".", "->", "ä", "e\u{301}", "日", "本語", "한",
-        "😀", "👩‍👩‍👧", "👍🏽", "🇩🇪", "🇫🇷", "❤\u{fe0f}", "ก็",
+        "a",
+        "b",
+        "word",
+        "_",
+        "7",
+        " ",
+        " ",
+        "\n",
+        "\t",
+        ".",
+        "->",
+        "ä",
+        "e\u{301}",
+        "日",
+        "本語",
+        "한",
+        "😀",
+        "👩‍👩‍👧",
+        "👍🏽",
+        "🇩🇪",
+        "🇫🇷",
+        "❤\u{fe0f}",
+        "ก็",
     ])
     .boxed()
 }

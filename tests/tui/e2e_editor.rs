@@ -66,6 +66,9 @@ fn what_is_sent_behind_a_mention_waits_for_its_file() {
     screen.wait_for("I see.");
     let sent = server.request(0).body.to_string();
     let places = ["look at @src/math.rs", "a - b", "and then this"].map(|part| sent.find(part));
-    assert!(places.is_sorted() && !places.contains(&None), "{places:?} in {sent}");
+    assert!(
+        places.is_sorted() && !places.contains(&None),
+        "{places:?} in {sent}"
+    );
     leave(&screen);
 }

@@ -93,23 +93,43 @@ fn keys_of_a_popup_count_in_it_alone() {
 
 #[test]
 fn keys_in_a_row_mean_one_thing() {
-    let file = "settings = [\"ctrl+k ctrl+s\", \"f5\"]\nkeys = \"ctrl+k ctrl+k\"\nlist_next = \"ctrl+k\"";
+    let file =
+        "settings = [\"ctrl+k ctrl+s\", \"f5\"]\nkeys = \"ctrl+k ctrl+k\"\nlist_next = \"ctrl+k\"";
     let (map, faults) = Keymap::with("k", file);
     assert_eq!(faults, []);
     for (keys, scope, meaning) in [
         ("ctrl+k", Scope::Everywhere, Meaning::Begins),
-        ("ctrl+k ctrl+s", Scope::Everywhere, Meaning::Action(Action::Settings)),
+        (
+            "ctrl+k ctrl+s",
+            Scope::Everywhere,
+            Meaning::Action(Action::Settings),
+        ),
         ("ctrl+k ctrl+k", Scope::Pager, Meaning::Action(Action::Keys)),
         ("ctrl+k ctrl+x", Scope::Everywhere, Meaning::Nothing),
-        ("ctrl+s", Scope::Everywhere, Meaning::Action(Action::SaveModel)),
+        (
+            "ctrl+s",
+            Scope::Everywhere,
+            Meaning::Action(Action::SaveModel),
+        ),
         // There it is a key of its own.
         ("ctrl+k", Scope::List, Meaning::Action(Action::ListNext)),
     ] {
         let chord: Chord = keys.parse().expect(keys);
-        assert_eq!(map.meaning(chord.keys(), scope), meaning, "{keys} in {scope:?}");
+        assert_eq!(
+            map.meaning(chord.keys(), scope),
+            meaning,
+            "{keys} in {scope:?}"
+        );
     }
-    assert_eq!(map.keys(Action::CutToEnd).count(), 0, "its key begins others now");
-    assert_eq!(map.label(Action::Settings).as_deref(), Some("Ctrl+K Ctrl+S"));
+    assert_eq!(
+        map.keys(Action::CutToEnd).count(),
+        0,
+        "its key begins others now"
+    );
+    assert_eq!(
+        map.label(Action::Settings).as_deref(),
+        Some("Ctrl+K Ctrl+S")
+    );
 }
 
 #[test]

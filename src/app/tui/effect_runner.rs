@@ -35,8 +35,8 @@ use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::project::Project;
 use crate::app::rule_store::RuleScope;
-use crate::llm::local::DiscoveredServer;
 use crate::llm::Model;
+use crate::llm::local::DiscoveredServer;
 
 /// How long leaving waits for draft and prompt history to be on disk.
 const TIMEOUT: Duration = Duration::from_millis(100);

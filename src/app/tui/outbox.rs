@@ -49,7 +49,11 @@ impl Outbox {
     /// Delivers it; at once, unless files are to be read for it or for something before it.
     pub(super) fn send(&mut self, outgoing: Outgoing) {
         let waits = self.waiting.load(Ordering::Acquire) > 0;
-        if waits || outgoing.content().is_some_and(|content| mentions_files(content)) {
+        if waits
+            || outgoing
+                .content()
+                .is_some_and(|content| mentions_files(content))
+        {
             self.waiting.fetch_add(1, Ordering::AcqRel);
             let queue = self.queue.take().unwrap_or_else(|| self.start());
             let _ = queue.send(outgoing);

@@ -42,7 +42,10 @@ impl ShellCommand {
         };
         let spawn = self.spawn.clone();
         let started = spawn_blocking(move || processes.start(spawn, &CancellationToken::new()));
-        let failure = match started.await.unwrap_or_else(|error| Err(io::Error::other(error))) {
+        let failure = match started
+            .await
+            .unwrap_or_else(|error| Err(io::Error::other(error)))
+        {
             Ok(running) => self.follow(running, &mut details).await,
             Err(error) => Some(format!("it could not be started: {error}")),
         };

@@ -112,7 +112,9 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
         }
         Action::Settings => {
             let rows = setting_rows(&Layers::defaults(), &[]);
-            let rows = rows.iter().map(|row| (row.key.as_str(), row.about.as_str()));
+            let rows = rows
+                .iter()
+                .map(|row| (row.key.as_str(), row.about.as_str()));
             let rows: Vec<_> = rows.map(candidate).collect();
             let mut list = words(kind, typed, &rows);
             list.selected = None;

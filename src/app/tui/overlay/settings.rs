@@ -4,8 +4,8 @@
 use toml::Value;
 
 use super::picker::Picker;
-pub use crate::app::config::{SettingOverride, SettingRow};
 use crate::app::config::words_of;
+pub use crate::app::config::{SettingOverride, SettingRow};
 use crate::app::fuzzy::Query;
 
 /// The list while it is open.

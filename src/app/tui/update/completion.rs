@@ -3,13 +3,13 @@
 
 use super::{editor, keys};
 use crate::app::action::{Action, Scope};
+use crate::app::branches::Outline;
+use crate::app::models::ProviderKey;
 use crate::app::tui::app::App;
 use crate::app::tui::completion::{
     Candidate, Completion, CompletionKind, InForce, Token, arguments, commands, file_candidates,
     path_candidates, token, waits_for_argument, wanted,
 };
-use crate::app::branches::Outline;
-use crate::app::models::ProviderKey;
 use crate::app::tui::effect::{Effect, TreeEffect};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::msg::FoundFiles;
@@ -115,7 +115,11 @@ pub fn providers_listed(app: &mut App, providers: &[ProviderKey]) {
         detail: provider.place.clone().unwrap_or_default(),
         key: String::new(),
     };
-    known(app, Action::Login, providers.iter().map(candidate).collect());
+    known(
+        app,
+        Action::Login,
+        providers.iter().map(candidate).collect(),
+    );
 }
 
 /// The tree is known now: what has a label can be compared.

@@ -86,7 +86,11 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
 /// What a key means behind those before it, as far as they wait for more. Tells that it does.
 fn chord(app: &mut App, press: KeyPress) -> Meaning {
     let (before, at) = std::mem::take(&mut app.chord);
-    let before = if app.now - at > CHORD_MS { Vec::new() } else { before };
+    let before = if app.now - at > CHORD_MS {
+        Vec::new()
+    } else {
+        before
+    };
     let keys = [&before[..], &[press]].concat();
     let meaning = app.keymap.meaning(&keys, app.scope());
     match meaning {

@@ -36,7 +36,9 @@ pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> Popu
     };
     let rows_of = |text: &str| -> usize {
         let lines = text.lines().take(PREVIEW);
-        lines.map(|line| width(line).div_ceil(columns.max(1)).max(1)).sum()
+        lines
+            .map(|line| width(line).div_ceil(columns.max(1)).max(1))
+            .sum()
     };
     let ages = picker.matches().iter().take(LOOKED_AT);
     let longest = ages.map(|age| rows_of(prompt(*age))).max().unwrap_or(0);

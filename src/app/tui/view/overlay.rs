@@ -5,19 +5,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
-use super::popup::{
-    PopupDrawn, box_columns, draw_pager, draw_text, open,
-};
+use super::popup::{PopupDrawn, box_columns, draw_pager, draw_text, open};
 use super::{
-    comparison, context, copy, history, iterations, login, models, opening, question, search, session_facts,
-    sessions, settings, stats, themes, tree, undo,
+    comparison, context, copy, history, iterations, login, models, opening, question, search,
+    session_facts, sessions, settings, stats, themes, tree, undo,
 };
 use crate::app::action::Action;
 use crate::app::humanize::plural;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{
-    FIRST_KEYS, HelpLine, HelpPage, Overlay, Pager, help_lines,
-};
+use crate::app::tui::overlay::{FIRST_KEYS, HelpLine, HelpPage, Overlay, Pager, help_lines};
 use crate::app::tui::text::width;
 
 pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> PopupDrawn {
