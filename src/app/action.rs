@@ -117,6 +117,18 @@ pub enum Action {
     CopyReply,
     /// Choose what to copy from a list.
     CopyList,
+    /// Select with the keys.
+    SelectText,
+    /// While selecting: begin here, or end it.
+    SelectMark,
+    /// While selecting: the same by lines.
+    SelectLines,
+    /// While selecting: go on at the other end.
+    SelectSwap,
+    /// While selecting: copy.
+    SelectCopy,
+    /// While selecting: open what is under the cursor.
+    SelectOpen,
     /// Show where the window goes.
     ContextUsage,
     /// Go on with another session.
@@ -288,6 +300,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     argument(row(Search, "search", "Search the whole conversation, also what is folded away: type, then Enter or Up goes to the match above, Down to the one below", Looking), "find", "TEXT"),
     row(CopyReply, "copy_reply", "Copy the last reply as the model wrote it. With the mouse: a drag, a double or a triple click selects and copies; Ctrl or Alt and a click opens the file in the editor, or the address", Looking),
     slash(row(CopyList, "copy_list", "Choose what to copy from a list: replies, their code, commands, output, prompts; type to find", Looking), "copy"),
+    slash(row(SelectText, "select_text", "Select in the conversation with the keys: a cursor is moved as in the editor; Enter copies what is selected, or its line", Looking), "select"),
     slash(row(ContextUsage, "context", "Show where the window of the model goes: prompt, tools, files, messages, results, and what a compaction would free", Looking), "context"),
     slash(row(Stats, "stats", "Show what the session has cost, what was read and written, and where the time went", Looking), "stats"),
     slash(row(Cost, "cost", "The same as /stats", Looking), "cost"),
@@ -341,6 +354,11 @@ pub const ACTIONS: &[ActionSpec] = &[
     within(Scope::Sessions, row(SessionRename, "session_rename", "In the list of sessions: give the selected one another name", Popups)),
     within(Scope::Sessions, row(SessionRemove, "session_remove", "In the list of sessions: move the selected one to the trash (asks first)", Popups)),
     within(Scope::Sessions, row(SessionCopy, "session_copy", "In the list of sessions: go on with a copy of the selected one", Popups)),
+    within(Scope::Selecting, row(SelectMark, "select_mark", "While selecting: begin a selection at the cursor, or end it (so does Shift with a key that moves)", Popups)),
+    within(Scope::Selecting, row(SelectLines, "select_lines", "While selecting: begin a selection of whole lines", Popups)),
+    within(Scope::Selecting, row(SelectSwap, "select_swap", "While selecting: go to the other end of the selection", Popups)),
+    within(Scope::Selecting, row(SelectCopy, "select_copy", "While selecting: copy what is selected, or the line (so does Enter)", Popups)),
+    within(Scope::Selecting, row(SelectOpen, "select_open", "While selecting: open the file or the address under the cursor", Popups)),
     within(Scope::Pager, row(PagerNext, "pager_next", "In a popup that is only read: scroll down a page (so does PageDown)", Popups)),
     within(Scope::Pager, row(PagerClose, "pager_close", "In a popup that is only read: close it (so does Esc)", Popups)),
     within(Scope::Question, row(Yes, "yes", "In a question: yes (so does Enter)", Popups)),

@@ -11,6 +11,8 @@ pub enum Scope {
     Tree,
     /// In the list of sessions, which is a list too.
     Sessions,
+    /// While text of the conversation is selected with the keys.
+    Selecting,
     /// In a popup that is only read.
     Pager,
     /// In a question.

@@ -50,3 +50,35 @@ fn a_drag_reaches_the_clipboard() {
     assert!(sent.contains(&expected), "{sent:?}");
     leave(&screen);
 }
+
+/// With Ctrl or Alt held a click opens a file at its line in the user's editor, and the screen is back
+/// after it.
+#[test]
+fn a_click_with_ctrl_or_alt_opens_the_editor_at_the_line() {
+    let reply = Reply::text("Look at `src/math.rs:2`, there it is.");
+    let (_server, sandbox) = job::stage_with(vec![reply]);
+    let opened = sandbox.path().join("opened");
+    let editor = format!("printf '%s\\n' >>{}", opened.display());
+    let wire = Wire::ALL[0];
+    let screen = Launch::new(&sandbox)
+        .args(&["-m", wire.model()])
+        .env("VISUAL", &editor)
+        .size(100, 40)
+        .start();
+    screen.wait_for("claude-sonnet");
+    screen.keys("hello<enter>");
+    let at = find(&screen, "math.rs:2");
+    for (count, modifier) in [(1, 8), (2, 16)] {
+        mouse(&screen, modifier, at, false);
+        mouse(&screen, modifier, at, true);
+        let read = || std::fs::read_to_string(&opened).unwrap_or_default();
+        screen.wait_until("the editor was called", |_| {
+            read().lines().count() == 2 * count
+        });
+        let file = sandbox.path().join("src/math.rs");
+        let expected = format!("+2\n{}\n", file.display()).repeat(count);
+        assert_eq!(read(), expected);
+        screen.wait_for("there it is");
+    }
+    leave(&screen);
+}

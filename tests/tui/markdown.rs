@@ -426,3 +426,40 @@ proptest! {
         }
     }
 }
+
+/// Where a theme gives code no ground of its own, a line at its left says where it begins and ends.
+#[test]
+fn code_without_a_ground_has_an_edge() {
+    let source =
+        "Text.\n\n- item\n\n  ```\n  let screen = somewhere(columns, rows);\n\n  end\n  ```\n";
+    for (name, depth, has_edge) in [
+        ("dark", ColorDepth::TrueColor, false),
+        ("ansi", ColorDepth::Ansi16, true),
+        ("dark", ColorDepth::None, true),
+    ] {
+        let theme = Theme::load(name, depth).unwrap();
+        let mut rows = MarkdownRows::default();
+        let mut highlights = HighlightCache::default();
+        rows.update(&context(&theme, 34), source, false, &mut highlights);
+        let edges: Vec<&str> = rows
+            .rows()
+            .iter()
+            .filter(|row| row.code.is_some())
+            .map(|row| &*row.text)
+            .collect();
+        let expected = [
+            "   │  let screen = ",
+            "   │↪ somewhere(columns, rows);",
+            "   │  ",
+            "   │  end",
+        ];
+        let expected = expected.map(|row| {
+            if has_edge {
+                row.to_owned()
+            } else {
+                row.replace('│', "")
+            }
+        });
+        assert_eq!(edges, expected, "{name} {depth:?}");
+    }
+}

@@ -35,6 +35,7 @@ mod input_decoder;
 mod input_reader;
 mod markdown;
 mod text;
+mod copying;
 mod selection;
 mod search;
 mod transcript;

@@ -425,7 +425,7 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 /// What stands on the screen from one cell to another, in reading order.
-fn shown(picture: &ratatui::buffer::Buffer, from: (u16, u16), to: (u16, u16)) -> String {
+pub fn shown(picture: &ratatui::buffer::Buffer, from: (u16, u16), to: (u16, u16)) -> String {
     let mut out = String::new();
     for y in from.1..=to.1 {
         let left = if y == from.1 { from.0 } else { 0 };
@@ -536,4 +536,91 @@ proptest! {
             rest = &rest[at.unwrap() + line.len()..];
         }
     }
+}
+
+/// Without a mouse: a caret goes over the text, and what is between it and its mark is copied.
+#[test]
+fn keys_select_and_copy() {
+    let answer = "One two **three**.\n\n- four five\n- six\n\n```\nlet a = 1;\nlet b = 2;\n```\n\nSee src/auth.rs:41 now.";
+    // Keys, and what is copied.
+    let cases: [(&[&str], &str); 10] = [
+        (&["enter"], "See src/auth.rs:41 now."),
+        (&["alt+f", "space", "end", "enter"], "src/auth.rs:41 now."),
+        (&["shift+right", "shift+right", "y"], "See"),
+        (&["up", "V", "up", "enter"], "let a = 1;\nlet b = 2;"),
+        (
+            &["up", "up", "up", "right", "v", "up", "home", "y"],
+            "- four five\n- si",
+        ),
+        (
+            &["ctrl+home", "alt+f", "v", "alt+f", "o", "left", "left", "y"],
+            "e two **t",
+        ),
+        (&["ctrl+home", "v", "ctrl+end", "end", "y"], answer),
+        (
+            &["ctrl+home", "end", "left", "v", "esc", "enter"],
+            "One two **three**.",
+        ),
+        (&["left", "left", "enter"], "let b = 2;"),
+        (
+            &["pageup", "pagedown", "ctrl+p", "ctrl+n", "enter"],
+            "See src/auth.rs:41 now.",
+        ),
+    ];
+    for (keys, expected) in cases {
+        let mut tui = answered(answer);
+        tui.frame();
+        tui.key("alt+s");
+        for key in keys {
+            tui.frame();
+            assert_eq!(copied(&tui.settled), None);
+            tui.key(key);
+        }
+        let frame = tui.frame();
+        assert_eq!(copied(&tui.settled), Some(expected), "{keys:?}\n{frame}");
+        assert!(!frame.contains("Select "), "{frame}");
+    }
+    let mut tui = answered(answer);
+    tui.frame();
+    tui.key("alt+s");
+    tui.frame();
+    tui.key("alt+f");
+    let frame = tui.frame();
+    assert!(frame.contains("Space marks"), "{frame}");
+    tui.key("e");
+    tui.frame();
+    assert_eq!(tui.settled, [Effect::Open("src/auth.rs:41".into())]);
+    for key in ["v", "up", "esc", "esc"] {
+        tui.key(key);
+        tui.frame();
+    }
+    assert!(!tui.app.transcript.has_selection());
+    assert_eq!(copied(&tui.settled), None);
+}
+
+/// The caret stays in sight, over whatever is longer than the screen.
+#[test]
+fn the_caret_scrolls() {
+    let lines: Vec<String> = (0..200).map(|line| format!("line-{line}\n")).collect();
+    let mut tui = answered(&format!("```\n{}```", lines.concat()));
+    tui.frame();
+    tui.key("alt+s");
+    tui.frame();
+    tui.key("v");
+    for _ in 0..60 {
+        tui.key("up");
+        tui.frame();
+    }
+    let frame = tui.frame();
+    assert!(
+        frame.contains("line-139") && !frame.contains("line-199"),
+        "{frame}"
+    );
+    for _ in 0..58 {
+        tui.key("down");
+    }
+    assert!(tui.frame().contains("line-197"));
+    tui.key("y");
+    tui.frame();
+    assert_eq!(copied(&tui.settled), Some("line-197\nline-198\nl"));
 }

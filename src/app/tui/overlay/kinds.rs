@@ -8,6 +8,7 @@ use super::models::ModelPicker;
 use super::opening::Opening;
 use super::picker::{Pager, Picker};
 use super::search::SearchBar;
+use super::selecting::SelectMode;
 use super::sessions::{SessionMode, SessionPicker};
 use super::settings::SettingsPicker;
 use super::themes::ThemePicker;
@@ -48,6 +49,8 @@ pub enum Overlay {
     HistorySearch(Picker),
     /// What is looked for in the conversation.
     Search(SearchBar),
+    /// Text of the conversation is selected with the keys.
+    Selecting(SelectMode),
     /// What can be copied.
     Copy(CopyPicker),
     /// The models.
@@ -86,6 +89,7 @@ impl Overlay {
             | Self::Undo(_)
             | Self::Opening(_) => Scope::Question,
             Self::Tree(_) => Scope::Tree,
+            Self::Selecting(_) => Scope::Selecting,
             Self::HistorySearch(_)
             | Self::Models(_)
             | Self::Themes(_)
@@ -125,6 +129,7 @@ impl Overlay {
             }),
             Self::Help(..)
             | Self::Search(_)
+            | Self::Selecting(_)
             | Self::Stats(_)
             | Self::Call(_)
             | Self::Comparison(_)
@@ -178,6 +183,7 @@ impl Overlay {
             | Self::Login(_)
             | Self::Settings(_)
             | Self::Search(_)
+            | Self::Selecting(_)
             | Self::Copy(_)
             | Self::Rewind(_)
             | Self::Sessions(_)

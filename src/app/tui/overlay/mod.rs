@@ -15,6 +15,7 @@ mod tree_rows;
 mod undo;
 mod copy;
 mod search;
+mod selecting;
 
 pub use copy::{CopyItem, CopyKind, CopyPicker};
 pub use help::{FIRST_KEYS, HelpLine, HelpPage, help_lines};
@@ -25,6 +26,7 @@ pub use models::{ModelPicker, ModelsState, same};
 pub use opening::{Opening, Way};
 pub use picker::{Pager, Picker};
 pub use search::SearchBar;
+pub use selecting::SelectMode;
 pub use sessions::{Due, Preview, SessionMode, SessionPicker, TextSearch};
 pub use settings::{SettingOverride, SettingRow, SettingsPicker};
 pub use themes::{ThemePicker, ThemeRow};

@@ -112,9 +112,11 @@ impl SelectedRows<'_> {
             .filter(|code| code.line == 0 && code.from == 0);
         let leaves = self.code_block(first, last).is_none();
         if let (Some(_), true, 1..) = (begins_code, leaves, line) {
-            line = slice(source, 0..line - 1)
-                .rfind('\n')
-                .map_or(0, |at| at + 1);
+            let above = slice(source, 0..line - 1);
+            let fence = above.rfind('\n').map_or(0, |at| at + 1);
+            if is_fence(&above[fence..]) {
+                line = fence;
+            }
         }
         if before <= line { line } else { start }
     }
@@ -133,7 +135,10 @@ impl SelectedRows<'_> {
             goes_on.is_none_or(|next| next.block != code.block)
         });
         if ends_code && self.code_block(first, last).is_none() && line < source.len() {
-            line = line_end(line + 1);
+            let fence = line_end(line + 1);
+            if is_fence(slice(source, line + 1..fence)) {
+                line = fence;
+            }
         }
         let next = next.map_or(source.len(), |row| row.source.start as usize);
         if line <= next { line } else { end }
@@ -226,6 +231,11 @@ impl SelectedRows<'_> {
         text.trim_start_matches(|c: char| c.is_whitespace() || marks.contains(&c))
             .trim_end()
     }
+}
+
+/// Whether a line is one that a block of code begins or ends with.
+fn is_fence(line: &str) -> bool {
+    line.contains("```") || line.contains("~~~")
 }
 
 /// Whether nothing stands in a row but the line that what tools say hangs on.

@@ -5,6 +5,7 @@ mod cell;
 mod cells;
 mod viewport;
 mod selection;
+mod selecting;
 mod copy;
 mod search;
 mod searching;
@@ -31,7 +32,9 @@ pub(crate) use looking::LookGroup;
 pub(crate) use pages::{Page, cell_at, page_of, place_of};
 pub use reading::{LoadedPage, PageRequest};
 pub use search::{Match, PageSearch, PagesSearched, Search};
-pub use selection::{Copied, Place, Pointing, Selecting, Selection, Spot, Stretch, Unit};
+pub use selection::{
+    Caret, Copied, Motion, Place, Pointing, Selecting, Selection, Spot, Stretch, Unit,
+};
 pub use state::Transcript;
 pub(crate) use viewport::Anchor;
 pub use viewport::{Drawn, Position, RowRef, ScrollBy};

@@ -68,6 +68,56 @@ pub enum Pointing {
     Copy,
     /// Say which word is here.
     Name(Spot),
+    /// Put the caret here.
+    Put(Spot),
+    /// Move it.
+    Go(Motion),
+    /// Select from the caret on by this, or nothing any more.
+    Mark(Option<Unit>),
+    /// Go on at the other end of what is selected.
+    Swap,
+    /// Say which word the caret is on.
+    NameHere,
+    /// Copy what is selected, or the caret's line, and take the caret away.
+    Finish,
+}
+
+/// How the caret moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Motion {
+    /// A character back.
+    Left,
+    /// A character on.
+    Right,
+    /// By rows, down when positive.
+    Rows(i32),
+    /// To the start of the word, or of the one before.
+    WordLeft,
+    /// To the start of the next word.
+    WordRight,
+    /// To the start of the row.
+    RowStart,
+    /// To the end of the row.
+    RowEnd,
+    /// To the first row.
+    Top,
+    /// To the last row.
+    Bottom,
+    /// To the prompt above.
+    PreviousPrompt,
+    /// To the prompt below.
+    NextPrompt,
+}
+
+/// Where the keys select: the character at a place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Caret {
+    /// The place before it.
+    pub at: Place,
+    /// The column that it keeps to from row to row.
+    pub column: u16,
+    /// Where the selection begins, and what it grows by.
+    pub mark: Option<(Place, Unit)>,
 }
 
 /// What is selected, and steps that the next frame resolves.
@@ -75,6 +125,8 @@ pub enum Pointing {
 pub struct Selecting {
     /// What is selected, if something is.
     pub selection: Option<Selection>,
+    /// Where the keys select, while they do.
+    pub caret: Option<Caret>,
     /// In order.
     pub steps: Vec<Pointing>,
 }

@@ -11,7 +11,7 @@ use super::pages::{self, Page, page_of};
 use super::reading::{LoadedPage, PageRequest};
 use super::sealing::LiveEnd;
 use super::search::Search;
-use super::selection::{Pointing, Selecting, Spot, Unit};
+use super::selection::Selecting;
 use super::viewport::{Drawn, ScrollBy, Viewport};
 use super::{calls, notices, rebuild};
 use crate::agent::event::ToolStatus;
@@ -34,8 +34,8 @@ pub struct Transcript {
     generation: u32,
     pub(super) cells: Cells,
     pending: Pending,
-    viewport: Viewport,
-    selecting: Selecting,
+    pub(super) viewport: Viewport,
+    pub(super) selecting: Selecting,
     pub(super) search: Option<Search>,
     now: i64,
     /// When time last passed for what runs (Unix ms).
@@ -319,41 +319,6 @@ impl Transcript {
         &self.selecting
     }
 
-    /// Whether something is selected, or about to be.
-    pub fn has_selection(&self) -> bool {
-        self.selecting != Selecting::default()
-    }
-
-    /// What stands at a place of the transcript's area.
-    pub fn spot(&self, column: u16, row: u16) -> Spot {
-        self.viewport.spot(column, row)
-    }
-
-    /// Selects what stands at a place.
-    pub fn select(&mut self, at: Spot, unit: Unit) {
-        self.selecting.steps.push(Pointing::Begin(at, unit));
-    }
-
-    /// Selects up to a place.
-    pub fn select_to(&mut self, at: Spot) {
-        self.selecting.steps.push(Pointing::Extend(at));
-    }
-
-    /// Has the word said that stands at a place.
-    pub fn name_word(&mut self, at: Spot) {
-        self.selecting.steps.push(Pointing::Name(at));
-    }
-
-    /// Has what is selected copied.
-    pub fn copy_selection(&mut self) {
-        self.selecting.steps.push(Pointing::Copy);
-    }
-
-    /// Selects nothing any more. Answers whether something was selected.
-    pub fn deselect(&mut self) -> bool {
-        std::mem::take(&mut self.selecting) != Selecting::default()
-    }
-
     /// Keeps what is visible where it is, also at the end, or no longer.
     pub fn hold(&mut self, is_held: bool) {
         self.viewport.set_held(is_held);
@@ -364,6 +329,7 @@ impl Transcript {
         self.viewport.after_draw(drawn);
         self.selecting = Selecting {
             selection: drawn.selection,
+            caret: drawn.caret,
             steps: Vec::new(),
         };
         self.cells.clear_dirty();

@@ -2,7 +2,7 @@
 //! never a row of the whole: rows change with every width, places do not. Scrolling is recorded
 //! and resolved by the next frame, which knows the rows.
 
-use super::selection::{Copied, Selection, Spot};
+use super::selection::{Caret, Copied, Selection, Spot};
 use crate::app::tui::text::Opens;
 
 /// Where the top of the visible part is.
@@ -90,6 +90,10 @@ pub struct Drawn {
     pub has_source: Vec<bool>,
     /// What is selected.
     pub selection: Option<Selection>,
+    /// Where the keys select.
+    pub caret: Option<Caret>,
+    /// The column and row of the area that it stands at.
+    pub caret_at: Option<(u16, u16)>,
     /// What was to be copied.
     pub copied: Option<Copied>,
     /// The word that was pointed at.
@@ -132,6 +136,15 @@ impl Viewport {
     /// Whether the visible row `row` shows something of its cell's source.
     pub fn has_source(&self, row: u16) -> bool {
         self.drawn.has_source.get(usize::from(row)) == Some(&true)
+    }
+
+    /// The lowest visible row that shows something of a source, or else the lowest of all.
+    pub(super) fn last_row(&self) -> Option<u16> {
+        let rows = (0..self.drawn.rows.len() as u16).rev();
+        let shown = rows.filter(|row| self.drawn.rows[usize::from(*row)].is_some());
+        let mut shown = shown.peekable();
+        let last = shown.peek().copied();
+        shown.find(|row| self.has_source(*row)).or(last)
     }
 
     /// Scrolls that the next frame resolves, in order.

@@ -3,8 +3,8 @@
 use super::command::{self, Command};
 use super::{
     budget, completion, copy, editor, iterations, list, login, models, overlay, permission,
-    questions, queue, rule, scroll, search, sessions, settings, shell, stop, themes, tree, trials,
-    undo,
+    questions, queue, rule, scroll, search, selecting, sessions, settings, shell, stop, themes,
+    tree, trials, undo,
 };
 use crate::agent::NoticeLevel;
 use crate::app::action::{Action, Scope};
@@ -38,7 +38,8 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
         return queue::send(app, vec![Content::text(prompt)]);
     }
     // Ctrl+C is for copying while something is selected, as elsewhere; it was copied already.
-    let was_selected = app.transcript.deselect();
+    let selects = matches!(app.overlays.last(), Some(Overlay::Selecting(_)));
+    let was_selected = !selects && app.transcript.deselect();
     if was_selected && action == Some(Action::Interrupt) {
         let key = app.key(Action::Interrupt);
         app.say(
@@ -209,6 +210,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             return tree::act(app, action, argument);
         }
         Action::Search => return search::open(app, argument),
+        Action::SelectText => selecting::open(app),
         Action::CopyReply | Action::CopyList => return copy::act(app, action),
         Action::ToggleOutput
         | Action::ToggleThinking

@@ -16,6 +16,7 @@ mod mouse;
 mod copy;
 mod open;
 mod search;
+mod selecting;
 mod overlay;
 mod list;
 mod refusal;

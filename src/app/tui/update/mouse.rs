@@ -3,7 +3,7 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::{completion, overlay, sessions};
+use super::{completion, overlay, selecting, sessions};
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -44,6 +44,9 @@ fn name_word(app: &mut App, at: (u16, u16)) {
 }
 
 fn press(app: &mut App, at: (u16, u16)) {
+    if let Some(Overlay::Selecting(_)) = app.overlays.last() {
+        selecting::close(app);
+    }
     let unit = match app.pointer.press(app.now, at) {
         1 => Unit::Character,
         2 => Unit::Word,
@@ -157,7 +160,8 @@ fn release(app: &mut App, at: (u16, u16)) -> Vec<Effect> {
 fn wheel(app: &mut App, rows: i32) {
     let (by, end) = (rows as isize, app.areas.list_end);
     let over = app.overlays.last_mut();
-    let Some(overlay) = over.filter(|it| !matches!(it, Overlay::Search(_))) else {
+    let Some(overlay) = over.filter(|it| !matches!(it, Overlay::Search(_) | Overlay::Selecting(_)))
+    else {
         return app.transcript.scroll(ScrollBy::Rows(rows));
     };
     if let Some(pager) = overlay.pager() {

@@ -1,8 +1,8 @@
 //! Keys, pastes and choices while something lies over the screen.
 
 use super::{
-    copy, iterations, list, login, models, permission, search, sessions, settings, stop, themes,
-    tree, trials, undo,
+    copy, iterations, list, login, models, permission, search, selecting, sessions, settings, stop,
+    themes, tree, trials, undo,
 };
 use crate::agent::{ContextUsage, Leaving};
 use crate::app::action::Action;
@@ -50,6 +50,10 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
             list::press(app, press, action.map(turned_around), choose)
         }
         Some(Overlay::Search(_)) => search::press(app, press, action),
+        Some(Overlay::Selecting(_)) => {
+            selecting::press(app, press, action);
+            Vec::new()
+        }
         Some(Overlay::Copy(_)) => list::press(app, press, action, choose),
         Some(Overlay::Tree(_)) => tree::press(app, press, action),
         Some(Overlay::Opening(_)) => sessions::press_opening(app, press, action),

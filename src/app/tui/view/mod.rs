@@ -22,6 +22,7 @@ mod tree;
 mod undo;
 mod copy;
 mod search;
+mod selecting;
 mod comparison;
 mod models;
 mod themes;

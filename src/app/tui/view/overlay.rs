@@ -8,7 +8,7 @@ use super::line::StyledLine;
 use super::popup::{PopupDrawn, box_columns, draw_pager, draw_text, open};
 use super::{
     comparison, context, copy, history, iterations, login, models, opening, question, search,
-    session_facts, sessions, settings, stats, themes, tree, undo,
+    selecting, session_facts, sessions, settings, stats, themes, tree, undo,
 };
 use crate::app::action::Action;
 use crate::app::humanize::plural;
@@ -59,6 +59,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
         Overlay::Rewind(list) => undo::draw_rewind(app, list, area, buffer),
         Overlay::HistorySearch(picker) => history::draw(app, picker, area, buffer),
         Overlay::Search(bar) => search::draw(app, bar, area, buffer),
+        Overlay::Selecting(mode) => selecting::draw(app, *mode, area, buffer),
         Overlay::Copy(list) => copy::draw(app, list, area, buffer),
         Overlay::Models(models) => models::draw(app, models, area, buffer),
         Overlay::Settings(list) => settings::draw(app, list, area, buffer),

@@ -108,10 +108,14 @@ impl Plan {
         if let Some(over) = &over {
             (areas.list, areas.list_top, areas.list_end) = (over.list, over.top, over.end);
         }
+        let selects = drawn.caret_at.map(|(x, y)| {
+            let right = room.width.saturating_sub(1);
+            (room.x + x.min(right), room.y + y)
+        });
         ScreenDrawn {
             areas,
             transcript: drawn,
-            cursor: over.map_or(caret, |over| over.caret),
+            cursor: over.map_or(caret, |over| over.caret.or(selects)),
         }
     }
 }

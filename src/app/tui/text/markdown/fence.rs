@@ -1,9 +1,15 @@
 //! Code blocks: what a fence says, and what a line of code looks like.
 
+use ratatui::style::{Color, Style};
+
+use super::chunk::{Chunk, CodeLines};
+use super::container::{self, Container};
 use crate::app::sanitize::visible_line;
 use crate::app::tui::text::RenderContext;
-use crate::app::tui::text::row::{Line, Row};
+use crate::app::tui::text::code::{HighlightCache, mark_code};
+use crate::app::tui::text::row::{Fill, Line, Row};
 use crate::app::tui::text::width::width;
+use crate::app::tui::text::wrap::{Break, Prefix, wrap};
 
 /// Blanks that may stand before a fence.
 const MAX_INDENT: usize = 3;
@@ -46,8 +52,97 @@ impl OpenCode {
         }
     }
 
+    /// Writes its lines; answers how far an outermost block has complete ones.
+    pub fn write(&self, target: &mut CodeTarget<'_>) -> Option<CodeLines> {
+        let rows_before = target.rows.len();
+        let unfinished = target.chunk.open && !self.text.ends_with('\n');
+        let complete = self.text.matches('\n').count();
+        let lines = self.text.strip_suffix('\n').unwrap_or(&self.text);
+        // A block without any line is a row, too.
+        let is_nothing_new = lines.is_empty() && complete == 0 && self.lines_before > 0;
+        let count = if is_nothing_new { 0 } else { usize::MAX };
+        for (number, line) in lines.split('\n').enumerate().take(count) {
+            let open = unfinished && number == complete;
+            if open && self.may_end_with(line, target.chunk.source) {
+                break;
+            }
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            self.write_line(target, number, line, open);
+        }
+        self.complete_lines(target, complete, rows_before)
+    }
+
+    /// Writes line `number` of the chunk's part of it; the colors of one that is `open`, and can still
+    /// grow, are not looked for.
+    fn write_line(&self, target: &mut CodeTarget<'_>, number: usize, line: &str, open: bool) {
+        let (context, chunk) = (target.context, target.chunk);
+        let style = context.theme.code_block;
+        let clean = visible_line(line);
+        let start = *self.lines.get(number).unwrap_or(&self.byte);
+        let number = self.lines_before + number;
+        if !open {
+            let key = (context.cell, self.block);
+            target
+                .highlights
+                .queue_line(key, &self.language, number, &clean);
+        }
+        let mut before = container::prefix(context, target.containers).first;
+        let fill_from = width(&before.text);
+        // Code without a ground of its own has an edge.
+        if matches!(style.bg, None | Some(Color::Reset)) {
+            before.push("│", context.theme.faint);
+        }
+        before.push("  ", Style::new());
+        // A tab that is cut by the fence's indentation is longer here than in the source.
+        let rest = chunk.source[start..].lines().next();
+        let end = start + line.len().min(rest.map_or(0, str::len));
+        let at = |byte: usize| (chunk.base + byte) as u32;
+        let text = if chunk.source.get(start..end) == Some(line) {
+            Line::visible(line, style, at(start))
+        } else {
+            Line::from_source(&clean, style, at(start)..at(end))
+        };
+        let from_row = target.rows.len();
+        let columns = context.columns;
+        let mark = style.patch(context.theme.faint);
+        let prefix = Prefix::hanging(before, &text.text, mark, columns);
+        wrap(&text, &prefix, columns, Break::Code, target.rows);
+        let rows = &mut target.rows[from_row..];
+        let fill = Fill::new(style, fill_from, columns);
+        mark_code(rows, self.block, number, fill);
+        if let (0, [row]) = (number, rows) {
+            label(context, &self.language, row);
+        }
+    }
+
+    /// How far it has complete lines.
+    fn complete_lines(
+        &self,
+        target: &CodeTarget<'_>,
+        complete: usize,
+        rows_before: usize,
+    ) -> Option<CodeLines> {
+        let last_line = complete.checked_sub(1).and_then(|at| self.lines.get(at));
+        let start = *last_line.unwrap_or(&self.byte);
+        // Behind the last line of code, and behind the fence that follows it.
+        let rest = &target.chunk.source.as_bytes()[start..];
+        let mut line_ends = memchr::memchr_iter(b'\n', rest);
+        let (end, closed) = (line_ends.next(), line_ends.next());
+        let rows = if complete == 0 {
+            rows_before
+        } else {
+            target.rows.len()
+        };
+        Some(CodeLines {
+            count: complete,
+            is_closed: closed.is_some(),
+            byte: start + closed.or(end)? + 1,
+            rows,
+        })
+    }
+
     /// Whether a line of it that is not complete may become its end, in a chunk with this `source`.
-    pub fn may_end_with(&self, line: &str, source: &str) -> bool {
+    fn may_end_with(&self, line: &str, source: &str) -> bool {
         let mark = source.as_bytes()[self.byte];
         let trimmed = line.trim_start_matches(' ');
         self.is_fenced
@@ -57,8 +152,17 @@ impl OpenCode {
     }
 }
 
+/// What code is written on.
+pub struct CodeTarget<'a> {
+    pub context: &'a RenderContext<'a>,
+    pub chunk: &'a Chunk<'a>,
+    pub containers: &'a mut [Container],
+    pub highlights: &'a mut HighlightCache,
+    pub rows: &'a mut Vec<Row>,
+}
+
 /// Puts the language at the right end of the block's first row, if there is room.
-pub fn label(context: &RenderContext<'_>, language: &str, row: &mut Row) {
+fn label(context: &RenderContext<'_>, language: &str, row: &mut Row) {
     let name = visible_line(language);
     let used = width(&row.text);
     let need = width(&name) + 1;

@@ -7,6 +7,7 @@ mod stream;
 mod chunk;
 mod container;
 mod writer;
+mod inline;
 mod fence;
 mod table;
 mod code_blocks;

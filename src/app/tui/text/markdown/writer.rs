@@ -6,14 +6,15 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use ratatui::style::Style;
 
-use super::chunk::{BlockStart, Chunk, CodeLines, RenderOutput};
+use super::chunk::{BlockStart, Chunk, RenderOutput};
 use super::container::{self, Container};
-use super::fence::{OpenCode, label, language};
+use super::fence::{CodeTarget, OpenCode, language};
+use super::inline::inside_ticks;
 use super::table::Table;
 use crate::app::sanitize::{visible, visible_line};
 use crate::app::tui::text::RenderContext;
-use crate::app::tui::text::code::{HighlightCache, mark_code};
-use crate::app::tui::text::row::{Fill, Line, Row, end_of};
+use crate::app::tui::text::code::HighlightCache;
+use crate::app::tui::text::row::{Line, Row, end_of};
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
 
@@ -68,7 +69,7 @@ struct Writer<'a, 'b> {
     line: Line,
     containers: Vec<Container>,
     styles: Vec<Style>,
-    links: Vec<(String, usize)>,
+    links: Vec<OpenLink>,
     /// The next number of each list around, none for bullets.
     lists: Vec<Option<u64>>,
     code: Option<OpenCode>,
@@ -78,6 +79,15 @@ struct Writer<'a, 'b> {
     depth: usize,
     gap: bool,
     out: RenderOutput,
+}
+
+/// A link whose text is being written.
+struct OpenLink {
+    url: String,
+    /// Byte of the line at which its text begins.
+    text: usize,
+    /// Where it stands in the chunk.
+    range: Range<usize>,
 }
 
 impl Writer<'_, '_> {
@@ -99,20 +109,18 @@ impl Writer<'_, '_> {
                 None => self.inline(&text, self.style(), &range),
             },
             Event::Code(text) => {
-                // Without its ticks.
-                let ticks = self.chunk.source[range.clone()].find(&*text).unwrap_or(0);
-                let inside = range.start + ticks..(range.start + ticks + text.len()).min(range.end);
-                self.inline(&text, self.patched(self.context.theme.code), &inside);
+                let style = self.patched(self.context.theme.code);
+                for (part, inside) in inside_ticks(self.chunk.source, &text, &range) {
+                    self.inline(&part, style, &inside);
+                }
             }
             Event::InlineMath(text) => self.math("$", &text, &range),
             Event::DisplayMath(text) => self.math("$$", &text, &range),
             Event::Html(text) => {
                 // A block comes line by line.
-                self.inline(
-                    text.trim_end_matches(['\n', '\r']),
-                    self.context.theme.dim,
-                    &range,
-                );
+                let line = text.trim_end_matches(['\n', '\r']);
+                let end = (range.start + line.len()).min(range.end);
+                self.inline(line, self.context.theme.dim, &(range.start..end));
                 self.flush();
             }
             Event::InlineHtml(text) => match &*text {
@@ -240,10 +248,10 @@ impl Writer<'_, '_> {
             Tag::Emphasis => self.push_style(theme.emphasis),
             Tag::Strong => self.push_style(theme.strong),
             Tag::Strikethrough => self.push_style(theme.strike),
-            Tag::Link { dest_url, .. } => self.begin_link(dest_url.into_string()),
+            Tag::Link { dest_url, .. } => self.begin_link(dest_url.into_string(), range),
             Tag::Image { dest_url, .. } => {
                 self.inline("▣ ", theme.dim, &(range.start..range.start));
-                self.begin_link(dest_url.into_string());
+                self.begin_link(dest_url.into_string(), range);
             }
             _ => {}
         }
@@ -304,102 +312,52 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn begin_link(&mut self, url: String) {
-        self.links.push((url, self.line.text.len()));
+    fn begin_link(&mut self, url: String, range: &Range<usize>) {
+        self.links.push(OpenLink {
+            url,
+            text: self.line.text.len(),
+            range: range.clone(),
+        });
         self.push_style(self.context.theme.link);
     }
 
     fn end_link(&mut self) {
-        let Some((url, start)) = self.links.pop() else {
+        let Some(link) = self.links.pop() else {
             return;
         };
-        let text = self.line.text.get(start..).unwrap_or_default();
-        let url = visible_line(&url).into_owned();
+        let text = self.line.text.get(link.text..).unwrap_or_default();
+        let url = visible_line(&link.url).into_owned();
         let shown = url.strip_prefix("mailto:").unwrap_or(&url);
-        if !url.is_empty() && text != shown && text != url {
-            let style = self.context.theme.link_url;
-            self.line.push(&format!(" ({url})"), style);
+        if url.is_empty() || text == shown || text == url {
+            return;
         }
+        let style = self.context.theme.link_url;
+        self.line.push(" (", style);
+        let raw = &self.chunk.source[link.range.clone()];
+        match raw.rfind(&link.url).filter(|_| url == link.url) {
+            Some(at) => {
+                let at = link.range.start + at;
+                self.inline(&url, style, &(at..at + url.len()));
+            }
+            None => self.line.push(&url, style),
+        }
+        self.line.push(")", style);
     }
 
     fn write_code(&mut self) {
         let Some(code) = self.code.take() else { return };
         self.out.code_blocks += 1;
-        let rows_before = self.rows.len();
-        let unfinished = self.chunk.open && !code.text.ends_with('\n');
-        let complete = code.text.matches('\n').count();
-        let lines = code.text.strip_suffix('\n').unwrap_or(&code.text);
-        // A block without any line is a row, too.
-        let is_nothing_new = lines.is_empty() && complete == 0 && code.lines_before > 0;
-        let count = if is_nothing_new { 0 } else { usize::MAX };
-        for (number, line) in lines.split('\n').enumerate().take(count) {
-            let open = unfinished && number == complete;
-            if open && code.may_end_with(line, self.chunk.source) {
-                break;
-            }
-            let line = line.strip_suffix('\r').unwrap_or(line);
-            self.code_line(&code, number, line, open);
-        }
-        self.gap = true;
-        if self.depth == 0 && code.is_fenced {
-            self.note_code(&code, complete, rows_before);
-        }
-    }
-
-    /// Writes line `number` of the chunk's part of a code block; the colors of one that is `open`, and
-    /// can still grow, are not looked for.
-    fn code_line(&mut self, code: &OpenCode, number: usize, line: &str, open: bool) {
-        let style = self.context.theme.code_block;
-        let clean = visible_line(line);
-        let start = *code.lines.get(number).unwrap_or(&code.byte);
-        let number = code.lines_before + number;
-        if !open {
-            let key = (self.context.cell, code.block);
-            self.highlights
-                .queue_line(key, &code.language, number, &clean);
-        }
-        let mut before = self.prefix().first;
-        before.push("  ", Style::new());
-        // A tab that is cut by the fence's indentation is longer here than in the source.
-        let rest = self.chunk.source[start..].lines().next();
-        let end = start + line.len().min(rest.map_or(0, str::len));
-        let text = if self.chunk.source.get(start..end) == Some(line) {
-            Line::visible(line, style, self.byte(start))
-        } else {
-            Line::from_source(&clean, style, self.source(&(start..end)))
+        let mut target = CodeTarget {
+            context: self.context,
+            chunk: self.chunk,
+            containers: &mut self.containers,
+            highlights: self.highlights,
+            rows: self.rows,
         };
-        let from_row = self.rows.len();
-        let fill_from = width(&before.text) - 2;
-        let columns = self.context.columns;
-        let mark = style.patch(self.context.theme.faint);
-        let prefix = Prefix::hanging(before, &text.text, mark, columns);
-        wrap(&text, &prefix, columns, Break::Code, self.rows);
-        let rows = &mut self.rows[from_row..];
-        let fill = Fill::new(style, fill_from, columns);
-        mark_code(rows, code.block, number, fill);
-        if let (0, [row]) = (number, rows) {
-            label(self.context, &code.language, row);
-        }
-    }
-
-    /// Notes how far an outermost code block has complete lines.
-    fn note_code(&mut self, code: &OpenCode, complete: usize, rows_before: usize) {
-        let last_line = complete.checked_sub(1).and_then(|at| code.lines.get(at));
-        let start = *last_line.unwrap_or(&code.byte);
-        // Behind the last line of code, and behind the fence that follows it.
-        let mut line_ends = memchr::memchr_iter(b'\n', &self.chunk.source.as_bytes()[start..]);
-        let (end, closed) = (line_ends.next(), line_ends.next());
-        if let (Some(end), Some(last)) = (closed.or(end), &mut self.out.last_block) {
-            last.code = Some(CodeLines {
-                count: complete,
-                is_closed: closed.is_some(),
-                byte: start + end + 1,
-                rows: if complete == 0 {
-                    rows_before
-                } else {
-                    self.rows.len()
-                },
-            });
+        let lines = code.write(&mut target);
+        self.gap = true;
+        if let (0, true, Some(last)) = (self.depth, code.is_fenced, &mut self.out.last_block) {
+            last.code = lines.or(last.code);
         }
     }
 

@@ -7,12 +7,11 @@ use ratatui::layout::Rect;
 use super::cache::TranscriptCache;
 use super::find;
 use super::rows::CellRows;
-use super::select::{self, Selector};
+use super::select::{self, Resolved, Selector};
 use crate::app::tui::text::{Opens, Row};
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{
-    Anchor, CellBody, Drawn, Neighbor, Position, RowRef, ScrollBy, Transcript, cell_at, page_of,
-    place_of,
+    Anchor, Drawn, Neighbor, Position, RowRef, ScrollBy, Transcript, cell_at, page_of, place_of,
 };
 
 /// How many cells before the end of what is there the next page is read.
@@ -44,33 +43,34 @@ pub fn draw(
         unread: None,
         waiting: Vec::new(),
     };
+    let selected = if transcript.has_selection() {
+        frame.selector().resolve()
+    } else {
+        Resolved::default()
+    };
     let (top, follows) = frame.resolve();
+    let (top, follows) = frame.keep_in_sight(selected.caret_row, (top, follows));
     let rows = frame.visible(top);
     frame.look_ahead(&rows);
     let mut drawn = frame.report(top, follows, rows);
+    drawn.caret_at = selected
+        .caret
+        .and_then(|caret| frame.selector().caret_at(caret, &drawn.rows));
+    let marked = selected.selection.and_then(|it| frame.selector().mark(it));
     paint(cache, &drawn.rows, area, buffer);
     if let Some(search) = transcript.search() {
-        find::paint(
-            transcript,
-            search,
-            cache,
-            &drawn.rows,
-            (area, theme),
-            buffer,
-        );
+        let rows = &drawn.rows;
+        find::paint(transcript, search, cache, rows, (area, theme), buffer);
     }
-    if transcript.has_selection() {
-        let mut selector = Selector {
-            transcript,
-            cache,
-            theme,
-        };
-        (drawn.selection, drawn.copied, drawn.named) = selector.resolve();
-        let marked = drawn.selection.and_then(|it| selector.mark(it));
-        if let Some(marked) = marked {
-            select::paint(cache, marked, &drawn.rows, (area, theme), buffer);
-        }
+    if let Some(marked) = marked {
+        select::paint(cache, marked, &drawn.rows, (area, theme), buffer);
     }
+    if let Some((x, y)) = drawn.caret_at.filter(|(x, _)| *x < area.width) {
+        let cell = Rect::new(area.x + x, area.y + y, 1, 1);
+        buffer.set_style(cell, theme.pill);
+    }
+    (drawn.selection, drawn.copied) = (selected.selection, selected.copied);
+    (drawn.named, drawn.caret) = (selected.named, selected.caret);
     cache.end(transcript);
     drawn
 }
@@ -96,9 +96,9 @@ pub(super) fn paint(
     }
 }
 
-struct Frame<'a> {
+pub(super) struct Frame<'a> {
     cache: &'a mut TranscriptCache,
-    transcript: &'a Transcript,
+    pub(super) transcript: &'a Transcript,
     theme: &'a Theme,
     height: usize,
     /// The page that is needed next.
@@ -118,12 +118,35 @@ enum Down {
 
 impl Frame<'_> {
     /// A page is needed to go on with `by`.
-    fn wait(&mut self, page: usize, by: ScrollBy) {
+    pub(super) fn wait(&mut self, page: usize, by: ScrollBy) {
         self.unread = Some(page);
         self.waiting = vec![by];
     }
 
-    fn rows_of(&mut self, cell: usize) -> &CellRows {
+    fn selector(&mut self) -> Selector<'_> {
+        Selector {
+            transcript: self.transcript,
+            cache: self.cache,
+            theme: self.theme,
+        }
+    }
+
+    /// Scrolls as far as it takes to see a row, which the last one, covered by a line of keys, does not
+    /// show.
+    fn keep_in_sight(&mut self, row: Option<RowRef>, view: (RowRef, bool)) -> (RowRef, bool) {
+        let Some(row) = row else { return view };
+        let shown = self.visible(view.0);
+        let last = shown.len().saturating_sub(1).max(1);
+        if shown.iter().take(last).any(|at| *at == Some(row)) {
+            return view;
+        }
+        if row < view.0 {
+            return (row, false);
+        }
+        (self.up(row, self.height.saturating_sub(2)).0, false)
+    }
+
+    pub(super) fn rows_of(&mut self, cell: usize) -> &CellRows {
         self.cache.lay_out(self.transcript, self.theme, cell)
     }
 
@@ -223,56 +246,6 @@ impl Frame<'_> {
             return top;
         }
         self.up(at, self.height / 3).0
-    }
-
-    fn prompt_above(&mut self, top: RowRef) -> RowRef {
-        let mut at = top.cell;
-        loop {
-            match self.transcript.before(at) {
-                Neighbor::Cell(before) => at = before,
-                Neighbor::Unread(page) if !self.transcript.pages()[page].has_prompt => {
-                    at = cell_at(page, 0);
-                    continue;
-                }
-                Neighbor::Unread(page) => {
-                    self.wait(page, ScrollBy::PreviousPrompt);
-                    return top;
-                }
-                Neighbor::None => return RowRef::top_of(at),
-            }
-            if let Some(prompt) = self.prompt_top(at) {
-                return prompt;
-            }
-        }
-    }
-
-    fn prompt_below(&mut self, top: RowRef) -> Option<RowRef> {
-        let mut at = top.cell + 1;
-        loop {
-            match self.transcript.at_or_after(at) {
-                Neighbor::Cell(cell) => match self.prompt_top(cell) {
-                    Some(prompt) => return Some(prompt),
-                    None => at = cell + 1,
-                },
-                Neighbor::Unread(page) if !self.transcript.pages()[page].has_prompt => {
-                    at = cell_at(page + 1, 0);
-                }
-                Neighbor::Unread(page) => {
-                    self.wait(page, ScrollBy::NextPrompt);
-                    return Some(top);
-                }
-                Neighbor::None => return None,
-            }
-        }
-    }
-
-    /// The first row of a prompt, if `cell` is one.
-    fn prompt_top(&mut self, cell: usize) -> Option<RowRef> {
-        let body = &self.transcript.cell(cell)?.body;
-        matches!(body, CellBody::User { .. }).then(|| RowRef {
-            cell,
-            row: self.rows_of(cell).gap() as u32,
-        })
     }
 
     fn walk(&mut self, top: Option<RowRef>, rows: i32) -> Option<RowRef> {

@@ -5,7 +5,9 @@ mod heights;
 mod standing;
 mod cache;
 mod draw;
+mod prompts;
 mod select;
+mod caret;
 mod find;
 mod print;
 

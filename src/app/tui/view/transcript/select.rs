@@ -10,21 +10,37 @@ use ratatui::style::Style;
 use super::cache::TranscriptCache;
 use super::rows::CellRows;
 use crate::app::tui::text::copying::{CopyForm, SelectedRows};
+use crate::app::tui::text::width::graphemes;
 use crate::app::tui::text::{Row, width};
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{
-    Cell, CellBody, Copied, Neighbor, Place, Pointing, RowRef, Selection, Spot, Stretch,
+    Caret, Cell, CellBody, Copied, Neighbor, Place, Pointing, RowRef, Selection, Spot, Stretch,
     Transcript, Unit, cell_at,
 };
 
 /// A row and a byte of its text.
-type At = (RowRef, u32);
+pub(super) type At = (RowRef, u32);
 
 /// What is selected, by the rows that are laid out now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marked {
     from: At,
     to: At,
+}
+
+/// What came of the steps of selecting.
+#[derive(Debug, Default)]
+pub struct Resolved {
+    /// What is selected now.
+    pub selection: Option<Selection>,
+    /// What is to be copied.
+    pub copied: Option<Copied>,
+    /// The word that was pointed at.
+    pub named: Option<String>,
+    /// Where the keys select.
+    pub caret: Option<Caret>,
+    /// The row that the caret has moved to.
+    pub caret_row: Option<RowRef>,
 }
 
 /// Resolves what is selected.
@@ -35,11 +51,11 @@ pub struct Selector<'a> {
 }
 
 impl Selector<'_> {
-    /// Takes the steps since the last frame: what is selected now, what is to be copied, and the word
-    /// that was pointed at.
-    pub fn resolve(&mut self) -> (Option<Selection>, Option<Copied>, Option<String>) {
+    /// Takes the steps since the last frame.
+    pub fn resolve(&mut self) -> Resolved {
         let selecting = self.transcript.selecting();
         let (mut selection, mut copied, mut named) = (selecting.selection, None, None);
+        let (mut caret, mut moved) = (selecting.caret, false);
         for step in &selecting.steps {
             match *step {
                 Pointing::Begin(spot, unit) => {
@@ -57,19 +73,68 @@ impl Selector<'_> {
                     }
                 }
                 Pointing::Name(spot) => {
-                    let word = self.stretch(spot, Unit::Word).and_then(|word| {
-                        self.copy(Selection {
-                            anchor: word,
-                            head: word,
-                            unit: Unit::Word,
-                        })
+                    named = spot.row.and_then(|at| {
+                        let row = self.rows(at.cell).get(at.row as usize)?;
+                        let byte = row.at_column(usize::from(spot.column)).start;
+                        self.name(at, byte)
                     });
-                    named = word.map(|word| word.text);
                 }
                 Pointing::Copy => copied = selection.and_then(|selection| self.copy(selection)),
+                Pointing::Put(spot) => caret = spot.row.and_then(|row| self.caret_on(row)),
+                Pointing::Go(motion) => {
+                    moved = true;
+                    caret = caret.and_then(|caret| self.go(caret, motion));
+                }
+                Pointing::Mark(unit) => caret = caret.map(|caret| Self::mark_from(caret, unit)),
+                Pointing::Swap => {
+                    moved = true;
+                    caret = caret.and_then(|caret| self.swapped(caret).or(Some(caret)));
+                }
+                Pointing::NameHere => {
+                    let here = caret.map(|caret| self.locate(caret.at));
+                    named = here.and_then(|(row, byte)| self.name(row, byte));
+                }
+                Pointing::Finish => {
+                    selection = caret.take().and_then(|caret| {
+                        let line = (caret.at, Unit::Line);
+                        let mark = Some(caret.mark.unwrap_or(line));
+                        self.selected_by(Caret { mark, ..caret })
+                    });
+                    copied = selection.and_then(|selection| self.copy(selection));
+                }
+            }
+            if let Some(caret) = caret {
+                selection = self.selected_by(caret);
             }
         }
-        (selection, copied, named)
+        let caret_row = caret.map(|caret| self.locate(caret.at).0);
+        Resolved {
+            selection,
+            copied,
+            named,
+            caret,
+            caret_row: caret_row.filter(|_| moved),
+        }
+    }
+
+    /// The word at a byte of a row.
+    fn name(&mut self, row: RowRef, byte: u32) -> Option<String> {
+        let word = self.stretch_at(row, byte, Unit::Word)?;
+        let selection = Selection {
+            anchor: word,
+            head: word,
+            unit: Unit::Word,
+        };
+        self.copy(selection).map(|word| word.text)
+    }
+
+    /// The column and row of the screen that a caret stands at.
+    pub fn caret_at(&mut self, caret: Caret, rows: &[Option<RowRef>]) -> Option<(u16, u16)> {
+        let (row, byte) = self.locate(caret.at);
+        let y = rows.iter().position(|at| *at == Some(row))?;
+        let row = self.rows(row.cell).get(row.row as usize)?;
+        let x = row.text.get(..byte as usize).map_or(0, width);
+        Some((x as u16, y as u16))
     }
 
     /// What of the rows as they are now is selected.
@@ -82,7 +147,7 @@ impl Selector<'_> {
         (from < to).then_some(Marked { from, to })
     }
 
-    fn rows(&mut self, cell: usize) -> &CellRows {
+    pub(super) fn rows(&mut self, cell: usize) -> &CellRows {
         self.cache.lay_out(self.transcript, self.theme, cell)
     }
 
@@ -91,18 +156,28 @@ impl Selector<'_> {
         let Some(at) = spot.row else {
             return self.end().map(|end| Stretch { from: end, to: end });
         };
-        let row = self.rows(at.cell).get(at.row as usize)?.clone();
+        let row = self.rows(at.cell).get(at.row as usize)?;
         let byte = row.at_column(usize::from(spot.column));
+        self.stretch_at(at, byte.start, unit)
+    }
+
+    /// The same at a byte of a row's text.
+    pub(super) fn stretch_at(&mut self, at: RowRef, byte: u32, unit: Unit) -> Option<Stretch> {
+        let row = self.rows(at.cell).get(at.row as usize)?.clone();
         let end = row.text.len() as u32;
         let range = match unit {
-            Unit::Character => byte,
+            Unit::Character => {
+                let rest = row.text.get(byte as usize..).unwrap_or_default();
+                let first = graphemes(rest).next().map_or(0, |(first, _)| first.len());
+                byte..byte + first as u32
+            }
             _ if !row.has_source() => match unit {
-                Unit::Word => word(&row.text, byte.start),
+                Unit::Word => word(&row.text, byte),
                 _ => 0..end,
             },
             unit => {
                 let cell = self.transcript.cell(at.cell)?;
-                return self.of_source(at.cell, unit, row.source_at(byte.start), &cell.source());
+                return self.of_source(at.cell, unit, row.source_at(byte), &cell.source());
             }
         };
         let place = |byte| self.place(at, &row, byte);
@@ -141,7 +216,7 @@ impl Selector<'_> {
         }
     }
 
-    fn place(&self, at: RowRef, row: &Row, byte: u32) -> Place {
+    pub(super) fn place(&self, at: RowRef, row: &Row, byte: u32) -> Place {
         Place {
             at,
             byte,
@@ -183,7 +258,7 @@ impl Selector<'_> {
     }
 
     /// Where a place is in the rows as they are now.
-    fn locate(&mut self, place: Place) -> At {
+    pub(super) fn locate(&mut self, place: Place) -> At {
         let now = self.cache.width;
         let rows = self.rows(place.at.cell);
         if let Some(row) = rows.get(place.at.row as usize)

@@ -1,0 +1,72 @@
+//! Where text within a line stands in the source, when the parser says it only in part.
+
+use std::ops::Range;
+
+/// The text of a code span that stands at `range` of `source`, without its ticks: part by part, each
+/// with the bytes it stands at. The parser makes spaces of line ends, and leaves out what a quote or an
+/// item has before the next line.
+pub fn inside_ticks(source: &str, text: &str, range: &Range<usize>) -> Vec<(String, Range<usize>)> {
+    let raw = &source[range.clone()];
+    let ticks = raw.len() - raw.trim_start_matches('`').len();
+    let inside = range.start + ticks..range.end.saturating_sub(ticks).max(range.start + ticks);
+    let whole = || vec![(text.to_owned(), inside.clone())];
+    let mut parts: Vec<(String, Range<usize>)> = Vec::new();
+    let mut at = inside.start;
+    if source[inside.clone()].starts_with(' ') && !text.starts_with(' ') {
+        at += 1;
+    }
+    for c in text.chars() {
+        let Some(next) = source[at..inside.end].chars().next() else {
+            return whole();
+        };
+        let (part, end) = match next {
+            next if next == c => (None, at + next.len_utf8()),
+            '\n' | '\r' if c == ' ' => (Some(at), line_start(source, at, inside.end)),
+            '\\' if source[at + 1..inside.end].starts_with(c) => (Some(at), at + 1 + c.len_utf8()),
+            _ => return whole(),
+        };
+        match (part, parts.last_mut()) {
+            (None, Some((text, range))) if range.end == at && text.len() == range.len() => {
+                text.push(c);
+                range.end = end;
+            }
+            _ => parts.push((c.to_string(), at..end)),
+        }
+        at = end;
+    }
+    parts
+}
+
+/// Where the text of the line begins that follows the line end at `at`.
+fn line_start(source: &str, at: usize, end: usize) -> usize {
+    let rest = &source[at..end];
+    let line_end = if rest.starts_with("\r\n") { 2 } else { 1 };
+    let rest = &rest[line_end..];
+    let text = rest.trim_start_matches([' ', '\t', '>']);
+    at + line_end + rest.len() - text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_code_spans_are_found() {
+        let cases: [(&str, &str, &[(&str, &str)]); 6] = [
+            ("`ab`", "ab", &[("ab", "ab")]),
+            ("`` a`b ``", "a`b", &[("a`b", "a`b")]),
+            ("` `", " ", &[(" ", " ")]),
+            ("`a\nb`", "a b", &[("a", "a"), (" ", "\n"), ("b", "b")]),
+            ("`a\n> b`", "a b", &[("a", "a"), (" ", "\n> "), ("b", "b")]),
+            ("`a\\|b`", "a|b", &[("a", "a"), ("|", "\\|"), ("b", "b")]),
+        ];
+        for (source, text, expected) in cases {
+            let parts = inside_ticks(source, text, &(0..source.len()));
+            let parts: Vec<_> = parts
+                .iter()
+                .map(|(text, range)| (text.as_str(), &source[range.clone()]))
+                .collect();
+            assert_eq!(parts, expected, "{source}");
+        }
+    }
+}

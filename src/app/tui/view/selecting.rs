@@ -1,0 +1,52 @@
+//! The line that says which keys count while text is selected with them.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::line::StyledLine;
+use super::popup::PopupDrawn;
+use crate::app::action::Action;
+use crate::app::tui::app::App;
+use crate::app::tui::overlay::SelectMode;
+use crate::app::tui::transcript::Unit;
+
+/// Draws it in the last row of `room`.
+pub fn draw(app: &App, mode: SelectMode, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+    if room.is_empty() {
+        return PopupDrawn::default();
+    }
+    let theme = &app.theme;
+    let (y, height) = (room.bottom() - 1, 1);
+    let area = Rect { y, height, ..room };
+    for x in area.x..area.right() {
+        buffer[(x, area.y)].reset();
+    }
+    buffer.set_style(area, theme.popup);
+    let dim = theme.popup.patch(theme.dim);
+    let title = match mode.unit {
+        None => " Select ",
+        Some(Unit::Line) => " Selecting lines ",
+        Some(_) => " Selecting ",
+    };
+    let key = |action| app.key(action);
+    let mut keys = vec![
+        format!("{} copies", key(Action::Submit)),
+        format!("{} closes", key(Action::Cancel)),
+    ];
+    if mode.unit.is_some() {
+        keys.push(format!("{} other end", key(Action::SelectSwap)));
+    } else {
+        keys.insert(0, format!("{} marks", key(Action::SelectMark)));
+        keys.push(format!("{} lines", key(Action::SelectLines)));
+        keys.push(format!("{} opens", key(Action::SelectOpen)));
+    }
+    let mut line = StyledLine::of(title, theme.popup_title);
+    for key in keys {
+        let part = format!("  {key}");
+        if line.width() + part.chars().count() < usize::from(area.width) {
+            line.push(part, dim);
+        }
+    }
+    line.draw(buffer, area.x, area.y, area.width);
+    PopupDrawn::default()
+}
