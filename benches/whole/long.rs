@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::model_server::{ModelServer, Reply, Script};
+use crate::model_server::Reply;
 use crate::program::Program;
 use crate::screen::Screen;
 use crate::table::Row;
@@ -24,11 +24,11 @@ pub fn measure(program: &Program) {
         reply
     };
     let words = "word ".repeat(DELTAS);
-    let server = ModelServer::start(Script::of([
+    let server = program.serve([
         lines("The end of one."),
         Reply::new().say_slowly(words, 5, 1),
         lines("The end of three."),
-    ]));
+    ]);
     let mut screen = Screen::idle(program, home.path(), Some(&server));
     let empty = process::memory(screen.pid());
     let row = |what, unit, budget| Row::of(program.name(), what, unit, budget);
@@ -36,9 +36,7 @@ pub fn measure(program: &Program) {
         return;
     }
     row("key to screen behind 50,000 lines", "ms", "p50 1, p95 2").print(letters(&mut screen, 60));
-    screen.press("go");
-    screen.rest(Duration::from_millis(100));
-    screen.press("\r");
+    screen.submit();
     if screen.wait(|text| text.contains("word word")).is_none() {
         return;
     }
@@ -68,9 +66,7 @@ pub fn measure(program: &Program) {
 
 /// Asks for the next answer and waits until all of it is there. Whether it came.
 fn ask(screen: &mut Screen, program: &Program, end: &str) -> bool {
-    screen.press("go");
-    screen.rest(Duration::from_millis(100));
-    screen.press("\r");
+    screen.submit();
     let came = screen.wait(|text| text.contains(end) && !program.is_busy(text));
     screen.rest(Duration::from_secs(1));
     came.is_some()

@@ -1,14 +1,19 @@
 //! The programs that are measured, and what each needs to talk to the scripted server.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use portable_pty::CommandBuilder;
 use serde_json::{Value, json};
 
-use crate::model_server::{ModelServer, Reply, Wire};
+use crate::model_server::{ModelServer, Recorded, Reply, Script, Wire};
+use crate::screen::Screen;
 
 /// An address where nobody listens: for what asks no model.
 const NOBODY: &str = "http://127.0.0.1:9";
+
+/// What those say who ask for a title beside the first prompt.
+const TITLE: &str = "concise, single-line task title";
 
 /// A terminal agent.
 #[derive(Clone, Debug)]
@@ -80,8 +85,8 @@ impl Program {
     /// Whether the editor is there and holds `typed`: a terminal that was not taken yet echoes too.
     pub fn holds(&self, text: &str, typed: char) -> bool {
         let lines: Vec<&str> = text.lines().collect();
-        let with = lines.iter().position(|line| line.contains(typed));
-        with.is_some_and(|at| match self.kind {
+        let with = |at: &usize| lines[*at].contains(typed);
+        (0..lines.len()).filter(with).any(|at| match self.kind {
             Kind::Tiller => lines[at].starts_with('│'),
             Kind::Codex => lines[at].starts_with('›'),
             Kind::Pi => at > 0 && lines[at - 1].starts_with('─'),
@@ -95,6 +100,37 @@ impl Program {
             Kind::Codex => ("exec_command", json!({"cmd": command})),
         };
         Reply::new().say(say).and_call(name, arguments)
+    }
+
+    /// The request of a prompt or a result with this number, which was answered.
+    pub fn request(&self, server: &ModelServer, number: usize) -> Recorded {
+        let requests = server.requests();
+        requests
+            .into_iter()
+            .filter(|request| !request.last_user().contains(TITLE))
+            .nth(number)
+            .unwrap()
+    }
+
+    /// The first request, once all of its answer was sent.
+    pub fn answered(&self, server: &ModelServer, screen: &mut Screen) -> Recorded {
+        loop {
+            let request = self.request(server, 0);
+            if request.answered.is_some() {
+                return request;
+            }
+            screen.rest(Duration::from_millis(50));
+        }
+    }
+
+    /// A server that answers it like this.
+    pub fn serve(&self, replies: impl IntoIterator<Item = Reply>) -> ModelServer {
+        let title = Reply::text("A title").when(TITLE).repeat();
+        let server = ModelServer::start(Script::of([title].into_iter().chain(replies)));
+        if !self.is_tiller() {
+            server.be_lenient();
+        }
+        server
     }
 
     /// Writes its settings below `home`, and gives the command its arguments and environment.

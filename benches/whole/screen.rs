@@ -96,6 +96,18 @@ impl Screen {
         now
     }
 
+    /// Types a prompt, and leaves some programs the time to see that it was not pasted.
+    pub fn type_prompt(&mut self) {
+        self.press("go");
+        self.rest(Duration::from_millis(400));
+    }
+
+    /// Types a prompt and sends it; the moment before it left.
+    pub fn submit(&mut self) -> Instant {
+        self.type_prompt();
+        self.press("\r")
+    }
+
     /// Waits until the screen's text passes: the moment the bytes came that made it so.
     pub fn wait(&mut self, passes: impl Fn(&str) -> bool) -> Option<Instant> {
         let deadline = Instant::now() + DEADLINE;

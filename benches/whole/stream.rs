@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model_server::{ModelServer, Reply, Script};
+use crate::model_server::Reply;
 use crate::program::Program;
 use crate::screen::Screen;
 use crate::table::Row;
@@ -19,9 +19,9 @@ const WATCH: Duration = Duration::from_secs(5);
 pub fn steady(program: &Program) {
     let home = tempfile::tempdir().unwrap();
     let text = markdown(6_500 * TOKEN);
-    let server = ModelServer::start(Script::of([Reply::new().say_slowly(text, TOKEN, 2)]));
+    let server = program.serve([Reply::new().say_slowly(text, TOKEN, 2)]);
     let mut screen = Screen::idle(program, home.path(), Some(&server));
-    screen.press("go\r");
+    screen.submit();
     let Some(_) = screen.wait(|text| text.contains("Section 1")) else {
         return;
     };
@@ -46,8 +46,7 @@ pub fn steady(program: &Program) {
         "p50 2, p95 8",
     )
     .print(letters(&mut screen, 100));
-    server.wait_answered(0);
-    let request = server.next_request(0);
+    let request = program.answered(&server, &mut screen);
     let took = request.answered.unwrap() - request.at;
     let rate = 6_500.0 / took.as_secs_f64();
     Row::of(program.name(), "... deltas/s that were really sent", "", "").print(vec![rate]);
@@ -99,10 +98,9 @@ pub fn at_once(program: &Program, runs: usize) {
 /// Wall and CPU time in ms, kB to the terminal, MB in memory after.
 fn answer(program: &Program, reply: Reply) -> Option<[f64; 4]> {
     let home = tempfile::tempdir().unwrap();
-    let server = ModelServer::start(Script::of([reply]));
+    let server = program.serve([reply]);
     let mut screen = Screen::idle(program, home.path(), Some(&server));
-    screen.press("go");
-    screen.rest(Duration::from_millis(100));
+    screen.type_prompt();
     let (cpu, bytes) = (screen.cpu(), screen.bytes);
     let pressed = screen.press("\r");
     let shown = screen.wait(|text| text.contains("The very end."))?;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::model_server::{ModelServer, Reply, Script};
+use crate::model_server::Reply;
 use crate::program::Program;
 use crate::screen::Screen;
 use crate::table::Row;
@@ -42,10 +42,10 @@ fn turns(program: &Program, what: &str, mut replies: Vec<Reply>) {
         .collect();
     std::fs::write(home.path().join("notes.txt"), lines.join("\n")).unwrap();
     replies.push(Reply::text("All of it is done."));
-    let server = ModelServer::start(Script::of(replies));
+    let server = program.serve(replies);
     let mut screen = Screen::idle(program, home.path(), Some(&server));
     let cpu = screen.cpu();
-    let pressed = screen.press("go\r");
+    let pressed = screen.submit();
     let Some(done) =
         screen.wait(|text| text.contains("All of it is done.") && !program.is_busy(text))
     else {
@@ -98,25 +98,24 @@ fn prompts(program: &Program, runs: usize, turns: usize) {
             .gate(&format!("gate {run}"))
             .say(format!(" Mark {run}."))
     });
-    let server = ModelServer::start(Script::of(work.chain(end).chain(marked)));
+    let server = program.serve(work.chain(end).chain(marked));
     let mut screen = Screen::idle(program, home.path(), Some(&server));
     let mut before = 0;
     if turns > 0 {
         before = turns + 1;
-        screen.press("go\r");
+        screen.submit();
         screen.wait(|text| text.contains("All of it is done.") && !program.is_busy(text));
         screen.rest(Duration::from_millis(500));
     }
     let (mut left, mut whole, mut shown) = (Vec::new(), Vec::new(), Vec::new());
     for run in 0..=runs {
-        screen.press("go");
-        screen.rest(Duration::from_millis(60));
+        screen.type_prompt();
         let pressed = screen.press("\r");
         let begun = format!("Begun {run}.");
         let Some(_) = screen.wait(|text| text.contains(&begun)) else {
             break;
         };
-        let request = server.next_request(before + run);
+        let request = program.request(&server, before + run);
         left.push(ms(request.began - pressed));
         whole.push(ms(request.at - pressed));
         screen.rest(Duration::from_millis(60));
@@ -190,11 +189,11 @@ pub fn abort(program: &Program, runs: usize) {
         ),
     ] {
         let home = tempfile::tempdir().unwrap();
-        let server = ModelServer::start(Script::of(replies));
+        let server = program.serve(replies);
         let mut screen = Screen::idle(program, home.path(), Some(&server));
         let (mut free, mut dead) = (Vec::new(), Vec::new());
         for run in 0..runs {
-            screen.press("go\r");
+            screen.submit();
             let begun = format!("Begun {run}.");
             if children == 0 {
                 screen.wait(|text| text.contains(&begun));
