@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         }
     };
     let server = ModelServer::start_at(script, &address);
-    server.expect_refusals();
+    server.be_lenient();
     println!("Serving {path}. In another terminal:\n");
     for (name, value) in server.env() {
         println!("export {name}={value}");

@@ -68,6 +68,11 @@ impl Program {
         matches!(self.kind, Kind::Tiller)
     }
 
+    /// How long it needs from its first frame until it takes a prompt.
+    pub fn warm_up(&self) -> Duration {
+        Duration::from_millis(if self.is_tiller() { 500 } else { 3_000 })
+    }
+
     /// Whether it reads files by commands alone.
     pub fn has_no_read(&self) -> bool {
         matches!(self.kind, Kind::Codex)

@@ -84,7 +84,7 @@ impl Screen {
     pub fn idle(program: &Program, home: &Path, server: Option<&ModelServer>) -> Self {
         let mut screen = Self::start(program, home, server);
         screen.wait(|text| !text.trim().is_empty());
-        screen.rest(Duration::from_millis(500));
+        screen.rest(program.warm_up());
         screen
     }
 
