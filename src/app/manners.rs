@@ -15,6 +15,8 @@ pub struct Manners {
     pub motion: Motion,
     /// Whether calls that only look show what they found.
     pub previews: bool,
+    /// Whether links are told to the terminal.
+    pub links: Links,
     /// Whether the conversation is appended to the normal screen instead of filling an alternate one.
     pub inline: bool,
 }
@@ -27,7 +29,33 @@ impl Default for Manners {
             progress: true,
             motion: Motion::Full,
             previews: false,
+            links: Links::Auto,
             inline: false,
+        }
+    }
+}
+
+/// Whether addresses and places in files are told to the terminal as links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Links {
+    /// To terminals that are known to take them.
+    #[default]
+    Auto,
+    /// To every terminal.
+    On,
+    /// Never.
+    Off,
+}
+
+impl FromStr for Links {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "on" => Ok(Self::On),
+            "off" => Ok(Self::Off),
+            _ => Err(format!("'{text}' is none of auto, on, off")),
         }
     }
 }

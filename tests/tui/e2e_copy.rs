@@ -82,3 +82,32 @@ fn a_click_with_ctrl_or_alt_opens_the_editor_at_the_line() {
     }
     leave(&screen);
 }
+
+/// Addresses and places in files are links in a terminal that takes them, and in no other.
+#[test]
+fn links_reach_a_terminal_that_takes_them() {
+    for (program, has_links) in [("WezTerm", true), ("other", false)] {
+        let reply = Reply::text("See `src/math.rs:2` and https://a.example/x, there it is.");
+        let (_server, sandbox) = job::stage_with(vec![reply]);
+        let wire = Wire::ALL[0];
+        let screen = Launch::new(&sandbox)
+            .args(&["-m", wire.model()])
+            .env("TERM_PROGRAM", program)
+            .size(100, 40)
+            .start();
+        screen.wait_for("claude-sonnet");
+        screen.keys("hello<enter>");
+        screen.wait_for("there it is");
+        let raw = screen.raw();
+        let sent = String::from_utf8_lossy(&raw);
+        let file = format!(
+            ";file://{}#2\x1b\\",
+            sandbox.path().join("src/math.rs").display()
+        );
+        for link in [file.as_str(), ";https://a.example/x\x1b\\"] {
+            assert_eq!(sent.contains(link), has_links, "{program}: {link:?}");
+        }
+        assert_eq!(sent.contains("\x1b]8;;\x1b\\"), has_links);
+        leave(&screen);
+    }
+}

@@ -463,3 +463,12 @@ fn code_without_a_ground_has_an_edge() {
         assert_eq!(edges, expected, "{name} {depth:?}");
     }
 }
+
+#[test]
+fn footnotes_and_formulas_are_readable() {
+    let source = "Energy[^1] is $E = mc^2$, see [^long name].\n\n$$\\frac{a}{b} \\le \\sqrt{\\alpha}$$\n\n[^1]: In **joule**,\n    as always.\n[^long name]: A book.\n\nMore.\n";
+    let expected = " Energy¹ is E = mc², see [long name].\n\n a/b ≤ √α\n\n ¹ In joule, as always.\n\n [long name] A book.\n\n More.\n";
+    assert_eq!(text(&whole(source, 60)), expected);
+    let cuts: Vec<_> = (0..source.len()).collect();
+    assert_eq!(streamed(source, &cuts, 60), whole(source, 60));
+}

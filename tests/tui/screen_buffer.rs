@@ -1,12 +1,15 @@
 //! The screen buffer against a terminal emulator: whatever is painted is what stands on the screen.
 
 use std::num::NonZero;
+use std::path::Path;
 
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 use ratatui::style::{Color, Modifier, Style};
+use tiller::app::manners::Links;
 use tiller::app::tui::screen_buffer::ScreenBuffer;
+use tiller::app::tui::text::link::{Link, LinkTable};
 
 const WIDTH: u16 = 24;
 const HEIGHT: u16 = 12;
@@ -245,4 +248,79 @@ fn no_cell_floods_the_terminal() {
     assert!(out.len() < 1_000, "{} bytes", out.len());
     let text = String::from_utf8(out).unwrap();
     assert!(text.contains("a\u{301}\u{301}") && text.contains(family));
+}
+
+/// What a terminal that knows links holds: each cell of the screen with what it leads to.
+fn linked_cells(bytes: &[u8]) -> Vec<(String, String)> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut cells = Vec::new();
+    let mut target = String::new();
+    let mut rest = &*text;
+    while let Some(c) = rest.chars().next() {
+        if let Some(order) = rest.strip_prefix("\x1b]8;") {
+            let end = order.find("\x1b\\").expect("it ends");
+            target = order[..end]
+                .split_once(';')
+                .expect("two parts")
+                .1
+                .to_owned();
+            rest = &order[end + 2..];
+        } else if let Some(order) = rest.strip_prefix("\x1b[") {
+            let end = order
+                .find(|c: char| c.is_ascii_alphabetic())
+                .expect("it ends");
+            let is_underline = order[..end].starts_with("58") || order[..end].contains(";58");
+            assert!(!is_underline, "a mark is no color: {order:?}");
+            rest = &order[end + 1..];
+        } else {
+            if !target.is_empty() {
+                cells.push((c.to_string(), target.clone()));
+            }
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    assert_eq!(target, "", "a link stays open");
+    cells
+}
+
+/// Links go out with their cells, stand when rows are scrolled, and go when something covers them.
+#[test]
+fn links_go_with_their_cells() {
+    let vars = |name: &str| (name == "TERM").then(|| "xterm-kitty".to_owned());
+    let mut table = LinkTable::new(Links::Auto, Path::new("/w"), vars);
+    let mark = table.mark(&Link::Address("https://a.example/x")).unwrap();
+    let mut screen = ScreenBuffer::new(Size::new(WIDTH, HEIGHT));
+    let mut frame = |top: u16, linked: bool, covered: bool| {
+        let buffer = screen.begin();
+        for y in top..HEIGHT {
+            buffer.set_string(0, y, format!("row {} ab日", y - top), Style::new());
+            for x in 6..10 {
+                let cell = &mut buffer[(x, y)];
+                cell.underline_color = if linked { mark } else { Color::Reset };
+            }
+        }
+        if covered {
+            for x in 0..WIDTH {
+                buffer[(x, top)].reset();
+            }
+        }
+        let mut out = Vec::new();
+        screen.finish_linked(None, &table, &mut out);
+        out
+    };
+    let first = linked_cells(&frame(0, true, false));
+    let letters: String = first.iter().map(|(letter, _)| letter.as_str()).collect();
+    assert!(letters.starts_with("ab日ab日"), "{letters}");
+    assert!(
+        first
+            .iter()
+            .all(|(_, target)| target == "https://a.example/x")
+    );
+    // Nothing of it is written again when it moves.
+    assert_eq!(linked_cells(&frame(2, true, false)), []);
+    assert_eq!(linked_cells(&frame(2, true, true)), []);
+    // The same text without its link is another.
+    let without = frame(2, false, false);
+    assert_eq!(linked_cells(&without), []);
+    assert!(String::from_utf8_lossy(&without).contains("ab"));
 }

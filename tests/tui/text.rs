@@ -129,7 +129,7 @@ fn rows_know_their_source() {
         [
             ("one two", 10..17, true),
             ("", 17..17, true),
-            ("x", 19..19, false)
+            ("x", 17..19, false)
         ]
     );
 }

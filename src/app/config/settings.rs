@@ -152,6 +152,7 @@ impl Settings {
                 progress: read.get("ui.progress")?,
                 motion: read.parsed("ui.motion", str::parse)?,
                 previews: read.get("ui.preview")?,
+                links: read.parsed("ui.links", str::parse)?,
                 inline: read.get("ui.inline")?,
             },
         })
@@ -242,7 +243,7 @@ mod tests {
     use super::super::layers;
     use super::*;
     use crate::agent::permission::{Action, Origin, Rule};
-    use crate::app::manners::Motion;
+    use crate::app::manners::{Links, Motion};
     use crate::llm::window_check;
 
     #[test]
@@ -320,6 +321,7 @@ mod tests {
             "ui.progress=false",
             "ui.motion=reduced",
             "ui.preview=true",
+            "ui.links=off",
             "ui.inline=true",
             "permission.mode=plan",
             "permission.writable=[\"/w\"]",
@@ -433,6 +435,7 @@ mod tests {
                 progress: false,
                 motion: Motion::Reduced,
                 previews: true,
+                links: Links::Off,
                 inline: true,
             },
         };

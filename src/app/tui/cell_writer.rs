@@ -6,6 +6,9 @@ use std::ops::Range;
 
 use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::{Buffer, Cell, CellWidth};
+use ratatui::style::Color;
+
+use super::text::link::LinkTable;
 
 /// Bytes of one cell; the longest emoji sequences need 40.
 const SYMBOL_BYTES: usize = 64;
@@ -37,15 +40,22 @@ pub fn bound_symbols(buffer: &mut Buffer) {
 /// Writes what differs in a row: cell by cell where all are one column wide. Otherwise everything
 /// from the first difference on, for a terminal blanks the rest of a wide character when a part of
 /// it is overwritten, and disagrees with us about how wide some emoji are.
-pub fn write_row(place: RowPlace, shown: &[Cell], next: &[Cell], out: &mut Vec<u8>) {
+pub fn write_row(
+    place: RowPlace,
+    shown: &[Cell],
+    next: &[Cell],
+    links: &LinkTable,
+    out: &mut Vec<u8>,
+) {
+    let mut out = LinkedWriter { links, out };
     if !shown.iter().chain(next).any(is_special) {
         let differs = |x: &usize| shown[*x] != next[*x];
         let cell = |x: usize| (x as u16, &next[x]);
         return match place {
-            RowPlace::Row(_) => write_cells(place, (0..next.len()).filter(differs).map(cell), out),
+            RowPlace::Row(_) => out.write(place, (0..next.len()).filter(differs).map(cell)),
             RowPlace::Current => {
                 for run in runs((0..next.len()).filter(differs)) {
-                    write_cells(place, run.map(cell), out);
+                    out.write(place, run.map(cell));
                 }
             }
         };
@@ -54,7 +64,7 @@ pub fn write_row(place: RowPlace, shown: &[Cell], next: &[Cell], out: &mut Vec<u
     // is written without line wrap as a whole.
     let wraps = matches!(place, RowPlace::Row(_));
     if wraps {
-        out.extend_from_slice(b"\x1b[?7l");
+        out.out.extend_from_slice(b"\x1b[?7l");
     }
     let mut run = Vec::new();
     let mut differs = false;
@@ -67,20 +77,20 @@ pub fn write_row(place: RowPlace, shown: &[Cell], next: &[Cell], out: &mut Vec<u
         if !differs {
             // Stands there already.
         } else if is_uncertain(cell.symbol()) {
-            write_cells(place, run.drain(..), out);
+            out.write(place, run.drain(..));
             // Nothing old may show beside it where the terminal takes it for narrower than we do.
             let mut blank = cell.clone();
             blank.set_symbol(" ");
-            write_cells(place, covered.map(|x| (x, &blank)), out);
-            write_cells(place, [(x as u16, cell)].into_iter(), out);
+            out.write(place, covered.map(|x| (x, &blank)));
+            out.write(place, [(x as u16, cell)].into_iter());
         } else {
             run.push((x as u16, cell));
         }
         x += columns;
     }
-    write_cells(place, run.into_iter(), out);
+    out.write(place, run.into_iter());
     if wraps {
-        out.extend_from_slice(b"\x1b[?7h");
+        out.out.extend_from_slice(b"\x1b[?7h");
     }
 }
 
@@ -95,6 +105,42 @@ fn runs(columns: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
         }
     }
     runs
+}
+
+/// Writes cells, those of a link between the orders that begin and end it.
+struct LinkedWriter<'a> {
+    links: &'a LinkTable,
+    out: &'a mut Vec<u8>,
+}
+
+impl LinkedWriter<'_> {
+    fn write<'c>(&mut self, place: RowPlace, cells: impl Iterator<Item = (u16, &'c Cell)>) {
+        let mut cells = cells.peekable();
+        while let Some((_, first)) = cells.peek() {
+            let mark = first.underline_color;
+            let run = std::iter::from_fn(|| cells.next_if(|(_, it)| it.underline_color == mark));
+            if mark == Color::Reset {
+                write_cells(place, run, self.out);
+                continue;
+            }
+            // The mark is ours, and no color.
+            let run: Vec<(u16, Cell)> = run
+                .map(|(x, cell)| {
+                    let mut cell = cell.clone();
+                    cell.underline_color = Color::Reset;
+                    (x, cell)
+                })
+                .collect();
+            let link = self.links.marked(mark);
+            if let Some((number, target)) = link {
+                let _ = write!(self.out, "\x1b]8;id={number};{target}\x1b\\");
+            }
+            write_cells(place, run.iter().map(|(x, cell)| (*x, cell)), self.out);
+            if link.is_some() {
+                self.out.extend_from_slice(b"\x1b]8;;\x1b\\");
+            }
+        }
+    }
 }
 
 /// Writes cells; the first is always positioned.

@@ -13,9 +13,11 @@ use super::inline_buffer::{InlineBuffer, Reflow};
 use super::screen_buffer::{FrameCost, ScreenBuffer};
 use super::screen_mode::ScreenMode;
 use super::terminal::Terminal;
+use super::text::link::LinkTable;
 use super::view::transcript::{Printed, Ready, print, unprinted};
 use super::view::{LivePlan, ScreenDrawn, ViewCache, divider, view};
 use crate::agent::RunState;
+use crate::app::manners::Links;
 
 /// How long code waits for its colors before it is printed without.
 const COLORS: Duration = Duration::from_millis(400);
@@ -64,6 +66,14 @@ impl Display {
         Self {
             full: ScreenBuffer::new(app.size),
             inline,
+        }
+    }
+
+    /// What drawing begins with, for this terminal.
+    pub fn cache(app: &App, links: Links) -> ViewCache {
+        ViewCache {
+            links: LinkTable::new(links, &app.status.cwd, |name| std::env::var(name).ok()),
+            ..ViewCache::default()
         }
     }
 
@@ -130,7 +140,7 @@ impl Display {
 
     fn draw_full(&mut self, app: &App, cache: &mut ViewCache, out: &mut Vec<u8>) -> Drawn {
         let screen = view(app, cache, self.full.begin());
-        let cost = self.full.finish(screen.cursor, out);
+        let cost = self.full.finish_linked(screen.cursor, &cache.links, out);
         Drawn {
             screen,
             cost,

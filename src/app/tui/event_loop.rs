@@ -105,7 +105,7 @@ impl Tui {
         let terminal = Terminal::enter(manners)?;
         let (results_in, results) = mpsc::unbounded_channel();
         let mut display = Display::new(&app);
-        let mut cache = ViewCache::default();
+        let mut cache = Display::cache(&app, manners.links);
         let mut out = Vec::with_capacity(64 * 1024);
         let drawn = display.draw(&app, &mut cache, &terminal, &mut out);
         terminal.write(&out)?;

@@ -12,6 +12,7 @@ use ratatui::layout::{Rect, Size};
 
 use super::cell_writer::{RowPlace, bound_symbols, write_row};
 use super::screen_buffer::FrameCost;
+use super::text::link::LinkTable;
 
 /// What a terminal does with rows that become too long when it gets narrower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,7 +179,7 @@ impl InlineBuffer {
         self.blank(printed.area.width, out);
         let blank = vec![Cell::EMPTY; width];
         for row in printed.content.chunks(width) {
-            write_row(RowPlace::Current, &blank, row, out);
+            write_row(RowPlace::Current, &blank, row, &LinkTable::default(), out);
             out.extend_from_slice(b"\r\n");
         }
         printed.resize(Rect::new(0, 0, printed.area.width, 0));
@@ -206,7 +207,7 @@ impl InlineBuffer {
             }
             count += 1;
             self.go_to_row(y as u16, out);
-            write_row(RowPlace::Current, &shown, next, out);
+            write_row(RowPlace::Current, &shown, next, &LinkTable::default(), out);
         }
         if rows.len() < before {
             self.go_to_row(rows.len() as u16, out);

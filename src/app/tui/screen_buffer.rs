@@ -11,6 +11,7 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Rect, Size};
 
 use super::cell_writer::{RowPlace, bound_symbols, write_row};
+use super::text::link::LinkTable;
 
 /// Rows that must agree after a move before the terminal is asked to scroll.
 const WORTH_SCROLLING: usize = 3;
@@ -70,6 +71,16 @@ impl ScreenBuffer {
     /// Appends to `out` what brings the terminal from the last frame to the painted one, with the
     /// cursor at `cursor`, or hidden. Appends nothing when nothing changed.
     pub fn finish(&mut self, cursor: Option<(u16, u16)>, out: &mut Vec<u8>) -> FrameCost {
+        self.finish_linked(cursor, &LinkTable::default(), out)
+    }
+
+    /// The same, where cells may bear the marks of `links`.
+    pub fn finish_linked(
+        &mut self,
+        cursor: Option<(u16, u16)>,
+        links: &LinkTable,
+        out: &mut Vec<u8>,
+    ) -> FrameCost {
         let start = out.len();
         bound_symbols(&mut self.next);
         out.extend_from_slice(b"\x1b[?2026h\x1b[?25l");
@@ -80,7 +91,7 @@ impl ScreenBuffer {
         } else {
             self.scroll(out);
         }
-        let rows = self.write_difference(out);
+        let rows = self.write_difference(links, out);
         let cost = FrameCost {
             rows,
             heavy: rows * 10 >= usize::from(self.size().height) * 7 && rows > 4,
@@ -100,7 +111,7 @@ impl ScreenBuffer {
     }
 
     /// Writes the cells that differ; the number of rows they are on.
-    fn write_difference(&mut self, out: &mut Vec<u8>) -> usize {
+    fn write_difference(&mut self, links: &LinkTable, out: &mut Vec<u8>) -> usize {
         let width = usize::from(self.next.area.width);
         if width == 0 {
             return 0;
@@ -116,7 +127,7 @@ impl ScreenBuffer {
                 continue;
             }
             rows += 1;
-            write_row(RowPlace::Row(y as u16), shown, next, out);
+            write_row(RowPlace::Row(y as u16), shown, next, links, out);
         }
         rows
     }

@@ -4,6 +4,7 @@
 mod context;
 pub mod width;
 pub mod span;
+pub mod link;
 pub(crate) mod row;
 pub(crate) mod wrap;
 mod highlight;

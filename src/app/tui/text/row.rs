@@ -161,7 +161,7 @@ impl Row {
         };
         if source <= span.source.start {
             span.text.start
-        } else if span.is_exact() {
+        } else if span.exact {
             span.text.start + (source - span.source.start)
         } else {
             span.text.end
@@ -174,7 +174,7 @@ impl Row {
         let Some(span) = self.spans.iter().find(reaches) else {
             return self.source.end;
         };
-        if span.is_exact() || text >= span.text.end {
+        if span.exact || text >= span.text.end {
             span.source_at(text)
         } else {
             span.source.start
@@ -263,6 +263,7 @@ impl Line {
         self.add_span(SourceSpan {
             text: start..self.text.len() as u32,
             source,
+            exact: false,
         });
     }
 
@@ -276,6 +277,7 @@ impl Line {
             return self.add_span(SourceSpan {
                 text,
                 source: at..at + raw.len() as u32,
+                exact: true,
             });
         }
         self.map(raw, base, at);
@@ -293,6 +295,7 @@ impl Line {
             let to = (from + clean as u32).min(end);
             self.add_span(SourceSpan {
                 text: from..to,
+                exact: clean == source.len(),
                 source: at + source.start as u32..at + source.end as u32,
             });
             from = to;
@@ -332,8 +335,8 @@ impl Line {
             Some(last)
                 if last.text.end == span.text.start
                     && last.source.end == span.source.start
-                    && last.is_exact()
-                    && span.is_exact() =>
+                    && last.exact
+                    && span.exact =>
             {
                 last.text.end = span.text.end;
                 last.source.end = span.source.end;
@@ -373,7 +376,12 @@ impl Line {
             }
             self.add_span(SourceSpan {
                 text: base + from - range.start..base + to - range.start,
-                source: span.source_at(from)..span.source_at(to),
+                source: if span.exact {
+                    span.source_at(from)..span.source_at(to)
+                } else {
+                    span.source.clone()
+                },
+                exact: span.exact,
             });
         }
         if self.spans.is_empty()
@@ -385,6 +393,7 @@ impl Line {
             self.spans.push(SourceSpan {
                 text: end..end,
                 source: byte..byte,
+                exact: true,
             });
         }
     }
@@ -430,6 +439,7 @@ impl Line {
             self.add_span(SourceSpan {
                 text: base + span.text.start..base + span.text.end,
                 source: span.source.clone(),
+                exact: span.exact,
             });
         }
     }

@@ -3,21 +3,19 @@
 
 use std::ops::Range;
 
-/// A part of a line that comes from the source. Where both have the same length, they are the same
-/// bytes; where not, the text was changed on the way (a tab, an entity).
+/// A part of a line that comes from the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceSpan {
     /// Bytes of the text.
     pub text: Range<u32>,
     /// Bytes of the source.
     pub source: Range<u32>,
+    /// Whether both are the same bytes; else the text was changed on the way (a tab, an entity, a
+    /// formula), and counts whole.
+    pub exact: bool,
 }
 
 impl SourceSpan {
-    pub(super) fn is_exact(&self) -> bool {
-        self.text.len() == self.source.len()
-    }
-
     /// The byte of the source at `offset` of the line's text.
     pub(super) fn source_at(&self, offset: u32) -> u32 {
         if offset >= self.text.end {
@@ -32,7 +30,7 @@ impl SourceSpan {
         if from >= to {
             return None;
         }
-        if !self.is_exact() {
+        if !self.exact {
             return Some(self.source.clone());
         }
         Some(self.source_at(from)..self.source.start + (to - self.text.start))
@@ -53,7 +51,7 @@ pub fn text_of(spans: &[SourceSpan], source: Range<u32>) -> impl Iterator<Item =
         if from >= to {
             return None;
         }
-        if !span.is_exact() {
+        if !span.exact {
             return Some(span.text.clone());
         }
         let start = span.text.start + (from - span.source.start);

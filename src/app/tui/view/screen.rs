@@ -9,6 +9,7 @@ use super::{activity, completion, editor, overlay, question, queue, status, tran
 use crate::app::tui::app::App;
 use crate::app::tui::composer::ComposerLayout;
 use crate::app::tui::layout::{Areas, Wanted};
+use crate::app::tui::text::link::LinkTable;
 use crate::app::tui::text::width;
 use crate::app::tui::transcript::Drawn;
 
@@ -17,6 +18,8 @@ use crate::app::tui::transcript::Drawn;
 pub struct ViewCache {
     /// Laid out rows of the transcript.
     pub transcript: TranscriptCache,
+    /// The links that were on the screen.
+    pub links: LinkTable,
 }
 
 /// What a draw found out: for `App::settle`, and where the cursor belongs.
@@ -78,8 +81,10 @@ impl Plan {
         buffer: &mut Buffer,
     ) -> ScreenDrawn {
         let mut areas = self.areas;
-        let cache = &mut cache.transcript;
-        let drawn = transcript::draw(&app.transcript, cache, room, buffer, &app.theme);
+        let rows = &mut cache.transcript;
+        let drawn = transcript::draw(&app.transcript, rows, room, buffer, &app.theme);
+        let links = &mut cache.links;
+        transcript::paint_links(&app.transcript, rows, links, &drawn.rows, room, buffer);
         if app.transcript.is_empty() {
             welcome::draw(app, areas.transcript, buffer);
         } else {
@@ -139,6 +144,9 @@ fn pill(app: &App, drawn: &Drawn, area: Rect, buffer: &mut Buffer) -> Rect {
         if width(before.symbol()) > 1 {
             before.set_symbol(" ");
         }
+    }
+    for x in spot.x..spot.right() {
+        buffer[(x, spot.y)].reset();
     }
     buffer.set_stringn(spot.x, spot.y, &text, usize::from(columns), app.theme.pill);
     spot

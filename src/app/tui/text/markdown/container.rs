@@ -3,6 +3,7 @@
 use pulldown_cmark::BlockQuoteKind;
 use ratatui::style::Style;
 
+use crate::app::sanitize::visible_line;
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::row::Line;
 use crate::app::tui::text::wrap::Prefix;
@@ -27,6 +28,16 @@ pub fn alert(theme: &Theme, kind: BlockQuoteKind) -> (&'static str, Style) {
         BlockQuoteKind::Warning => ("Warning", theme.warning),
         BlockQuoteKind::Caution => ("Caution", theme.error),
     }
+}
+
+/// How a footnote is called: by a small number, or by its name in brackets.
+pub fn footnote(name: &str) -> String {
+    let small = name.chars().map(|c| {
+        let digit = c.to_digit(10)? as usize;
+        Some(['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][digit])
+    });
+    let small: Option<String> = small.collect();
+    small.unwrap_or_else(|| format!("[{}]", visible_line(name)))
 }
 
 /// What stands before the next rows. Markers of items are used up.

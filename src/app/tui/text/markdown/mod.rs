@@ -8,6 +8,7 @@ mod chunk;
 mod container;
 mod writer;
 mod inline;
+mod math;
 mod fence;
 mod table;
 mod code_blocks;

@@ -10,6 +10,7 @@ use super::chunk::{BlockStart, Chunk, RenderOutput};
 use super::container::{self, Container};
 use super::fence::{CodeTarget, OpenCode, language};
 use super::inline::inside_ticks;
+use super::math::readable;
 use super::table::Table;
 use crate::app::sanitize::{visible, visible_line};
 use crate::app::tui::text::RenderContext;
@@ -29,6 +30,7 @@ pub fn write(
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_MATH
+        | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_GFM;
     let parser = Parser::new_ext(chunk.source, options);
     let has_definitions = parser.reference_definitions().iter().next().is_some();
@@ -114,8 +116,10 @@ impl Writer<'_, '_> {
                     self.inline(&part, style, &inside);
                 }
             }
-            Event::InlineMath(text) => self.math("$", &text, &range),
-            Event::DisplayMath(text) => self.math("$$", &text, &range),
+            Event::InlineMath(text) | Event::DisplayMath(text) => {
+                let style = self.patched(self.context.theme.code);
+                self.inline(&readable(&text), style, &range);
+            }
             Event::Html(text) => {
                 // A block comes line by line.
                 let line = text.trim_end_matches(['\n', '\r']);
@@ -152,7 +156,8 @@ impl Writer<'_, '_> {
                 }
             }
             Event::FootnoteReference(text) => {
-                self.inline(&format!("[^{text}]"), self.style(), &range);
+                let style = self.patched(self.context.theme.link);
+                self.inline(&container::footnote(&text), style, &range);
             }
         }
     }
@@ -230,6 +235,16 @@ impl Writer<'_, '_> {
                     marker: Some(Line::of(marker, theme.list_marker)),
                 });
             }
+            Tag::FootnoteDefinition(name) => {
+                // References stand before it.
+                self.out.has_definitions = true;
+                self.begin_block();
+                let marker = container::footnote(&name) + " ";
+                self.containers.push(Container::Item {
+                    indent: width(&marker),
+                    marker: Some(Line::of(marker, theme.link)),
+                });
+            }
             Tag::Table(alignments) => {
                 self.begin_block();
                 self.table = Some(Table {
@@ -277,6 +292,11 @@ impl Writer<'_, '_> {
                 if self.lists.is_empty() {
                     self.gap = true;
                 }
+            }
+            TagEnd::FootnoteDefinition => {
+                self.flush();
+                self.containers.pop();
+                self.gap = true;
             }
             TagEnd::Item => {
                 self.flush();
@@ -426,11 +446,6 @@ impl Writer<'_, '_> {
             clean = clean.replace('\n', " ").into();
         }
         self.line.push_source(&clean, style, source);
-    }
-
-    fn math(&mut self, mark: &str, text: &str, range: &Range<usize>) {
-        let style = self.patched(self.context.theme.code);
-        self.inline(&format!("{mark}{text}{mark}"), style, range);
     }
 
     /// A range of the chunk as one of the whole source.

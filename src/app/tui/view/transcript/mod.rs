@@ -9,9 +9,11 @@ mod prompts;
 mod select;
 mod caret;
 mod find;
+mod links;
 mod print;
 
 pub use cache::TranscriptCache;
 pub use draw::draw;
+pub use links::paint_links;
 pub use print::{Printed, Ready, Unprinted, print, unprinted};
 pub(super) use rows::subject_of;

@@ -1,0 +1,347 @@
+//! Links within text: addresses, and places in files (`path:line`), for terminals that open what they
+//! lead to. A link is a number on the cells of the screen, so that it moves and goes with them.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use ratatui::style::Color;
+
+use crate::app::manners::Links;
+use crate::app::sanitize::is_hostile;
+
+/// Bytes of a target at most; terminals pass over longer ones.
+const MAX_TARGET: usize = 2_000;
+/// Links that are remembered.
+const MAX_LINKS: usize = 20_000;
+/// What stands before a dot and is the end of an address rather than of a file's name.
+const DOMAINS: [&str; 8] = ["com", "org", "net", "io", "dev", "app", "ai", "local"];
+
+/// The links that were on the screen, by number.
+#[derive(Debug, Default)]
+pub struct LinkTable {
+    /// Where paths begin; none where there are no links at all.
+    base: Option<Base>,
+    targets: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
+
+#[derive(Debug)]
+struct Base {
+    cwd: PathBuf,
+    /// Whether the terminal sees the files that we see.
+    has_files: bool,
+}
+
+impl LinkTable {
+    /// Links as seen from `cwd`, where the terminal with these variables takes them.
+    pub fn new(links: Links, cwd: &Path, var: impl Fn(&str) -> Option<String>) -> Self {
+        let is_on = match links {
+            Links::On => true,
+            Links::Off => false,
+            Links::Auto => takes_links(&var),
+        };
+        let is_remote = ["SSH_CONNECTION", "SSH_TTY"]
+            .iter()
+            .any(|name| var(name).is_some());
+        let base = is_on.then(|| Base {
+            cwd: cwd.to_owned(),
+            has_files: !is_remote,
+        });
+        Self {
+            base,
+            ..Self::default()
+        }
+    }
+
+    /// Whether there are links.
+    pub fn is_on(&self) -> bool {
+        self.base.is_some()
+    }
+
+    /// The mark of a link on cells.
+    pub fn mark(&mut self, link: &Link<'_>) -> Option<Color> {
+        let target = self.target(link)?;
+        let known = self.numbers.get(&target).copied();
+        let number = match known {
+            Some(number) => number,
+            None if self.targets.len() >= MAX_LINKS => return None,
+            None => {
+                let number = self.targets.len() as u32;
+                self.numbers.insert(target.clone(), number);
+                self.targets.push(target);
+                number
+            }
+        };
+        let [_, r, g, b] = number.to_be_bytes();
+        Some(Color::Rgb(r, g, b))
+    }
+
+    /// What the terminal is told before cells with a mark: number and target.
+    pub fn marked(&self, mark: Color) -> Option<(u32, &str)> {
+        let Color::Rgb(r, g, b) = mark else {
+            return None;
+        };
+        let number = u32::from_be_bytes([0, r, g, b]);
+        let target = self.targets.get(number as usize)?;
+        Some((number, target))
+    }
+
+    fn target(&self, link: &Link<'_>) -> Option<String> {
+        let base = self.base.as_ref()?;
+        let mut out = String::new();
+        match *link {
+            Link::Address(address) => encode(address, &mut out),
+            Link::File(path, line) => {
+                if !base.has_files {
+                    return None;
+                }
+                let path = match path.strip_prefix("~/") {
+                    Some(rest) => std::env::home_dir()?.join(rest),
+                    None => base.cwd.join(path),
+                };
+                out.push_str("file://");
+                encode(path.to_str()?, &mut out);
+                let _ = write!(out, "#{line}");
+            }
+        }
+        (out.len() <= MAX_TARGET).then_some(out)
+    }
+}
+
+/// Appends `text` with everything but plain characters written as numbers.
+fn encode(text: &str, out: &mut String) {
+    for byte in text.bytes() {
+        if byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>' | b'\\' | b'^' | b'`') {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+}
+
+/// What a link leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link<'a> {
+    /// An address.
+    Address(&'a str),
+    /// A line of a file.
+    File(&'a str, u64),
+}
+
+/// The links in `text`, with the bytes they stand at.
+pub fn links(text: &str) -> impl Iterator<Item = (Range<usize>, Link<'_>)> {
+    let mut end = 0;
+    memchr::memchr_iter(b':', text.as_bytes()).filter_map(move |colon| {
+        if colon < end {
+            return None;
+        }
+        let found = address(text, colon).or_else(|| place(text, end, colon))?;
+        end = found.0.end;
+        Some(found)
+    })
+}
+
+/// The address whose scheme ends at `colon`.
+fn address(text: &str, colon: usize) -> Option<(Range<usize>, Link<'_>)> {
+    let scheme = ["https", "http"]
+        .into_iter()
+        .find(|scheme| text[..colon].ends_with(scheme))?;
+    let start = colon - scheme.len();
+    let rest = text[colon..].strip_prefix("://")?;
+    let ends = |c: char| c.is_whitespace() || is_hostile(c) || "<>\"`'{}|\\^│".contains(c);
+    let rest = &rest[..rest.find(ends).unwrap_or(rest.len())];
+    let mut address = &text[start..colon + 3 + rest.len()];
+    // What a sentence or a bracket around it ends with.
+    loop {
+        let unmatched = |close, open| {
+            address.ends_with(close)
+                && address.matches(close).count() > address.matches(open).count()
+        };
+        if address.ends_with(['.', ',', ';', ':', '!', '?', '*', '_', '~'])
+            || unmatched(')', '(')
+            || unmatched(']', '[')
+        {
+            address = &address[..address.len() - 1];
+        } else if let Some(cut) = address.find(")](").or_else(|| address.find("](")) {
+            address = &address[..cut];
+        } else {
+            break;
+        }
+    }
+    (address.len() > scheme.len() + 3)
+        .then(|| (start..start + address.len(), Link::Address(address)))
+}
+
+/// The place in a file whose path ends at `colon`, from byte `from` on.
+fn place(text: &str, from: usize, colon: usize) -> Option<(Range<usize>, Link<'_>)> {
+    let digits = text[colon + 1..]
+        .bytes()
+        .take_while(u8::is_ascii_digit)
+        .count();
+    let line = text[colon + 1..colon + 1 + digits].parse().ok()?;
+    let belongs = |c: char| c.is_alphanumeric() && !is_hostile(c) || "_-./~@+#".contains(c);
+    let before = &text[from..colon];
+    let path = &before[before.trim_end_matches(belongs).len()..];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let is_file = !name.is_empty()
+        && (path.contains('/') || !extension.is_empty() && !DOMAINS.contains(&extension))
+        && !path.starts_with("//")
+        && path.contains(char::is_alphabetic);
+    let start = colon - path.len();
+    is_file.then_some((start..colon + 1 + digits, Link::File(path, line)))
+}
+
+/// Whether a terminal with these variables is known to take links: others may show them as text.
+fn takes_links(var: &impl Fn(&str) -> Option<String>) -> bool {
+    let get = |name| var(name).unwrap_or_default();
+    let (term, program) = (get("TERM"), get("TERM_PROGRAM"));
+    if var("TMUX").is_some() {
+        let version = get("TERM_PROGRAM_VERSION");
+        let mut parts = version.split(|c: char| !c.is_ascii_digit());
+        let mut part = || parts.next().and_then(|part| part.parse::<u32>().ok());
+        return program == "tmux" && (part(), part()) >= (Some(3), Some(4));
+    }
+    if var("STY").is_some() || matches!(&*term, "" | "dumb" | "linux") {
+        return false;
+    }
+    let number = |name| get(name).parse::<u32>().unwrap_or(0);
+    [
+        "iTerm.app",
+        "WezTerm",
+        "ghostty",
+        "vscode",
+        "rio",
+        "Tabby",
+        "WarpTerminal",
+    ]
+    .contains(&&*program)
+        || [
+            "KITTY_WINDOW_ID",
+            "WT_SESSION",
+            "ALACRITTY_WINDOW_ID",
+            "DOMTERM",
+        ]
+        .iter()
+        .any(|name| var(name).is_some())
+        || number("VTE_VERSION") >= 5000
+        || number("KONSOLE_VERSION") >= 201_200
+        || [
+            "xterm-kitty",
+            "xterm-ghostty",
+            "foot",
+            "alacritty",
+            "wezterm",
+            "contour",
+        ]
+        .iter()
+        .any(|known| term.starts_with(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_found() {
+        let cases: [(&str, &[&str]); 14] = [
+            (
+                "see https://a.example/x?y=1#z.",
+                &["https://a.example/x?y=1#z"],
+            ),
+            ("(http://a.example/b(c)), d", &["http://a.example/b(c)"]),
+            ("[t](https://a.example/x) and", &["https://a.example/x"]),
+            ("<https://a.example>", &["https://a.example"]),
+            ("https://a.example/\u{1b}]8;;x", &["https://a.example/"]),
+            ("https:// http:/x", &[]),
+            (
+                "`src/auth.rs:41`, and lib.rs:7:2",
+                &["src/auth.rs:41", "lib.rs:7"],
+            ),
+            ("src/a.rs:12: fn x", &["src/a.rs:12"]),
+            ("/etc/hosts:3 ~/x.txt:4", &["/etc/hosts:3", "~/x.txt:4"]),
+            ("at 12:30, a:5, 1.2:3", &[]),
+            ("example.com:80 localhost:8080", &[]),
+            ("日本.rs:4", &["日本.rs:4"]),
+            ("a.rs:x .:4 /:5", &[]),
+            ("https://a.example:80/b:9", &["https://a.example:80/b:9"]),
+        ];
+        for (text, expected) in cases {
+            let found: Vec<_> = links(text).map(|(range, _)| &text[range]).collect();
+            assert_eq!(found, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn targets_hold_plain_characters_only() {
+        let var = |name: &str| (name == "TERM").then(|| "xterm-kitty".to_owned());
+        let mut table = LinkTable::new(Links::Auto, Path::new("/w/a b"), var);
+        let cases = [
+            (
+                Link::Address("https://a.example/é;x"),
+                "https://a.example/%C3%A9;x",
+            ),
+            (
+                Link::Address("https://a\u{7}\u{1b}\\"),
+                "https://a%07%1B%5C",
+            ),
+            (Link::File("src/x.rs", 7), "file:///w/a%20b/src/x.rs#7"),
+            (Link::File("/e", 1), "file:///e#1"),
+        ];
+        for (link, expected) in cases {
+            let mark = table.mark(&link).unwrap();
+            assert_eq!(table.mark(&link), Some(mark));
+            assert_eq!(table.marked(mark).unwrap().1, expected);
+        }
+        let long = format!("https://a.example/{}", "x".repeat(3000));
+        assert_eq!(table.mark(&Link::Address(&long)), None);
+        assert_eq!(table.marked(Color::Rgb(0, 0, 9)), None);
+    }
+
+    #[test]
+    fn links_go_to_terminals_that_take_them() {
+        let cases: [(&[(&str, &str)], bool); 10] = [
+            (&[("TERM", "xterm-256color")], false),
+            (&[("TERM", "linux"), ("VTE_VERSION", "7000")], false),
+            (&[("TERM", "xterm-256color"), ("VTE_VERSION", "7000")], true),
+            (
+                &[("TERM", "xterm-256color"), ("VTE_VERSION", "4999")],
+                false,
+            ),
+            (&[("TERM", "foot-extra")], true),
+            (&[("TERM", "xterm-kitty"), ("TMUX", "x")], false),
+            (
+                &[
+                    ("TERM", "tmux-256color"),
+                    ("TMUX", "x"),
+                    ("TERM_PROGRAM", "tmux"),
+                    ("TERM_PROGRAM_VERSION", "3.4"),
+                ],
+                true,
+            ),
+            (
+                &[
+                    ("TERM", "tmux-256color"),
+                    ("TMUX", "x"),
+                    ("TERM_PROGRAM", "tmux"),
+                    ("TERM_PROGRAM_VERSION", "3.3a"),
+                ],
+                false,
+            ),
+            (
+                &[("TERM", "screen"), ("STY", "x"), ("KITTY_WINDOW_ID", "1")],
+                false,
+            ),
+            (&[("TERM", "xterm"), ("TERM_PROGRAM", "WezTerm")], true),
+        ];
+        for (vars, expected) in cases {
+            let var = |name: &str| {
+                let found = vars.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            assert_eq!(takes_links(&var), expected, "{vars:?}");
+        }
+    }
+}

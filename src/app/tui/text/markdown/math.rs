@@ -1,0 +1,292 @@
+//! Formulas in LaTeX as text that can be read: Greek letters, signs, powers and indices, fractions, roots.
+//! What is not known stays as it was written; nothing is laid out in two dimensions.
+
+/// A formula as one line of text.
+pub fn readable(formula: &str) -> String {
+    let mut reader = Reader {
+        rest: formula.trim(),
+        depth: 0,
+    };
+    let text = reader.group(None);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
+}
+
+/// Groups within groups beyond which a formula is shown as it stands.
+const MAX_DEPTH: usize = 24;
+
+struct Reader<'a> {
+    rest: &'a str,
+    depth: usize,
+}
+
+impl Reader<'_> {
+    /// Everything up to `end`, or to the end of the formula.
+    fn group(&mut self, end: Option<char>) -> String {
+        self.depth += 1;
+        let mut out = String::new();
+        while let Some(c) = self.next() {
+            match c {
+                c if Some(c) == end => break,
+                '{' if self.depth > MAX_DEPTH => out.push('{'),
+                '{' => out.push_str(&self.group(Some('}'))),
+                '}' => {}
+                '^' | '_' => {
+                    let argument = self.argument();
+                    out.truncate(out.trim_end().len());
+                    out.push_str(&shifted(&argument, c == '^'));
+                }
+                '~' | '&' => out.push(' '),
+                '\'' => out.push('′'),
+                '\\' => self.command(&mut out),
+                c => out.push(c),
+            }
+        }
+        self.depth -= 1;
+        out
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let c = self.rest.chars().next()?;
+        self.rest = &self.rest[c.len_utf8()..];
+        Some(c)
+    }
+
+    /// What follows a command, a `^` or a `_`: a group, a command or a character.
+    fn argument(&mut self) -> String {
+        self.rest = self.rest.trim_start();
+        match self.next() {
+            Some('{') if self.depth <= MAX_DEPTH => self.group(Some('}')),
+            Some('\\') if self.depth <= MAX_DEPTH => {
+                let mut out = String::new();
+                self.depth += 1;
+                self.command(&mut out);
+                self.depth -= 1;
+                out.trim().to_owned()
+            }
+            Some(c) => c.to_string(),
+            None => String::new(),
+        }
+    }
+
+    /// What stands in brackets behind a command, if something does.
+    fn option(&mut self) -> Option<String> {
+        self.rest = self.rest.trim_start().strip_prefix('[')?;
+        Some(self.group(Some(']')))
+    }
+
+    /// A command, behind its backslash.
+    fn command(&mut self, out: &mut String) {
+        let letters = |c: char| c.is_ascii_alphabetic();
+        let name = &self.rest[..self.rest.len() - self.rest.trim_start_matches(letters).len()];
+        if name.is_empty() {
+            match self.next() {
+                Some('\\' | ',' | ';' | ':' | ' ' | '!') | None => out.push(' '),
+                Some('|') => out.push('‖'),
+                Some(c) => out.push(c),
+            }
+            return;
+        }
+        self.rest = &self.rest[name.len()..];
+        match name {
+            "frac" | "dfrac" | "tfrac" | "cfrac" => {
+                let (top, bottom) = (self.argument(), self.argument());
+                out.push_str(&format!("{}/{}", enclosed(&top), enclosed(&bottom)));
+            }
+            "binom" => {
+                let (top, bottom) = (self.argument(), self.argument());
+                out.push_str(&format!("({top} over {bottom})"));
+            }
+            "sqrt" => {
+                let degree = self.option();
+                let degree = degree.map_or(String::new(), |degree| shifted(&degree, true));
+                out.push_str(&format!("{degree}√{}", enclosed(&self.argument())));
+            }
+            "text" | "mathrm" | "mathbf" | "mathit" | "mathsf" | "mathtt" | "mathcal"
+            | "operatorname" | "textbf" | "textit" | "boldsymbol" | "bm" | "mbox" | "textrm" => {
+                out.push_str(&self.argument());
+            }
+            "mathbb" => {
+                let text = self.argument();
+                out.extend(text.chars().map(double_struck));
+            }
+            "hat" | "bar" | "vec" | "dot" | "ddot" | "tilde" | "overline" | "widehat" => {
+                let mark = match name {
+                    "hat" | "widehat" => '\u{302}',
+                    "bar" | "overline" => '\u{304}',
+                    "vec" => '\u{20d7}',
+                    "dot" => '\u{307}',
+                    "ddot" => '\u{308}',
+                    _ => '\u{303}',
+                };
+                for c in self.argument().chars() {
+                    out.push(c);
+                    if c.is_alphanumeric() {
+                        out.push(mark);
+                    }
+                }
+            }
+            "begin" | "end" => {
+                self.argument();
+                out.push(' ');
+            }
+            "left" | "right" | "big" | "Big" | "bigg" | "Bigg" | "bigl" | "bigr" | "Bigl"
+            | "Bigr" | "limits" | "nolimits" | "displaystyle" | "textstyle" => {
+                // A dot stands for no bracket.
+                if matches!(name, "left" | "right") {
+                    self.rest = self.rest.strip_prefix('.').unwrap_or(self.rest);
+                }
+            }
+            name => match SIGNS.iter().find(|(known, _)| *known == name) {
+                Some((_, sign)) => out.push_str(sign),
+                None if FUNCTIONS.contains(&name) => {
+                    // A function stands apart from what it is of.
+                    if out.ends_with(char::is_alphanumeric) {
+                        out.push(' ');
+                    }
+                    out.push_str(name);
+                    if self
+                        .rest
+                        .starts_with(|c: char| c.is_alphanumeric() || c == '\\')
+                    {
+                        out.push(' ');
+                    }
+                }
+                None => out.push_str(&format!("\\{name}")),
+            },
+        }
+    }
+}
+
+/// `text` in parentheses, unless it is one thing.
+fn enclosed(text: &str) -> String {
+    let text = text.trim();
+    let is_one = text
+        .chars()
+        .all(|c| c.is_alphanumeric() || is_shifted(c) || c == '.');
+    if is_one {
+        text.to_owned()
+    } else {
+        format!("({text})")
+    }
+}
+
+fn is_shifted(c: char) -> bool {
+    SHIFTED.iter().any(|(_, up, down)| *up == c || *down == c)
+}
+
+/// `text` as a power or an index, with small letters as far as there are all of them.
+fn shifted(text: &str, up: bool) -> String {
+    let text = text.trim();
+    let small = text.chars().map(|c| {
+        let (_, above, below) = SHIFTED.iter().find(|(plain, ..)| *plain == c)?;
+        Some(if up { *above } else { *below }).filter(|c| *c != ' ')
+    });
+    if let Some(small) = small.collect::<Option<String>>() {
+        return small;
+    }
+    match text {
+        "′" => text.to_owned(),
+        "∘" | "°" if up => "°".to_owned(),
+        _ => format!("{}{}", if up { '^' } else { '_' }, enclosed(text)),
+    }
+}
+
+fn double_struck(c: char) -> char {
+    match c {
+        'R' => 'ℝ',
+        'N' => 'ℕ',
+        'Z' => 'ℤ',
+        'Q' => 'ℚ',
+        'C' => 'ℂ',
+        'P' => 'ℙ',
+        'E' => '𝔼',
+        other => other,
+    }
+}
+
+/// Characters with their forms above and below the line; a blank where there is none.
+#[rustfmt::skip]
+const SHIFTED: &[(char, char, char)] = &[
+    ('0', '⁰', '₀'), ('1', '¹', '₁'), ('2', '²', '₂'), ('3', '³', '₃'), ('4', '⁴', '₄'),
+    ('5', '⁵', '₅'), ('6', '⁶', '₆'), ('7', '⁷', '₇'), ('8', '⁸', '₈'), ('9', '⁹', '₉'),
+    ('+', '⁺', '₊'), ('-', '⁻', '₋'), ('−', '⁻', '₋'), ('=', '⁼', '₌'), ('(', '⁽', '₍'), (')', '⁾', '₎'),
+    ('a', 'ᵃ', 'ₐ'), ('b', 'ᵇ', ' '), ('c', 'ᶜ', ' '), ('d', 'ᵈ', ' '), ('e', 'ᵉ', 'ₑ'), ('f', 'ᶠ', ' '),
+    ('g', 'ᵍ', ' '), ('h', 'ʰ', 'ₕ'), ('i', 'ⁱ', 'ᵢ'), ('j', 'ʲ', 'ⱼ'), ('k', 'ᵏ', 'ₖ'), ('l', 'ˡ', 'ₗ'),
+    ('m', 'ᵐ', 'ₘ'), ('n', 'ⁿ', 'ₙ'), ('o', 'ᵒ', 'ₒ'), ('p', 'ᵖ', 'ₚ'), ('r', 'ʳ', 'ᵣ'), ('s', 'ˢ', 'ₛ'),
+    ('t', 'ᵗ', 'ₜ'), ('u', 'ᵘ', 'ᵤ'), ('v', 'ᵛ', 'ᵥ'), ('w', 'ʷ', ' '), ('x', 'ˣ', 'ₓ'), ('y', 'ʸ', ' '),
+    ('z', 'ᶻ', ' '), ('T', 'ᵀ', ' '),
+];
+
+const FUNCTIONS: &[&str] = &[
+    "sin", "cos", "tan", "log", "ln", "exp", "lim", "max", "min", "sup", "inf", "det", "dim",
+    "ker", "gcd", "arg", "deg", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "mod", "Pr",
+];
+
+#[rustfmt::skip]
+const SIGNS: &[(&str, &str)] = &[
+    ("alpha", "α"), ("beta", "β"), ("gamma", "γ"), ("delta", "δ"), ("epsilon", "ε"), ("varepsilon", "ε"),
+    ("zeta", "ζ"), ("eta", "η"), ("theta", "θ"), ("vartheta", "ϑ"), ("iota", "ι"), ("kappa", "κ"),
+    ("lambda", "λ"), ("mu", "μ"), ("nu", "ν"), ("xi", "ξ"), ("pi", "π"), ("rho", "ρ"), ("sigma", "σ"),
+    ("tau", "τ"), ("upsilon", "υ"), ("phi", "φ"), ("varphi", "φ"), ("chi", "χ"), ("psi", "ψ"), ("omega", "ω"),
+    ("Gamma", "Γ"), ("Delta", "Δ"), ("Theta", "Θ"), ("Lambda", "Λ"), ("Xi", "Ξ"), ("Pi", "Π"), ("Sigma", "Σ"),
+    ("Upsilon", "Υ"), ("Phi", "Φ"), ("Psi", "Ψ"), ("Omega", "Ω"),
+    ("times", "×"), ("cdot", "·"), ("div", "÷"), ("pm", "±"), ("mp", "∓"), ("ast", "∗"), ("star", "⋆"),
+    ("circ", "∘"), ("bullet", "•"), ("oplus", "⊕"), ("otimes", "⊗"),
+    ("le", "≤"), ("leq", "≤"), ("ge", "≥"), ("geq", "≥"), ("ne", "≠"), ("neq", "≠"), ("approx", "≈"),
+    ("equiv", "≡"), ("sim", "∼"), ("simeq", "≃"), ("cong", "≅"), ("propto", "∝"), ("ll", "≪"), ("gg", "≫"),
+    ("prec", "≺"), ("succ", "≻"), ("mid", "|"), ("parallel", "∥"), ("perp", "⊥"),
+    ("in", "∈"), ("notin", "∉"), ("ni", "∋"), ("subset", "⊂"), ("subseteq", "⊆"), ("supset", "⊃"),
+    ("supseteq", "⊇"), ("cup", "∪"), ("cap", "∩"), ("setminus", "∖"), ("emptyset", "∅"), ("varnothing", "∅"),
+    ("forall", "∀"), ("exists", "∃"), ("nexists", "∄"), ("neg", "¬"), ("lnot", "¬"), ("land", "∧"),
+    ("wedge", "∧"), ("lor", "∨"), ("vee", "∨"), ("top", "⊤"), ("bot", "⊥"), ("vdash", "⊢"), ("models", "⊨"),
+    ("to", "→"), ("rightarrow", "→"), ("leftarrow", "←"), ("gets", "←"), ("leftrightarrow", "↔"),
+    ("Rightarrow", "⇒"), ("Leftarrow", "⇐"), ("Leftrightarrow", "⇔"), ("iff", "⇔"), ("implies", "⇒"),
+    ("mapsto", "↦"), ("longrightarrow", "⟶"), ("uparrow", "↑"), ("downarrow", "↓"), ("hookrightarrow", "↪"),
+    ("sum", "∑"), ("prod", "∏"), ("int", "∫"), ("iint", "∬"), ("oint", "∮"), ("partial", "∂"), ("nabla", "∇"),
+    ("infty", "∞"), ("hbar", "ℏ"), ("ell", "ℓ"), ("Re", "ℜ"), ("Im", "ℑ"), ("aleph", "ℵ"), ("angle", "∠"),
+    ("degree", "°"), ("prime", "′"), ("dots", "…"), ("ldots", "…"), ("cdots", "⋯"), ("vdots", "⋮"), ("ddots", "⋱"),
+    ("langle", "⟨"), ("rangle", "⟩"), ("lfloor", "⌊"), ("rfloor", "⌋"), ("lceil", "⌈"), ("rceil", "⌉"),
+    ("lvert", "|"), ("rvert", "|"), ("vert", "|"), ("lVert", "‖"), ("rVert", "‖"), ("Vert", "‖"),
+    ("lbrace", "{"), ("rbrace", "}"), ("backslash", "\\"), ("therefore", "∴"), ("because", "∵"),
+    ("quad", "  "), ("qquad", "    "), ("checkmark", "✓"), ("dagger", "†"), ("blacksquare", "∎"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::readable;
+
+    #[test]
+    fn formulas_become_readable() {
+        let cases = [
+            ("a_1 + b_2", "a₁ + b₂"),
+            (r"E = mc^2", "E = mc²"),
+            (r"\alpha \le \beta_{ij}", "α ≤ βᵢⱼ"),
+            (r"\frac{1}{2}", "1/2"),
+            (r"\frac{a + b}{c}", "(a + b)/c"),
+            (
+                r"x = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a}",
+                "x = (-b ± √(b² - 4ac))/2a",
+            ),
+            (r"\sqrt[3]{x}", "³√x"),
+            (r"\sum_{i=0}^{n} i^2", "∑ᵢ₌₀ⁿ i²"),
+            (r"\int_0^\infty e^{-x^2} dx", "∫₀^∞ e^(-x²) dx"),
+            (r"O(n \log n)", "O(n log n)"),
+            (r"\mathbb{R}^n \to \mathbb{R}", "ℝⁿ → ℝ"),
+            (r"\left( x \right)", "( x )"),
+            (r"\text{if } x \in S", "if x ∈ S"),
+            (r"\unknown{x}", r"\unknownx"),
+            (r"\vec{v} \cdot \hat{n}", "v\u{20d7} · n\u{302}"),
+            (r"a\,b\\c", "a b c"),
+            (r"\{1, 2\}", "{1, 2}"),
+            ("", ""),
+            ("^", "^"),
+            (r"\", ""),
+        ];
+        for (formula, expected) in cases {
+            assert_eq!(readable(formula), expected, "{formula}");
+        }
+        let deep = "{".repeat(10_000) + r"\frac" + &"^{".repeat(10_000);
+        assert!(!readable(&deep).contains('}'));
+    }
+}
