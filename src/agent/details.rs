@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::todo::TodoDetails;
+
 /// What the screen shows of a call, whole: its title needs nothing but these fields.
 /// A closed set; stored in the session as `{kind, ...}`, with pi's keys where pi has them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +22,8 @@ pub enum Details {
     Text(TextDetails),
     /// A file was handed to the user.
     Attachment(AttachmentDetails),
+    /// The todo list.
+    Todo(TodoDetails),
     /// Anything else: of a tool that is not built in, or from another program's session.
     Other(OtherDetails),
 }

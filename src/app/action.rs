@@ -67,6 +67,8 @@ pub enum Action {
     ToggleThinking,
     /// Fold or open one cell.
     ToggleCell,
+    /// Fold or open the todo list.
+    ToggleTodo,
     /// Scroll up a page.
     PageUp,
     /// Scroll down a page.
@@ -291,6 +293,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     row(ToggleOutput, "toggle_output", "Fold or open the output of all tools", Looking),
     row(ToggleThinking, "toggle_thinking", "Fold or open all thinking", Looking),
     row(ToggleCell, "toggle_cell", "Fold or open the lowest entry on the screen that can fold; a click does it for any", Looking),
+    slash(row(ToggleTodo, "toggle_todo", "Fold or open the todo list that the model keeps", Looking), "todo"),
     row(PageUp, "page_up", "Scroll up a page (the wheel scrolls too)", Looking),
     row(PageDown, "page_down", "Scroll down a page", Looking),
     row(ScrollTop, "scroll_top", "Scroll to the start of the conversation", Looking),

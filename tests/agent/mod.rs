@@ -9,6 +9,7 @@ mod prompt;
 mod questions;
 mod text;
 mod tools;
+mod todo;
 mod details;
 mod steering;
 mod abort;

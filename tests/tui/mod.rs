@@ -16,6 +16,7 @@ mod app_shell;
 mod app_hostile;
 mod app_settings;
 mod app_themes;
+mod app_todo;
 mod app_timeline;
 mod app_tree;
 mod app_trials;

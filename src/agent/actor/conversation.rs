@@ -179,6 +179,7 @@ impl Conversation {
             AgentEvent::MessageEnd { message } => {
                 self.context.push(Arc::clone(message));
                 self.facts.count(std::slice::from_ref(message));
+                self.facts.work.note_message(message);
                 self.store(Body::Message {
                     message: Arc::clone(message),
                 });

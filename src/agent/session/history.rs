@@ -9,6 +9,7 @@ use super::history_facts::{HistoryFacts, begins_end};
 use super::store::Session;
 use super::tree::NodeId;
 use crate::agent::memory::SessionPrompt;
+use crate::agent::todo::TodoDetails;
 use crate::llm::{Content, Message, Usage, UserMessage};
 
 pub use crate::agent::memory::compaction::SUMMARY_ORIGIN;
@@ -104,6 +105,9 @@ impl Session {
         let prompts: Vec<NodeId> = path[..first_kept].iter().filter(before).copied().collect();
         history.read(self, &prompts);
         history.push(node, summary(COMPACTED, &compaction.summary));
+        if let (Some(folded), Some(details)) = (&mut history.folded, &compaction.details) {
+            folded.work.todo = TodoDetails::carried(details);
+        }
         history.read(self, &path[first_kept..at]);
         // Thinking of before the compaction is bound to a prefix that is gone.
         for prompt in &mut history.prompts {
@@ -174,6 +178,9 @@ impl History {
                         continue;
                     };
                     drop(body);
+                    if let Some(folded) = &mut self.folded {
+                        folded.work.note_message(&message);
+                    }
                     if let Some(message) = Arc::get_mut(&mut message) {
                         slim(message);
                     }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::agent::session_work::SessionWork;
 use crate::llm::{Message, StopReason, Usage};
 
 /// A conversation without its messages.
@@ -16,6 +17,8 @@ pub struct HistoryFacts {
     pub context_tokens: u64,
     /// Its end: the last message of the user or call of tools, and what came of it.
     pub last: Vec<Arc<Message>>,
+    /// What there is to see of the work, as far as its last compaction goes back.
+    pub work: SessionWork,
     /// Entries on the path that could not be read.
     pub damaged: usize,
 }
@@ -28,6 +31,7 @@ impl HistoryFacts {
             if let Message::Assistant(answer) = &**message {
                 facts.usage.add(&answer.usage);
             }
+            facts.work.note_message(message);
         }
         facts.count(messages);
         facts.last = messages[end_of(messages)..].to_vec();

@@ -10,6 +10,7 @@ use super::patch::ApplyPatch;
 use super::read::Read;
 use super::search::{Find, Grep, Ls};
 use super::settings::ToolSettings;
+use super::todo::Todo;
 use super::typed::typed;
 use crate::agent::tool::Tool;
 
@@ -26,6 +27,7 @@ pub fn builtin(settings: &ToolSettings) -> Vec<Arc<dyn Tool>> {
         typed(Grep(settings.clone())),
         typed(Find(settings.clone())),
         typed(Ls(settings.clone())),
+        typed(Todo),
         typed(AskUser),
     ]
 }

@@ -1,5 +1,5 @@
 //! The built-in tools, in folders by what they do: `read`, `edit` (edit, replace, write),
-//! `patch` (apply_patch), `search` (grep, find, ls), `ask` (ask_user). What several of them use is
+//! `patch` (apply_patch), `search` (grep, find, ls), `ask` (ask_user), `todo`. What several of them use is
 //! on top: `open`, `kind`, `escape`, `call`, `typed` (arguments, parsed once).
 
 mod builtin;
@@ -10,6 +10,7 @@ mod edit;
 mod patch;
 mod search;
 mod ask;
+mod todo;
 mod open;
 mod kind;
 mod escape;

@@ -91,6 +91,7 @@ fn shown(details: &Details) -> String {
         ),
         Details::Text(text) => (text.path.clone(), text.text.lines().collect()),
         Details::Attachment(file) => (file.title.clone(), Vec::new()),
+        Details::Todo(list) => (list.markdown(), Vec::new()),
         Details::Other(other) => (other.title.clone(), Vec::new()),
     };
     let mut text = title;

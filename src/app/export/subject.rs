@@ -103,6 +103,10 @@ impl Subject {
                     &file.title
                 })
             },
+            Some(Details::Todo(list)) => Self {
+                note: list.progress(),
+                ..Self::about(list.current().map_or("all done", |item| &item.content))
+            },
             Some(Details::Other(other)) => Self::about(&other.title),
             None => Self::default(),
         };

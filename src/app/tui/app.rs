@@ -24,10 +24,10 @@ use super::shell::ShellRun;
 pub use super::start::Start;
 use super::theme::{Theme, ThemeChoice};
 use super::timeline::Timeline;
-use super::transcript::Transcript;
+use super::transcript::{Fold, Transcript};
 use crate::agent::permission::PermissionMode;
 use crate::agent::trial::Trial;
-use crate::agent::{Budget, Phase, Question, QueueKind, Queued, RunState, Subject};
+use crate::agent::{Budget, Phase, Question, QueueKind, Queued, RunState, SessionWork, Subject};
 use crate::app::action::{Action, Scope};
 use crate::app::attachments::typed_text;
 use crate::app::humanize::abbreviate_home;
@@ -38,6 +38,9 @@ use crate::llm::{Content, Model, ThinkingLevel, Usage};
 const SAVE_DRAFT_MS: i64 = 300;
 /// Bytes of it for which that takes a millisecond more.
 const SAVE_BYTES_A_MS: usize = 4096;
+
+/// Rows of a screen on which the todo list is open by itself.
+const OPEN_TODO_FROM: u16 = 30;
 
 /// Everything the screen shows or remembers.
 #[derive(Clone, Debug)]
@@ -76,6 +79,10 @@ pub struct App {
     pub trial: Option<OpenTrial>,
     /// Messages that wait, in the order they go out.
     pub(crate) queue: Vec<Queued>,
+    /// What there is to see of the session's work.
+    pub(crate) work: SessionWork,
+    /// How much of the todo list is shown, where the user has said so.
+    pub(crate) todo_fold: Option<Fold>,
     /// What calls wait with; the first one is in the strip.
     pub(crate) questions: Vec<Arc<Question>>,
     /// The rule that is to answer it, while it is in the editor.
@@ -248,6 +255,8 @@ impl App {
             timeline: Timeline::default(),
             trial: None,
             queue: Vec::new(),
+            work: SessionWork::default(),
+            todo_fold: None,
             questions: Vec::new(),
             rule: None,
             focused: true,
@@ -318,6 +327,14 @@ impl App {
     /// Whether a key decides what becomes of the trial. What is being typed is never an answer.
     pub fn trial_asks(&self) -> bool {
         self.trial.is_some() && !self.is_running() && self.composer.is_empty()
+    }
+
+    /// Whether the todo list is open on a screen of this size: by itself only on a high one.
+    pub fn opens_todo(&self, size: Size) -> bool {
+        match self.todo_fold {
+            Some(fold) => fold == Fold::Open,
+            None => size.height >= OPEN_TODO_FROM,
+        }
     }
 
     /// Whether the session is only read.

@@ -9,6 +9,8 @@ pub struct Areas {
     pub transcript: Rect,
     /// Air below the conversation, or the line above what waits.
     pub rule: Rect,
+    /// The todo list.
+    pub todo: Rect,
     pub queue: Rect,
     /// What is asked.
     pub question: Rect,
@@ -38,6 +40,7 @@ pub struct Wanted {
     /// Rows of the editor's text.
     pub editor_rows: u16,
     pub queue_rows: u16,
+    pub todo_rows: u16,
     pub question_rows: u16,
     /// Whether there is something to say in the activity line.
     pub activity: bool,
@@ -70,9 +73,12 @@ impl Areas {
         let question_rows = take(wanted.question_rows.min(spare - spare / 4));
         let spare = spare - question_rows;
         let queue_rows = take(wanted.queue_rows.min(QUEUE_ROWS).min(spare / 2));
+        let spare = spare - queue_rows;
+        // A row of it is always worth one.
+        let todo_rows = take(wanted.todo_rows.min((spare / 3).max(1)).min(spare / 2));
         // Air below the conversation; a line when something waits.
         let rule_rows = take(u16::from(
-            size.height >= if queue_rows > 0 { 16 } else { 20 },
+            size.height >= if queue_rows + todo_rows > 0 { 16 } else { 20 },
         ));
         let transcript_rows = left;
 
@@ -84,6 +90,7 @@ impl Areas {
         };
         let transcript = row(transcript_rows);
         let rule = row(rule_rows);
+        let todo = row(todo_rows);
         let queue = row(queue_rows);
         let question = row(question_rows);
         let activity = row(activity_rows);
@@ -102,6 +109,7 @@ impl Areas {
         Self {
             transcript,
             rule,
+            todo,
             queue,
             question,
             activity,
@@ -120,6 +128,7 @@ impl Areas {
         self.transcript.height -= up;
         for part in [
             &mut self.rule,
+            &mut self.todo,
             &mut self.queue,
             &mut self.question,
             &mut self.activity,

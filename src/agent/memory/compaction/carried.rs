@@ -5,10 +5,12 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::size::{of_bytes, text_size};
 use crate::agent::event::is_from_user;
+use crate::agent::todo::TodoDetails;
 use crate::llm::{Message, StopReason, ToolCall};
 
 /// Most tokens of the user's own words.
@@ -22,6 +24,9 @@ const MESSAGE: usize = 2000;
 /// Stands between what the model wrote and the user's own words.
 const HEADING: &str = "## The user's messages, word for word";
 
+/// Stands before the todo list.
+const TODO: &str = "## The todo list as it stands";
+
 /// What is carried over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::agent) struct Carried {
@@ -31,6 +36,8 @@ pub(in crate::agent) struct Carried {
     modified: Vec<String>,
     /// Oldest first.
     user_messages: Vec<String>,
+    /// The todo list, while something of it is left to do.
+    todo: TodoDetails,
 }
 
 impl Carried {
@@ -46,6 +53,7 @@ impl Carried {
             read: before("readFiles"),
             modified: before("modifiedFiles"),
             user_messages: before("userMessages"),
+            todo: details.last().map(|it| TodoDetails::carried(it)).unwrap_or_default(),
         };
         for message in messages {
             match &**message {
@@ -61,6 +69,9 @@ impl Carried {
                 }
                 _ => {}
             }
+        }
+        if carried.todo.is_done() {
+            carried.todo = TodoDetails::default();
         }
         latest_once(&mut carried.modified);
         latest_once(&mut carried.read);
@@ -79,6 +90,11 @@ impl Carried {
             ("edit" | "write" | "replace", Some(path)) => {
                 self.modified.push(path.to_owned());
             }
+            ("todo", _) => {
+                if let Ok(items) = Deserialize::deserialize(&call.arguments["todos"]) {
+                    self.todo = TodoDetails::new(items);
+                }
+            }
             ("apply_patch", _) => {
                 let mut keys = ["patch", "input"].iter();
                 let patch = keys.find_map(|key| call.arguments[key].as_str());
@@ -93,6 +109,7 @@ impl Carried {
     /// `summary` tokens: of the words the first message and the latest ones stay, of the files the
     /// latest, and those that were modified rather than those that were only read.
     pub fn fit(&mut self, summary: u64) {
+        self.todo.fit();
         let mut files = FILES.min(summary / 3);
         keep_latest(&mut self.modified, &mut files);
         keep_latest(&mut self.read, &mut files);
@@ -118,6 +135,9 @@ impl Carried {
         let mut details = self.file_details();
         details["userMessages"] = json!(self.user_messages);
         details["tokensAfter"] = json!(tokens_after);
+        if !self.todo.items.is_empty() {
+            details["todos"] = json!(self.todo.items);
+        }
         details
     }
 
@@ -140,6 +160,9 @@ impl Carried {
                 let quoted = message.replace('\n', "\n> ");
                 let _ = write!(text, "\n\n> {quoted}");
             }
+        }
+        if !self.todo.items.is_empty() {
+            let _ = write!(text, "\n\n{TODO}\n\n{}", self.todo.markdown().trim_end());
         }
         self.append_files(&mut text);
         text

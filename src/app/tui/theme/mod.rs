@@ -9,6 +9,7 @@ mod system;
 mod color;
 mod contrast;
 mod choice;
+mod todo_mark;
 #[cfg(test)]
 mod tests;
 
@@ -20,3 +21,4 @@ pub(crate) use slots::SyntaxRule;
 pub use slots::Theme;
 pub use source::{Kind, ThemeWarning};
 pub use system::TerminalColors;
+pub(crate) use todo_mark::todo_mark;

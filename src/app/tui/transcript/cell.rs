@@ -109,8 +109,14 @@ impl ToolCell {
             Details::Files(it) => Cow::Owned(format!("{} {}", it.pattern, it.path)),
             Details::Text(text) => Cow::Borrowed(&text.path),
             Details::Attachment(file) => Cow::Borrowed(&file.path),
+            Details::Todo(list) => Cow::Owned(list.markdown()),
             Details::Other(other) => Cow::Borrowed(&other.title),
         }
+    }
+
+    /// Whether its title says enough of it until it is opened.
+    pub fn is_brief(&self) -> bool {
+        self.looks() || matches!(*self.details, Details::Todo(_))
     }
 
     /// Whether it only looks at what is there.
@@ -141,6 +147,7 @@ impl ToolCell {
             Details::Files(files) => !files.files.is_empty(),
             Details::Text(text) => !text.text.is_empty(),
             Details::Attachment(file) => !file.description.is_empty(),
+            Details::Todo(list) => !list.items.is_empty(),
             Details::Other(other) => !other.value.is_null(),
         }
     }
@@ -159,6 +166,7 @@ impl ToolCell {
             Details::Files(files) => Cow::Owned(files.files.join("\n")),
             Details::Text(text) => Cow::Borrowed(&text.text),
             Details::Attachment(file) => Cow::Borrowed(&file.description),
+            Details::Todo(list) => Cow::Owned(list.markdown()),
             Details::Other(other) => match &other.value {
                 Value::Null => Cow::Borrowed(""),
                 Value::String(text) => Cow::Borrowed(text),

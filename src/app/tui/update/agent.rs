@@ -8,7 +8,7 @@ use crate::agent::permission::PermissionMode;
 use crate::agent::session::{HistoryFacts, SessionBranch};
 use crate::agent::tool::Details;
 use crate::agent::{
-    AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot,
+    AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot, ToolStatus,
 };
 use crate::app::action::Action;
 use crate::app::attachments::{is_command_block, typed_text};
@@ -146,10 +146,15 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
         AgentEvent::TurnEnd { .. } if app.transcript.asks_for_branch() => {
             return vec![Effect::ReadEntries(app.transcript.generation())];
         }
-        AgentEvent::ToolEnd { details, .. }
-            if matches!(**details, Details::Diff(_) | Details::Command(_)) =>
-        {
-            return vec![Effect::ReadGit];
+        AgentEvent::ToolEnd {
+            status, details, ..
+        } => {
+            if *status == ToolStatus::Ok {
+                app.work.note(details);
+            }
+            if matches!(**details, Details::Diff(_) | Details::Command(_)) {
+                return vec![Effect::ReadGit];
+            }
         }
         // A command may have switched branches.
         AgentEvent::AgentSettled { .. } => {
@@ -187,6 +192,7 @@ pub fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
     app.transcript.replace(transcript);
     app.status.total = facts.usage.clone();
     app.status.context = facts.context_tokens;
+    app.work.clone_from(&facts.work);
 }
 
 /// No event will come any more.

@@ -215,6 +215,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::ToggleOutput
         | Action::ToggleThinking
         | Action::ToggleCell
+        | Action::ToggleTodo
         | Action::PageUp
         | Action::PageDown
         | Action::ScrollTop

@@ -3,7 +3,7 @@
 use super::refusal::is_gone;
 use super::{permission, questions, sessions, shell};
 use crate::agent::permission::PermissionMode;
-use crate::agent::{NoticeLevel, Phase, QueueKind, RunState};
+use crate::agent::{NoticeLevel, TodoDetails, Phase, QueueKind, RunState};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect, TrialEffect};
@@ -185,6 +185,10 @@ pub fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
         app.screen = app.screen.closed();
         app.resume = None;
         app.start.recent = None;
+        if app.work.todo.is_done() {
+            // It was for the work before.
+            app.work.todo = TodoDetails::default();
+        }
         app.set_run(RunState::Running {
             phase: Phase::Requesting,
         });

@@ -14,6 +14,7 @@ pub fn act(app: &mut App, action: Action) {
         Action::NextPrompt => ScrollBy::NextPrompt,
         Action::ToggleOutput => return toggle(app, CellClass::Tool),
         Action::ToggleThinking => return toggle(app, CellClass::Thinking),
+        Action::ToggleTodo => return toggle_todo(app),
         Action::ToggleCell => {
             if app.transcript.toggle_recent() {
                 app.screen = app.screen.reading();
@@ -49,4 +50,17 @@ fn toggle(app: &mut App, class: CellClass) {
     if fold == Fold::Open {
         app.screen = app.screen.reading();
     }
+}
+
+fn toggle_todo(app: &mut App) {
+    if app.work.todo.items.is_empty() {
+        app.say("There is no todo list; the model makes one for longer work", 4000);
+        return;
+    }
+    let fold = if app.opens_todo(app.size) {
+        Fold::Folded
+    } else {
+        Fold::Open
+    };
+    app.todo_fold = Some(fold);
 }

@@ -62,6 +62,7 @@ impl Body<'_> {
                     self.text(&value, theme.tool_output);
                 }
             }
+            Details::Todo(list) => self.text(&list.markdown(), theme.text),
             Details::Text(text) => self.text(&text.path, theme.text),
             Details::Matches(matches) => {
                 self.text(

@@ -11,6 +11,7 @@ mod activity;
 mod editor;
 mod completion;
 mod status;
+mod todo;
 
 mod welcome;
 mod popup;

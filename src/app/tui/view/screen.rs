@@ -5,7 +5,7 @@ use ratatui::layout::{Rect, Size};
 
 use super::line::StyledLine;
 use super::transcript::TranscriptCache;
-use super::{activity, completion, editor, overlay, question, queue, status, transcript, welcome};
+use super::{activity, completion, editor, overlay, question, queue, status, todo, transcript, welcome};
 use crate::app::tui::app::App;
 use crate::app::tui::composer::ComposerLayout;
 use crate::app::tui::layout::{Areas, Wanted};
@@ -59,6 +59,7 @@ impl Plan {
             editor_rows: layout.rows.len() as u16,
             question_rows: u16::MAX,
             queue_rows: app.queue.len() as u16,
+            todo_rows: todo::rows_wanted(app, size),
             activity: activity::has_something(app),
         };
         let room = Areas::new(size, wanted).question;
@@ -90,6 +91,7 @@ impl Plan {
         } else {
             areas.pill = pill(app, &drawn, areas.transcript, buffer);
         }
+        todo::draw(app, areas.todo, buffer);
         queue::draw(app, areas.rule, areas.queue, buffer);
         question::draw(&self.asked, areas.question, buffer);
         activity::draw(app, areas.activity, buffer);

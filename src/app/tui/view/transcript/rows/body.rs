@@ -6,6 +6,7 @@ use ratatui::style::Style;
 use super::LayoutOptions;
 use super::shape::{failure, failure_style, is_draft, is_one_line, is_running, is_undone, rail};
 use super::title;
+use crate::agent::TodoDetails;
 use crate::agent::tool::{CommandDetails, Details, DiffDetails, FileChange, TextDetails};
 use crate::app::sanitize::{visible, visible_line};
 use crate::app::tui::text::RenderContext;
@@ -14,11 +15,14 @@ use crate::app::tui::text::diff::{self, DiffLine, Sign};
 use crate::app::tui::text::row::end_of;
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, fit};
 use crate::app::tui::text::wrap::prefix_width;
+use crate::app::tui::theme::todo_mark;
 use crate::app::tui::text::{
     Break, Fill, HighlightCache, Line, Opens, Prefix, Row, lines, width, wrap,
 };
 use crate::app::tui::transcript::{Fold, ToolCell, ToolState};
 
+/// Bytes of the box before an item of a list in markdown.
+const BOX: usize = "- [ ] ".len();
 /// Lines shown of a folded cell, by kind.
 pub const COMMAND_LINES: usize = 5;
 /// Of a read or written file.
@@ -65,7 +69,7 @@ pub fn write_below(
 ) {
     let title = rows.len() - 1;
     if is_one_line(tool, fold, options.preview) {
-        if tool.looks() && tool.has_source() {
+        if tool.is_brief() && tool.has_source() {
             rows[title].opens = Opens::Cell;
         }
         return;
@@ -97,6 +101,7 @@ pub fn write_below(
         Details::Matches(_) => body.matches(),
         Details::Files(_) => body.lines(FILE_LINES),
         Details::Text(text) if text.first_line > 0 => body.numbered_lines(text),
+        Details::Todo(list) => body.todo(list),
         Details::Text(_) | Details::Attachment(_) | Details::Other(_) => body.lines(TEXT_LINES),
     }
     let is_silent = body.rows.len() == from_row;
@@ -243,6 +248,25 @@ impl<'a> Body<'a> {
             let mut line = Line::of(visible_line(&text), self.context.theme.warning);
             line.end_at(end_of(self.rows));
             self.styled(line);
+        }
+    }
+
+    /// The todo list, with the marks of the one above the editor.
+    fn todo(&mut self, list: &TodoDetails) {
+        for ((at, line), item) in lines(self.source).zip(&list.items) {
+            let theme = self.context.theme;
+            let (mark, mark_style, style) = todo_mark(theme, item.status);
+            let mut prefix = self.context.indent();
+            prefix.push(mark, mark_style);
+            let mut rest = self.context.indent();
+            rest.push("  ", Style::new());
+            let begin = line.len().min(BOX);
+            let text = Line::visible(&line[begin..], style, (at + begin) as u32);
+            let prefix = Prefix {
+                first: prefix,
+                rest,
+            };
+            self.behind(&prefix, text);
         }
     }
 

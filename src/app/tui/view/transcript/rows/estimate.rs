@@ -41,6 +41,7 @@ fn text_rows(text: &str, columns: usize) -> usize {
 fn tool_rows(tool: &ToolCell, fold: Fold, columns: usize) -> usize {
     let folded = match &*tool.details {
         Details::Other(_) => return 2,
+        Details::Todo(_) => 0,
         _ if tool.looks() => 0,
         Details::Diff(_) if tool.makes_a_file() => NEW_LINES,
         Details::Diff(diff) => DIFF_LINES + diff.files.len(),

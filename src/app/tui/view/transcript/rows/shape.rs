@@ -40,6 +40,7 @@ pub fn is_one_line(tool: &ToolCell, fold: Fold, preview: bool) -> bool {
                     && command.output.trim().is_empty()
                     && command.still_running.is_empty()
             }
+            Details::Todo(_) if fold == Fold::Folded => true,
             _ => !tool.has_source(),
         }
 }

@@ -176,6 +176,10 @@ struct Subject {
 fn subject(tool: &ToolCell) -> Subject {
     let ((text, shorten), more) = match &*tool.details {
         Details::Command(command) => described(command),
+        Details::Todo(list) => (
+            (list.progress(), Shorten::End),
+            list.current().map_or(String::new(), |it| it.content.clone()),
+        ),
         _ => (subject_text(tool), String::new()),
     };
     Subject {
@@ -218,6 +222,7 @@ fn subject_text(tool: &ToolCell) -> (String, Shorten) {
         Details::Text(text) => text_subject(text),
         Details::Attachment(file) if file.title.is_empty() => (file.path.clone(), Shorten::Middle),
         Details::Attachment(file) => (format!("{}  {}", file.title, file.path), Shorten::End),
+        Details::Todo(list) => (list.progress(), Shorten::End),
         Details::Other(other) => (other.title.clone(), Shorten::End),
     }
 }

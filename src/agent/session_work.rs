@@ -1,0 +1,79 @@
+//! What there is to see of the work in a session: the todo list and the files that tools changed.
+//! Read off the details of results, live and from a stored session alike.
+
+use std::iter;
+
+use super::details::Details;
+use super::todo::TodoDetails;
+use crate::llm::{Message, ToolResultMessage};
+
+/// Files that are remembered, the latest.
+const MOST_FILES: usize = 100;
+
+/// The work of a session.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SessionWork {
+    /// The list as the model sent it last; empty where there is none.
+    pub todo: TodoDetails,
+    /// The files that were changed, the one changed last stands last.
+    pub files: Vec<ChangedFile>,
+}
+
+/// A file that was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// As users read it.
+    pub path: String,
+    /// Lines added in all.
+    pub added: u64,
+    /// Lines removed in all.
+    pub removed: u64,
+}
+
+impl SessionWork {
+    /// Takes in what a call came to that went well.
+    pub fn note(&mut self, details: &Details) {
+        match details {
+            Details::Todo(list) => self.todo = list.clone(),
+            Details::Diff(diff) => {
+                for file in iter::once(diff).chain(&diff.files) {
+                    self.changed(&file.path, file.added, file.removed);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The same from a stored message.
+    pub(super) fn note_message(&mut self, message: &Message) {
+        let Message::ToolResult(ToolResultMessage {
+            is_error: false,
+            details: Some(value),
+            ..
+        }) = message
+        else {
+            return;
+        };
+        if matches!(value["kind"].as_str(), Some("todo" | "diff")) {
+            self.note(&Details::from_json(value.clone()));
+        }
+    }
+
+    fn changed(&mut self, path: &str, added: u64, removed: u64) {
+        let known = self.files.iter().position(|file| file.path == path);
+        let mut file = match known {
+            Some(at) => self.files.remove(at),
+            None => ChangedFile {
+                path: path.to_owned(),
+                added: 0,
+                removed: 0,
+            },
+        };
+        file.added += added;
+        file.removed += removed;
+        if self.files.len() >= MOST_FILES {
+            self.files.remove(0);
+        }
+        self.files.push(file);
+    }
+}

@@ -1,0 +1,67 @@
+//! The `todo` tool: the model keeps a list of what is to be done, and the user sees it. It changes
+//! nothing, so nobody is asked.
+
+use std::fmt::Write;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::agent::todo::{TodoDetails, TodoItem};
+use crate::agent::tool::{Details, Effects, ToolContext, ToolError, ToolOutput};
+use crate::agent::tools::typed::{self, TypedTool};
+use crate::llm::ToolSpec;
+
+/// Its name.
+const NAME: &str = "todo";
+
+/// Keeps the todo list.
+pub struct Todo;
+
+/// The arguments of a call.
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Args {
+    todos: Vec<TodoItem>,
+}
+
+impl TypedTool for Todo {
+    type Args = Args;
+
+    fn spec(&self) -> ToolSpec {
+        typed::spec(
+            NAME,
+            "Keep a todo list, which the user sees. Send the whole list each time.",
+            &["todos"],
+            json!({
+                "todos": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "content": {"type": "string"},
+                            "status": {"enum": ["pending", "in_progress", "completed"]}
+                        },
+                        "required": ["content", "status"]
+                    }
+                }
+            }),
+        )
+    }
+
+    fn effects(&self, _args: Args) -> Effects {
+        Effects::default()
+    }
+
+    fn preview(&self, args: Args) -> Details {
+        Details::Todo(TodoDetails::new(args.todos))
+    }
+
+    async fn run(&self, args: Args, _context: ToolContext) -> Result<ToolOutput, ToolError> {
+        let list = TodoDetails::new(args.todos);
+        let mut text = list.progress();
+        if let Some(next) = list.current() {
+            let _ = write!(text, "; now: {}", next.content);
+        }
+        Ok(ToolOutput::new(text, Details::Todo(list)))
+    }
+}

@@ -1,0 +1,120 @@
+//! The todo list above the editor: what is under way, what comes next and how far it is. Some rows
+//! where there is room for them, else one; nothing when all is done.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Rect, Size};
+
+use super::line::StyledLine;
+use crate::agent::{TodoDetails, TodoItem, TodoStatus};
+use crate::app::action::Action;
+use crate::app::sanitize::visible_line;
+use crate::app::tui::app::App;
+use crate::app::tui::text::width::ellipsis;
+use crate::app::tui::theme::{Theme, todo_mark};
+
+/// Rows of the open list.
+const ROWS: usize = 5;
+/// Columns from which the key that folds it is told.
+const KEY_FROM: u16 = 60;
+
+/// How many rows it wants on a screen of this size.
+pub fn rows_wanted(app: &App, size: Size) -> u16 {
+    let list = &app.work.todo;
+    if list.items.is_empty() || list.is_done() && !app.is_running() {
+        return 0;
+    }
+    if list.is_done() || !app.opens_todo(size) {
+        return 1;
+    }
+    list.items.len().min(ROWS) as u16
+}
+
+/// Draws it, open where it has rows for that.
+pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
+    if area.is_empty() {
+        return;
+    }
+    let list = &app.work.todo;
+    let columns = usize::from(area.width).saturating_sub(2);
+    let lines = if area.height == 1 {
+        vec![current(&app.theme, list, columns)]
+    } else {
+        rows(&app.theme, list, columns, usize::from(area.height))
+    };
+    for (y, line) in (area.y..area.bottom()).zip(&lines) {
+        let row = Rect {
+            y,
+            height: 1,
+            ..area
+        };
+        let right = if y == area.y {
+            aside(app, area)
+        } else {
+            StyledLine::new()
+        };
+        StyledLine::draw_both(line, &right, row, buffer);
+    }
+}
+
+/// How far it is, and the key that opens and folds it.
+fn aside(app: &App, area: Rect) -> StyledLine {
+    let list = &app.work.todo;
+    let theme = &app.theme;
+    let mut line = StyledLine::new();
+    // Where what is done has a row, that says it.
+    if usize::from(area.height) == list.items.len() || area.height == 1 && !list.is_done() {
+        line.push(list.progress(), theme.dim);
+    }
+    if area.width >= KEY_FROM && list.items.len() > 1 && !list.is_done() {
+        let does = if area.height == 1 { " opens" } else { " folds" };
+        line.push("  ", theme.dim);
+        line.push(app.key(Action::ToggleTodo), theme.key_hint);
+        line.push(does, theme.dim);
+    }
+    line
+}
+
+/// The list in so many rows: what is done gives way first, then what comes last.
+pub fn rows(theme: &Theme, list: &TodoDetails, columns: usize, room: usize) -> Vec<StyledLine> {
+    let note = |text: String| StyledLine::of(ellipsis(&text, columns), theme.dim);
+    let (mut lines, mut items) = (Vec::new(), Vec::from_iter(&list.items));
+    if items.len() > room {
+        items.retain(|item| item.status != TodoStatus::Completed);
+        if items.len() < list.items.len() {
+            let done = note(list.progress());
+            let (mark, style, _) = todo_mark(theme, TodoStatus::Completed);
+            lines.push(StyledLine::of(mark, style).then(&done));
+        }
+        // What is under way may stand behind what waits.
+        items.sort_by_key(|item| item.status != TodoStatus::InProgress);
+    }
+    let left = room.saturating_sub(lines.len());
+    let shown = if items.len() > left {
+        left.saturating_sub(1)
+    } else {
+        items.len()
+    };
+    lines.extend(items[..shown].iter().map(|it| row(theme, it, columns)));
+    if shown < items.len() {
+        lines.push(note(format!("  … {} more", items.len() - shown)));
+    }
+    lines
+}
+
+/// What is under way, in one row.
+fn current(theme: &Theme, list: &TodoDetails, columns: usize) -> StyledLine {
+    match list.current() {
+        Some(item) => row(theme, item, columns),
+        None => {
+            let (mark, style, text) = todo_mark(theme, TodoStatus::Completed);
+            StyledLine::of(mark, style).with(list.progress(), text)
+        }
+    }
+}
+
+fn row(theme: &Theme, item: &TodoItem, columns: usize) -> StyledLine {
+    let (mark, mark_style, style) = todo_mark(theme, item.status);
+    let text = visible_line(&item.content);
+    let text = ellipsis(&text, columns.saturating_sub(2));
+    StyledLine::of(mark, mark_style).with(text, style)
+}

@@ -1,0 +1,128 @@
+//! The todo list above the editor and in the transcript.
+
+use std::sync::Arc;
+
+use insta::assert_snapshot;
+use tiller::agent::{
+    AgentEvent, Details, Phase, RunOutcome, RunState, TodoDetails, TodoItem, TodoStatus, ToolStatus,
+};
+use tiller::llm::Content;
+
+use super::app_kit::TestTui;
+
+const ITEMS: [&str; 7] = [
+    "Look at how tokens are checked",
+    "Fix the token check",
+    "Add a test for expired tokens",
+    "Run the tests",
+    "Update the changelog",
+    "Tell what changed",
+    "Check the docs",
+];
+
+/// The first `done` of `of` items are done, and the next is under way.
+fn list(done: usize, of: usize) -> TodoDetails {
+    let items = ITEMS[..of].iter().enumerate();
+    let items = items.map(|(at, content)| TodoItem {
+        content: (*content).to_owned(),
+        status: match at {
+            at if at < done => TodoStatus::Completed,
+            at if at == done => TodoStatus::InProgress,
+            _ => TodoStatus::Pending,
+        },
+    });
+    TodoDetails::new(items.collect())
+}
+
+/// The model sends the list.
+fn todo(tui: &mut TestTui, list: TodoDetails) {
+    let details = Arc::new(Details::Todo(list));
+    let id = format!("c{}", tui.app.transcript.end());
+    tui.agent(AgentEvent::ToolStart {
+        call_id: id.clone(),
+        name: "todo".to_owned(),
+        args: Arc::default(),
+        details: Arc::clone(&details),
+    });
+    tui.agent(AgentEvent::ToolEnd {
+        call_id: id,
+        name: "todo".to_owned(),
+        status: ToolStatus::Ok,
+        content: vec![Content::text("ok")],
+        details,
+        duration_ms: Some(1),
+    });
+}
+
+fn working(width: u16, height: u16) -> TestTui {
+    let mut tui = TestTui::new(width, height);
+    tui.write("Fix the login bug");
+    tui.key("enter");
+    tui.running(Phase::Streaming);
+    todo(&mut tui, list(0, 7));
+    todo(&mut tui, list(3, 7));
+    tui.waiting(&["use the subtle crate"], &[]);
+    tui
+}
+
+#[test]
+fn it_stands_above_the_editor_in_as_many_rows_as_there_is_room_for() {
+    for (width, height) in [(40, 10), (80, 24), (120, 40)] {
+        let mut tui = working(width, height);
+        assert_snapshot!(format!("todo_{width}x{height}"), tui.frame());
+    }
+}
+
+#[test]
+fn a_key_folds_and_opens_it() {
+    let mut tui = working(80, 24);
+    let next = "○ Update the changelog";
+    assert!(tui.frame().contains("▸ Run the tests"));
+    assert!(!tui.frame().contains(next));
+    tui.key("alt+t");
+    assert!(tui.frame().contains(next), "{}", tui.frame());
+    assert!(tui.frame().contains("✓ 3 of 7 done"), "{}", tui.frame());
+    tui.key("alt+t");
+    assert!(!tui.frame().contains(next));
+    let mut empty = TestTui::new(80, 24);
+    empty.key("alt+t");
+    assert!(empty.frame().contains("There is no todo list"));
+}
+
+#[test]
+fn it_goes_when_all_is_done_and_the_run_is_over() {
+    let mut tui = working(80, 24);
+    todo(&mut tui, list(7, 7));
+    assert_eq!(tui.frame().matches("all 7 done").count(), 2, "{}", tui.frame());
+    tui.agent(AgentEvent::AgentEnd {
+        messages: Vec::new(),
+        outcome: RunOutcome::Done,
+        totals: tiller::agent::RunTotals::default(),
+    });
+    tui.state(RunState::Idle);
+    tui.waiting(&[], &[]);
+    assert_eq!(tui.frame().matches("all 7 done").count(), 1, "{}", tui.frame());
+    // What was done before says nothing about the next prompt.
+    tui.write("next");
+    tui.key("enter");
+    assert_eq!(tui.frame().matches("all 7 done").count(), 1, "{}", tui.frame());
+    // What is left to do stays in sight.
+    todo(&mut tui, list(1, 3));
+    tui.state(RunState::Idle);
+    assert!(tui.frame().contains("▸ Fix the token check"));
+    tui.write("more");
+    tui.key("enter");
+    assert!(tui.frame().contains("▸ Fix the token check"));
+}
+
+#[test]
+fn each_change_is_a_line_that_opens() {
+    let mut tui = working(80, 24);
+    let frame = tui.frame();
+    assert!(frame.contains("✓ todo  0 of 7 done — Look at how tokens are checked"), "{frame}");
+    assert!(frame.contains("✓ todo  3 of 7 done — Run the tests"), "{frame}");
+    tui.key("ctrl+o");
+    let frame = tui.frame();
+    assert!(frame.contains("│ ▸ Run the tests"), "{frame}");
+    assert!(frame.contains("│ ✓ Fix the token check"), "{frame}");
+}
