@@ -45,7 +45,11 @@ fn items(work: &SessionWork) -> String {
 async fn the_last_list_counts() {
     let mut agent = start(vec![
         call(&[("a", "todo", list(&["in_progress", "pending", "pending"]))]),
-        call(&[("b", "todo", json!({"todos": [{"content": "x", "status": "begun"}]}))]),
+        call(&[(
+            "b",
+            "todo",
+            json!({"todos": [{"content": "x", "status": "begun"}]}),
+        )]),
         call(&[("c", "todo", list(&["completed", "in_progress", "pending"]))]),
         call(&[(
             "d",
@@ -61,7 +65,10 @@ async fn the_last_list_counts() {
         "a: 0 of 3 done; now: Look around"
     );
     let refused = agent.request(2).pop().unwrap();
-    assert!(refused.starts_with("b!: error: invalid input: "), "{refused}");
+    assert!(
+        refused.starts_with("b!: error: invalid input: "),
+        "{refused}"
+    );
     assert_eq!(
         agent.request(3).last().unwrap(),
         "c: 1 of 3 done; now: Fix it"
@@ -107,7 +114,8 @@ async fn a_summary_carries_the_list_while_something_is_left() {
         agent.settled().await;
         let told = agent.request(4).join("\n");
         assert!(told.contains("The summary."), "{told}");
-        let text = "## The todo list as it stands\n\n- [x] Look around\n- [>] Fix it\n- [ ] Test it";
+        let text =
+            "## The todo list as it stands\n\n- [x] Look around\n- [>] Fix it\n- [ ] Test it";
         assert_eq!(told.contains(text), left, "{told}");
         assert_eq!(told.contains("todo list"), left, "{told}");
         let work = reopened(&agent).await;

@@ -93,7 +93,12 @@ fn a_key_folds_and_opens_it() {
 fn it_goes_when_all_is_done_and_the_run_is_over() {
     let mut tui = working(80, 24);
     todo(&mut tui, list(7, 7));
-    assert_eq!(tui.frame().matches("all 7 done").count(), 2, "{}", tui.frame());
+    assert_eq!(
+        tui.frame().matches("all 7 done").count(),
+        2,
+        "{}",
+        tui.frame()
+    );
     tui.agent(AgentEvent::AgentEnd {
         messages: Vec::new(),
         outcome: RunOutcome::Done,
@@ -101,11 +106,21 @@ fn it_goes_when_all_is_done_and_the_run_is_over() {
     });
     tui.state(RunState::Idle);
     tui.waiting(&[], &[]);
-    assert_eq!(tui.frame().matches("all 7 done").count(), 1, "{}", tui.frame());
+    assert_eq!(
+        tui.frame().matches("all 7 done").count(),
+        1,
+        "{}",
+        tui.frame()
+    );
     // What was done before says nothing about the next prompt.
     tui.write("next");
     tui.key("enter");
-    assert_eq!(tui.frame().matches("all 7 done").count(), 1, "{}", tui.frame());
+    assert_eq!(
+        tui.frame().matches("all 7 done").count(),
+        1,
+        "{}",
+        tui.frame()
+    );
     // What is left to do stays in sight.
     todo(&mut tui, list(1, 3));
     tui.state(RunState::Idle);
@@ -119,8 +134,14 @@ fn it_goes_when_all_is_done_and_the_run_is_over() {
 fn each_change_is_a_line_that_opens() {
     let mut tui = working(80, 24);
     let frame = tui.frame();
-    assert!(frame.contains("✓ todo  0 of 7 done — Look at how tokens are checked"), "{frame}");
-    assert!(frame.contains("✓ todo  3 of 7 done — Run the tests"), "{frame}");
+    assert!(
+        frame.contains("✓ todo  0 of 7 done — Look at how tokens are checked"),
+        "{frame}"
+    );
+    assert!(
+        frame.contains("✓ todo  3 of 7 done — Run the tests"),
+        "{frame}"
+    );
     tui.key("ctrl+o");
     let frame = tui.frame();
     assert!(frame.contains("│ ▸ Run the tests"), "{frame}");

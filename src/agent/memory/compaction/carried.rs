@@ -53,7 +53,10 @@ impl Carried {
             read: before("readFiles"),
             modified: before("modifiedFiles"),
             user_messages: before("userMessages"),
-            todo: details.last().map(|it| TodoDetails::carried(it)).unwrap_or_default(),
+            todo: details
+                .last()
+                .map(|it| TodoDetails::carried(it))
+                .unwrap_or_default(),
         };
         for message in messages {
             match &**message {

@@ -8,7 +8,8 @@ use crate::agent::permission::PermissionMode;
 use crate::agent::session::{HistoryFacts, SessionBranch};
 use crate::agent::tool::Details;
 use crate::agent::{
-    AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot, ToolStatus,
+    AgentEvent, CompactionOutcome, Event, NoticeLevel, Phase, RunOutcome, RunState, Snapshot,
+    ToolStatus,
 };
 use crate::app::action::Action;
 use crate::app::attachments::{is_command_block, typed_text};

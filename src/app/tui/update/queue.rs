@@ -3,7 +3,7 @@
 use super::refusal::is_gone;
 use super::{permission, questions, sessions, shell};
 use crate::agent::permission::PermissionMode;
-use crate::agent::{NoticeLevel, TodoDetails, Phase, QueueKind, RunState};
+use crate::agent::{NoticeLevel, Phase, QueueKind, RunState, TodoDetails};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect, TrialEffect};

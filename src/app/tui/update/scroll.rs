@@ -54,7 +54,10 @@ fn toggle(app: &mut App, class: CellClass) {
 
 fn toggle_todo(app: &mut App) {
     if app.work.todo.items.is_empty() {
-        app.say("There is no todo list; the model makes one for longer work", 4000);
+        app.say(
+            "There is no todo list; the model makes one for longer work",
+            4000,
+        );
         return;
     }
     let fold = if app.opens_todo(app.size) {

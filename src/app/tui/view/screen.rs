@@ -5,7 +5,9 @@ use ratatui::layout::{Rect, Size};
 
 use super::line::StyledLine;
 use super::transcript::TranscriptCache;
-use super::{activity, completion, editor, overlay, question, queue, status, todo, transcript, welcome};
+use super::{
+    activity, completion, editor, overlay, question, queue, status, todo, transcript, welcome,
+};
 use crate::app::tui::app::App;
 use crate::app::tui::composer::ComposerLayout;
 use crate::app::tui::layout::{Areas, Wanted};

@@ -15,10 +15,10 @@ use crate::app::tui::text::diff::{self, DiffLine, Sign};
 use crate::app::tui::text::row::end_of;
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, fit};
 use crate::app::tui::text::wrap::prefix_width;
-use crate::app::tui::theme::todo_mark;
 use crate::app::tui::text::{
     Break, Fill, HighlightCache, Line, Opens, Prefix, Row, lines, width, wrap,
 };
+use crate::app::tui::theme::todo_mark;
 use crate::app::tui::transcript::{Fold, ToolCell, ToolState};
 
 /// Bytes of the box before an item of a list in markdown.

@@ -178,7 +178,8 @@ fn subject(tool: &ToolCell) -> Subject {
         Details::Command(command) => described(command),
         Details::Todo(list) => (
             (list.progress(), Shorten::End),
-            list.current().map_or(String::new(), |it| it.content.clone()),
+            list.current()
+                .map_or(String::new(), |it| it.content.clone()),
         ),
         _ => (subject_text(tool), String::new()),
     };
