@@ -6,6 +6,9 @@ use insta::assert_snapshot;
 use tiller::agent::{
     AgentEvent, Details, Phase, RunOutcome, RunState, TodoDetails, TodoItem, TodoStatus, ToolStatus,
 };
+use ratatui::layout::Size;
+use tiller::agent::tool::DiffDetails;
+use tiller::app::tui::msg::Msg;
 use tiller::llm::Content;
 
 use super::app_kit::TestTui;
@@ -146,4 +149,35 @@ fn each_change_is_a_line_that_opens() {
     let frame = tui.frame();
     assert!(frame.contains("│ ▸ Run the tests"), "{frame}");
     assert!(frame.contains("│ ✓ Fix the token check"), "{frame}");
+}
+
+#[test]
+fn a_wide_screen_has_a_rail_while_there_is_something_to_say() {
+    let mut tui = TestTui::new(160, 40);
+    tui.write("Fix the login bug");
+    tui.key("enter");
+    tui.running(Phase::Streaming);
+    let heading = "waiting";
+    assert!(!tui.frame().contains(heading));
+    todo(&mut tui, list(3, 7));
+    for (path, added, removed) in [("src/auth.rs", 4, 1), ("tests/auth.py", 5, 0)] {
+        tui.agent(AgentEvent::ToolEnd {
+            call_id: path.to_owned(),
+            name: "edit".to_owned(),
+            status: ToolStatus::Ok,
+            content: Vec::new(),
+            details: Arc::new(Details::Diff(DiffDetails {
+                added,
+                removed,
+                ..DiffDetails::of(path.to_owned())
+            })),
+            duration_ms: None,
+        });
+    }
+    tui.waiting(&["use the subtle crate"], &["update the changelog"]);
+    assert_snapshot!("rail_160x40", tui.frame());
+    // Narrower, the same stands above the editor.
+    tui.send(Msg::Resize(Size::new(159, 40)));
+    let frame = tui.frame();
+    assert!(!frame.contains(heading) && frame.contains("↳ steer  use the subtle"), "{frame}");
 }

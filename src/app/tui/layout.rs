@@ -7,6 +7,8 @@ use ratatui::layout::{Rect, Size};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Areas {
     pub transcript: Rect,
+    /// What stands beside the conversation on a wide screen.
+    pub rail: Rect,
     /// Air below the conversation, or the line above what waits.
     pub rule: Rect,
     /// The todo list.
@@ -42,10 +44,16 @@ pub struct Wanted {
     pub queue_rows: u16,
     pub todo_rows: u16,
     pub question_rows: u16,
+    /// Whether there is something to say beside the conversation.
+    pub rail: bool,
     /// Whether there is something to say in the activity line.
     pub activity: bool,
 }
 
+/// Columns that the conversation has beside the rail at least.
+const CONVERSATION: u16 = 122;
+/// Columns of the rail at most.
+const RAIL_COLUMNS: u16 = 52;
 /// Rows of the queue strip at most.
 const QUEUE_ROWS: u16 = 6;
 
@@ -88,7 +96,14 @@ impl Areas {
             y += height;
             area
         };
-        let transcript = row(transcript_rows);
+        let mut transcript = row(transcript_rows);
+        let mut rail = Rect::ZERO;
+        if wanted.rail {
+            rail = transcript;
+            rail.width = size.width.saturating_sub(CONVERSATION).min(RAIL_COLUMNS);
+            transcript.width -= rail.width;
+            rail.x = transcript.right();
+        }
         let rule = row(rule_rows);
         let todo = row(todo_rows);
         let queue = row(queue_rows);
@@ -108,6 +123,7 @@ impl Areas {
         };
         Self {
             transcript,
+            rail,
             rule,
             todo,
             queue,

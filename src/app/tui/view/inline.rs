@@ -40,7 +40,8 @@ impl LivePlan {
             room = room.max(welcome::height(app, app.size.width));
         }
         if let Some(list) = &app.completion {
-            let above = areas.rule.height + areas.queue.height + areas.question.height;
+            let parts = [areas.rule, areas.todo, areas.queue, areas.question];
+            let above: u16 = parts.iter().map(|part| part.height).sum();
             room = room.max(completion::height(list).saturating_sub(above));
         }
         let room = room.min(most);

@@ -5,6 +5,7 @@ mod inline;
 
 pub mod transcript;
 mod queue;
+mod rail;
 mod question;
 mod call_body;
 mod activity;

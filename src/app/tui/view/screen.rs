@@ -6,7 +6,7 @@ use ratatui::layout::{Rect, Size};
 use super::line::StyledLine;
 use super::transcript::TranscriptCache;
 use super::{
-    activity, completion, editor, overlay, question, queue, status, todo, transcript, welcome,
+    activity, completion, editor, overlay, question, queue, rail, status, todo, transcript, welcome,
 };
 use crate::app::tui::app::App;
 use crate::app::tui::composer::ComposerLayout;
@@ -57,11 +57,14 @@ pub(super) struct Plan {
 impl Plan {
     pub fn new(app: &App, size: Size) -> Self {
         let layout = app.composer.layout();
+        let rail = rail::is_wanted(app, size);
         let mut wanted = Wanted {
             editor_rows: layout.rows.len() as u16,
             question_rows: u16::MAX,
-            queue_rows: app.queue.len() as u16,
-            todo_rows: todo::rows_wanted(app, size),
+            // What stands in the rail stands nowhere else.
+            queue_rows: if rail { 0 } else { app.queue.len() as u16 },
+            todo_rows: if rail { 0 } else { todo::rows_wanted(app, size) },
+            rail,
             activity: activity::has_something(app),
         };
         let room = Areas::new(size, wanted).question;
@@ -93,6 +96,7 @@ impl Plan {
         } else {
             areas.pill = pill(app, &drawn, areas.transcript, buffer);
         }
+        rail::draw(app, areas.rail, buffer);
         todo::draw(app, areas.todo, buffer);
         queue::draw(app, areas.rule, areas.queue, buffer);
         question::draw(&self.asked, areas.question, buffer);

@@ -34,13 +34,8 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     if area.is_empty() {
         return;
     }
-    let list = &app.work.todo;
     let columns = usize::from(area.width).saturating_sub(2);
-    let lines = if area.height == 1 {
-        vec![current(&app.theme, list, columns)]
-    } else {
-        rows(&app.theme, list, columns, usize::from(area.height))
-    };
+    let lines = lines(app, columns, usize::from(area.height));
     for (y, line) in (area.y..area.bottom()).zip(&lines) {
         let row = Rect {
             y,
@@ -53,6 +48,15 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
             StyledLine::new()
         };
         StyledLine::draw_both(line, &right, row, buffer);
+    }
+}
+
+/// The list in so many rows.
+pub fn lines(app: &App, columns: usize, room: usize) -> Vec<StyledLine> {
+    let (theme, list) = (&app.theme, &app.work.todo);
+    match room {
+        0 | 1 => vec![current(theme, list, columns)],
+        _ => rows(theme, list, columns, room),
     }
 }
 
@@ -74,8 +78,8 @@ fn aside(app: &App, area: Rect) -> StyledLine {
     line
 }
 
-/// The list in so many rows: what is done gives way first, then what comes last.
-pub fn rows(theme: &Theme, list: &TodoDetails, columns: usize, room: usize) -> Vec<StyledLine> {
+/// The list in some rows: what is done gives way first, then what comes last.
+fn rows(theme: &Theme, list: &TodoDetails, columns: usize, room: usize) -> Vec<StyledLine> {
     let note = |text: String| StyledLine::of(ellipsis(&text, columns), theme.dim);
     let (mut lines, mut items) = (Vec::new(), Vec::from_iter(&list.items));
     if items.len() > room {

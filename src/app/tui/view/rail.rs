@@ -1,0 +1,162 @@
+//! The rail: what a wide screen has room for beside the conversation: the todo list, the files that
+//! were changed, the messages that wait. Nothing of it stands there when there is nothing to say.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Rect, Size};
+
+use super::line::StyledLine;
+use super::todo;
+use crate::agent::{ChangedFile, QueueKind};
+use crate::app::action::Action;
+use crate::app::attachments::typed_text;
+use crate::app::humanize::plural;
+use crate::app::sanitize::visible_line;
+use crate::app::tui::app::App;
+use crate::app::tui::screen_mode::ScreenMode;
+use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
+
+/// Columns of a screen that has room for it.
+const FROM: u16 = 160;
+/// Files that are listed, the latest.
+const FILES: usize = 12;
+/// Waiting messages that are listed.
+const WAITING: usize = 6;
+/// Columns between the conversation and it, and behind it.
+const MARGIN: u16 = 2;
+
+/// Whether a screen of this size has it now.
+pub fn is_wanted(app: &App, size: Size) -> bool {
+    let has_something = todo::rows_wanted(app, size) > 0
+        || !app.work.files.is_empty()
+        || !app.queue.is_empty();
+    app.screen == ScreenMode::Full
+        && size.width >= FROM
+        && has_something
+        && !app.transcript.is_empty()
+}
+
+/// Draws it; what does not fit is left out from the end.
+pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
+    let area = Rect {
+        x: area.x + MARGIN,
+        width: area.width.saturating_sub(2 * MARGIN),
+        ..area
+    };
+    let columns = usize::from(area.width);
+    let parts = [
+        plan(app, columns, usize::from(area.height / 2)),
+        files(app, columns),
+        waiting(app, columns),
+    ];
+    let mut y = area.y;
+    for part in parts.into_iter().filter(|part| !part.is_empty()) {
+        // Air between the parts, and above the first.
+        y += 1;
+        for (left, right) in part {
+            if y >= area.bottom() {
+                return;
+            }
+            let end = right.width() as u16;
+            left.draw(buffer, area.x, y, area.width.saturating_sub(end));
+            right.draw(buffer, area.right() - end, y, end);
+            y += 1;
+        }
+    }
+}
+
+/// A row: what stands left and right.
+type Sides = (StyledLine, StyledLine);
+
+fn heading(app: &App, title: &str, right: StyledLine) -> Sides {
+    (StyledLine::of(title, app.theme.subheading), right)
+}
+
+fn plan(app: &App, columns: usize, room: usize) -> Vec<Sides> {
+    let list = &app.work.todo;
+    if todo::rows_wanted(app, app.size) == 0 {
+        return Vec::new();
+    }
+    let progress = StyledLine::of(list.progress(), app.theme.dim);
+    let mut rows = vec![heading(app, "todo", progress)];
+    let room = if app.opens_todo(app.size) {
+        room.saturating_sub(2).max(1)
+    } else {
+        1
+    };
+    let lines = todo::lines(app, columns, room).into_iter();
+    rows.extend(lines.map(|line| (line, StyledLine::new())));
+    rows
+}
+
+fn files(app: &App, columns: usize) -> Vec<Sides> {
+    let files = &app.work.files;
+    if files.is_empty() {
+        return Vec::new();
+    }
+    let theme = &app.theme;
+    let count = plural(files.len() as u64, "file", "files");
+    let mut rows = vec![heading(app, "changed", StyledLine::of(count, theme.dim))];
+    // One more costs no more than a row that says so.
+    let shown = if files.len() == FILES + 1 {
+        FILES + 1
+    } else {
+        FILES
+    };
+    for file in files.iter().rev().take(shown) {
+        let counts = counts(app, file);
+        let room = columns.saturating_sub(counts.width() + 2);
+        let path = visible_line(&file.path);
+        let path = StyledLine::of(ellipsis_middle(&path, room), theme.text);
+        rows.push((path, counts));
+    }
+    if files.len() > shown {
+        let more = format!("… {} more", files.len() - shown);
+        rows.push((StyledLine::of(more, theme.dim), StyledLine::new()));
+    }
+    rows
+}
+
+/// Lines added and removed, each in its color.
+fn counts(app: &App, file: &ChangedFile) -> StyledLine {
+    let mut line = StyledLine::new();
+    let green = app.theme.diff_added_number;
+    let red = app.theme.diff_removed_number;
+    for (sign, count, mut style) in [("+", file.added, green), ("−", file.removed, red)] {
+        if count > 0 {
+            if line.width() > 0 {
+                line.push(" ", app.theme.text);
+            }
+            style.bg = None;
+            line.push(format!("{sign}{count}"), style);
+        }
+    }
+    line
+}
+
+fn waiting(app: &App, columns: usize) -> Vec<Sides> {
+    if app.queue.is_empty() {
+        return Vec::new();
+    }
+    let theme = &app.theme;
+    let key = StyledLine::of(app.key(Action::TakeBack), theme.key_hint)
+        .with(" takes back", theme.dim);
+    let mut rows = vec![heading(app, "waiting", key)];
+    for queued in app.queue.iter().take(WAITING) {
+        let (mark, style) = match queued.kind {
+            QueueKind::Steering => ("↳ ", theme.queue_steer),
+            QueueKind::FollowUp => ("▸ then ", theme.queue_follow_up),
+        };
+        let text = typed_text(&queued.content);
+        let line = text.lines().find(|line| !line.trim().is_empty());
+        let line = visible_line(line.unwrap_or("(picture)").trim()).into_owned();
+        let room = columns.saturating_sub(width(mark));
+        let text = StyledLine::of(mark, style).with(ellipsis(&line, room), theme.queue_text);
+        rows.push((text, StyledLine::new()));
+    }
+    let rest = app.queue.len().saturating_sub(WAITING);
+    if rest > 0 {
+        let more = StyledLine::of(format!("… {rest} more"), theme.dim);
+        rows.push((more, StyledLine::new()));
+    }
+    rows
+}
