@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
+use ratatui::layout::Size;
+use tiller::agent::tool::DiffDetails;
 use tiller::agent::{
     AgentEvent, Details, Phase, RunOutcome, RunState, TodoDetails, TodoItem, TodoStatus, ToolStatus,
 };
-use ratatui::layout::Size;
-use tiller::agent::tool::DiffDetails;
 use tiller::app::tui::msg::Msg;
 use tiller::llm::Content;
 
@@ -179,5 +179,8 @@ fn a_wide_screen_has_a_rail_while_there_is_something_to_say() {
     // Narrower, the same stands above the editor.
     tui.send(Msg::Resize(Size::new(159, 40)));
     let frame = tui.frame();
-    assert!(!frame.contains(heading) && frame.contains("↳ steer  use the subtle"), "{frame}");
+    assert!(
+        !frame.contains(heading) && frame.contains("↳ steer  use the subtle"),
+        "{frame}"
+    );
 }

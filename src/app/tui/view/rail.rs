@@ -26,9 +26,8 @@ const MARGIN: u16 = 2;
 
 /// Whether a screen of this size has it now.
 pub fn is_wanted(app: &App, size: Size) -> bool {
-    let has_something = todo::rows_wanted(app, size) > 0
-        || !app.work.files.is_empty()
-        || !app.queue.is_empty();
+    let has_something =
+        todo::rows_wanted(app, size) > 0 || !app.work.files.is_empty() || !app.queue.is_empty();
     app.screen == ScreenMode::Full
         && size.width >= FROM
         && has_something
@@ -138,8 +137,8 @@ fn waiting(app: &App, columns: usize) -> Vec<Sides> {
         return Vec::new();
     }
     let theme = &app.theme;
-    let key = StyledLine::of(app.key(Action::TakeBack), theme.key_hint)
-        .with(" takes back", theme.dim);
+    let key =
+        StyledLine::of(app.key(Action::TakeBack), theme.key_hint).with(" takes back", theme.dim);
     let mut rows = vec![heading(app, "waiting", key)];
     for queued in app.queue.iter().take(WAITING) {
         let (mark, style) = match queued.kind {

@@ -63,7 +63,11 @@ impl Plan {
             question_rows: u16::MAX,
             // What stands in the rail stands nowhere else.
             queue_rows: if rail { 0 } else { app.queue.len() as u16 },
-            todo_rows: if rail { 0 } else { todo::rows_wanted(app, size) },
+            todo_rows: if rail {
+                0
+            } else {
+                todo::rows_wanted(app, size)
+            },
             rail,
             activity: activity::has_something(app),
         };
