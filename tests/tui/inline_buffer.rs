@@ -33,7 +33,11 @@ fn step() -> impl Strategy<Value = Step> {
     ];
     let frame = (
         prop_oneof![4 => 0_u16..4, 1 => 0_u16..40],
-        prop::collection::vec(row, 1..6),
+        prop_oneof![
+            prop::collection::vec(row, 1..6),
+            // Lines that go up or down from frame to frame.
+            (0_u8..4).prop_map(|from| (from..from + 5).map(|at| format!("line {at}")).collect()),
+        ],
         prop::option::of((0_u16..20, 0_u16..6)),
     );
     let frame = frame.prop_map(|(printed, region, caret)| Step::Frame {

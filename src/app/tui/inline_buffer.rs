@@ -11,6 +11,7 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Rect, Size};
 
 use super::cell_writer::{RowPlace, bound_symbols, write_row};
+use super::row_move::{Move, find_move};
 use super::screen_buffer::FrameCost;
 use super::text::link::LinkTable;
 
@@ -192,11 +193,14 @@ impl InlineBuffer {
             return 0;
         }
         let region = std::mem::take(&mut self.next);
-        let rows = printed.content.chunks(width);
-        let rows: Vec<&[Cell]> = rows.chain(region.content.chunks(width)).collect();
+        let wanted = [printed.content.as_slice(), &region.content].concat();
+        let rows: Vec<&[Cell]> = wanted.chunks(width).collect();
         let before = usize::from(self.shown.area.height);
         if let Some(more @ 1..) = rows.len().checked_sub(before) {
             self.insert(more, &rows, out);
+        }
+        if rows.len() >= before {
+            self.scroll(&wanted, width, out);
         }
         let mut count = 0;
         for (y, next) in rows.iter().enumerate() {
@@ -251,6 +255,27 @@ impl InlineBuffer {
         let from = at * width;
         cells.splice(from..from, std::iter::repeat_n(Cell::EMPTY, more * width));
         self.shown.area.height += more as u16;
+    }
+
+    /// Has the terminal move rows that only moved: the last of a long answer, as more of it comes.
+    fn scroll(&mut self, wanted: &[Cell], width: usize, out: &mut Vec<u8>) {
+        let Some(Move { top, bottom, by }) = find_move(&self.shown.content, wanted, width) else {
+            return;
+        };
+        let count = by.unsigned_abs();
+        let (deleted, inserted) = if by > 0 {
+            (top, bottom - count)
+        } else {
+            (bottom - count, top)
+        };
+        self.go_to_row(deleted as u16, out);
+        let _ = write!(out, "\x1b[0m\r\x1b[{count}M");
+        self.go_to_row(inserted as u16, out);
+        let _ = write!(out, "\r\x1b[{count}L");
+        let cells = &mut self.shown.content;
+        cells.drain(deleted * width..(deleted + count) * width);
+        let at = inserted * width;
+        cells.splice(at..at, std::iter::repeat_n(Cell::EMPTY, count * width));
     }
 
     fn go_to_row(&mut self, row: u16, out: &mut Vec<u8>) {

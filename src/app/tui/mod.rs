@@ -53,6 +53,7 @@ pub mod text;
 pub mod screen_buffer;
 pub mod inline_buffer;
 mod cell_writer;
+mod row_move;
 mod display;
 pub mod terminal;
 mod tty_writer;

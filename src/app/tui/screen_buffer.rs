@@ -11,10 +11,8 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Rect, Size};
 
 use super::cell_writer::{RowPlace, bound_symbols, write_row};
+use super::row_move::{Move, find_move};
 use super::text::link::LinkTable;
-
-/// Rows that must agree after a move before the terminal is asked to scroll.
-const WORTH_SCROLLING: usize = 3;
 
 /// What the terminal shows, what it shall show, and the way from one to the other.
 #[derive(Debug)]
@@ -134,7 +132,11 @@ impl ScreenBuffer {
 
     /// Moves rows by hardware when that makes the rest of the work small, here and on the terminal.
     fn scroll(&mut self, out: &mut Vec<u8>) {
-        let Some(Move { top, bottom, by }) = find_move(&self.shown, &self.next) else {
+        let Some(Move { top, bottom, by }) = find_move(
+            &self.shown.content,
+            &self.next.content,
+            usize::from(self.next.area.width),
+        ) else {
             return;
         };
         // A line feed on the last row of a region scrolls it up, a reverse index on its first row
@@ -160,98 +162,4 @@ impl ScreenBuffer {
             rows[..moved].fill(Cell::EMPTY);
         }
     }
-}
-
-/// Rows `top..bottom` move up by `by` (down when negative).
-#[derive(Debug, PartialEq, Eq)]
-struct Move {
-    top: usize,
-    bottom: usize,
-    by: isize,
-}
-
-/// The move that brings the most rows into place, when one is worth it.
-fn find_move(shown: &Buffer, next: &Buffer) -> Option<Move> {
-    let width = usize::from(next.area.width);
-    let height = usize::from(next.area.height);
-    if width == 0 || height < WORTH_SCROLLING {
-        return None;
-    }
-    let differs = |y: usize| {
-        shown.content[y * width..(y + 1) * width] != next.content[y * width..(y + 1) * width]
-    };
-    let top = (0..height).find(|&y| differs(y))?;
-    let bottom = (top..height).rev().find(|&y| differs(y))? + 1;
-    if bottom - top < WORTH_SCROLLING {
-        return None;
-    }
-    let before = hashes(shown, top, bottom);
-    let after = hashes(next, top, bottom);
-    let best = best_move(&before, &after)?;
-    Some(Move {
-        top: top + best.top,
-        bottom: top + best.bottom,
-        by: best.by,
-    })
-}
-
-/// The longest run of rows that are the same under one move, blank rows not counted.
-fn best_move(before: &[Option<u64>], after: &[Option<u64>]) -> Option<Move> {
-    let len = after.len();
-    let mut best: Option<(usize, Move)> = None;
-    for distance in 1..len {
-        for by in [distance as isize, -(distance as isize)] {
-            // `after[y] == before[y + by]` for y in the run.
-            let (low, high) = if by > 0 {
-                (0, len - distance)
-            } else {
-                (distance, len)
-            };
-            let (mut gain, mut start) = (0_usize, low);
-            for y in low..=high {
-                let from = y.wrapping_add_signed(by);
-                if y < high && after[y] == before[from] {
-                    // A row that stands right already gains nothing.
-                    gain += usize::from(after[y].is_some() && after[y] != before[y]);
-                    continue;
-                }
-                if gain >= WORTH_SCROLLING {
-                    // The rows from which the others move away.
-                    let (top, bottom, vacated) = if by > 0 {
-                        (start, y + distance, y..y + distance)
-                    } else {
-                        (start - distance, y, start - distance..start)
-                    };
-                    // Rows that stood right and are wiped by the move must be written again.
-                    let lost = vacated
-                        .filter(|&y| after[y].is_some() && after[y] == before[y])
-                        .count();
-                    let gain = gain.saturating_sub(lost);
-                    if gain >= WORTH_SCROLLING && best.as_ref().is_none_or(|(most, _)| gain > *most)
-                    {
-                        best = Some((gain, Move { top, bottom, by }));
-                    }
-                }
-                (gain, start) = (0, y + 1);
-            }
-        }
-    }
-    best.map(|(_, best)| best)
-}
-
-/// A quick hash of each row's text; none for a blank row. A collision costs a needless scroll, never
-/// a wrong cell.
-fn hashes(buffer: &Buffer, top: usize, bottom: usize) -> Vec<Option<u64>> {
-    let width = usize::from(buffer.area.width);
-    let rows = buffer.content[top * width..bottom * width].chunks(width);
-    rows.map(|cells| {
-        if cells.iter().all(|cell| *cell == Cell::EMPTY) {
-            return None;
-        }
-        let bytes = cells.iter().flat_map(|cell| cell.symbol().bytes());
-        Some(bytes.fold(0_u64, |hash, byte| {
-            (hash.rotate_left(5) ^ u64::from(byte)).wrapping_mul(0x517c_c1b7_2722_0a95)
-        }))
-    })
-    .collect()
 }
