@@ -15,6 +15,10 @@ use super::row_move::{Move, find_move};
 use super::screen_buffer::FrameCost;
 use super::text::link::LinkTable;
 
+/// Clears the row of the cursor and all below, not from its first column on: some terminals (tmux)
+/// keep what is cleared from the first place of the screen in their scrollback.
+const CLEAR: &[u8] = b"\x1b[0m\x1b[2K\x1b[2G\x1b[J\r";
+
 /// What a terminal does with rows that become too long when it gets narrower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reflow {
@@ -84,7 +88,8 @@ impl InlineBuffer {
     /// frame begins where the cursor is by then.
     pub fn leave(&mut self, width: u16, out: &mut Vec<u8>) {
         self.go_to_top(width, out);
-        out.extend_from_slice(b"\x1b[0m\x1b[J\x1b[?25h");
+        out.extend_from_slice(CLEAR);
+        out.extend_from_slice(b"\x1b[?25h");
         self.left();
     }
 
@@ -164,7 +169,7 @@ impl InlineBuffer {
 
     /// Clears from the cursor on, which is the first row of the region by that.
     fn blank(&mut self, width: u16, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"\x1b[0m\x1b[J");
+        out.extend_from_slice(CLEAR);
         self.shown = Buffer::empty(Rect::new(0, 0, width, 1));
         self.at = (0, 0);
     }
