@@ -13,6 +13,7 @@ pub mod browser;
 pub mod model_server;
 pub mod sandbox;
 pub mod screen;
+pub mod tmux;
 pub mod job;
 pub mod local_server;
 pub mod marked;

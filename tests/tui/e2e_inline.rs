@@ -10,6 +10,7 @@ use crate::support::job;
 use crate::support::model_server::{Failure, Reply, Wire};
 use crate::support::sandbox::Sandbox;
 use crate::support::screen::{Launch, Screen};
+use crate::support::tmux::Tmux;
 
 fn open(sandbox: &Sandbox, more: &[&str]) -> Screen {
     let screen = Launch::new(sandbox)
@@ -24,7 +25,11 @@ fn open(sandbox: &Sandbox, more: &[&str]) -> Screen {
 /// That each of `wanted` stands in one line of everything that was ever printed, and in this order.
 #[track_caller]
 fn assert_once(screen: &Screen, wanted: &[&str]) {
-    let lines = screen.everything();
+    assert_once_in(&screen.everything(), wanted);
+}
+
+#[track_caller]
+fn assert_once_in(lines: &[String], wanted: &[&str]) {
     let mut from = 0;
     for text in wanted {
         let found: Vec<usize> = (0..lines.len())
@@ -212,4 +217,81 @@ fn killed_and_gone_on_with() {
     screen.wait_gone("Esc stops");
     assert_once(&screen, &["❯ one", "Before the end.", "❯ two", "After it."]);
     leave(&screen);
+}
+
+/// tmux wraps rows anew at every size: no row at the foot may stay behind, none may be missing.
+#[test]
+fn tmux_keeps_every_line_once() {
+    let (one, first) = paragraphs("one", 12);
+    let (two, second) = paragraphs("two", 12);
+    let (server, sandbox) = job::stage_with(vec![
+        Reply::new()
+            .say_slowly(one, 60, 0)
+            .gate("one")
+            .say("End one."),
+        Reply::new()
+            .say_slowly(two, 60, 0)
+            .gate("two")
+            .say("End two."),
+        Reply::text("Anew."),
+    ]);
+    let arguments = ["--inline", "-m", Wire::Anthropic.model()];
+    let Some(tmux) = Tmux::start(&sandbox, &arguments, (80, 24)) else {
+        return;
+    };
+    tmux.wait("the prompt", |screen| screen.contains("─ runs everything"));
+    tmux.keys(&["go", "Enter"]);
+    server.wait_gate("one");
+    // What is on its way while the size changes is the terminal's to place.
+    tmux.wait("all so far", |screen| screen.contains("one-11."));
+    for (columns, rows) in [(50, 24), (35, 24), (110, 24), (80, 12), (60, 30), (80, 24)] {
+        tmux.resize(columns, rows);
+        tmux.wait("a frame at this size", |screen| fits(screen, columns));
+    }
+    server.release("one");
+    tmux.wait("the end", |screen| !screen.contains("Esc stops"));
+    tmux.keys(&["more", "Enter"]);
+    server.wait_gate("two");
+    tmux.wait("all so far", |screen| screen.contains("two-11."));
+    tmux.keys(&["F1"]);
+    tmux.wait("the keys", |screen| screen.contains("Keys that matter"));
+    tmux.resize(60, 20);
+    tmux.wait("the keys at this size", |screen| {
+        screen.contains("Keys that matter") && fits(screen, 60)
+    });
+    tmux.keys(&["Escape"]);
+    tmux.wait("the run", |screen| {
+        screen.contains("Esc stops") && !screen.contains("Keys that matter")
+    });
+    server.release("two");
+    tmux.wait("the end", |screen| !screen.contains("Esc stops"));
+    // A list as high as the screen, and another conversation: nothing of the first one is lost.
+    tmux.resize(60, 10);
+    tmux.wait("a frame at this size", |screen| fits(screen, 60));
+    tmux.keys(&["/new"]);
+    tmux.wait("the list", |screen| screen.contains("Commands"));
+    tmux.keys(&["Enter"]);
+    tmux.wait("the welcome", |screen| screen.contains("begins a command"));
+    tmux.keys(&["again", "Enter"]);
+    tmux.wait("the answer", |screen| screen.contains("Anew."));
+    tmux.wait("the end", |screen| !screen.contains("Esc stops"));
+    tmux.keys(&["C-d"]);
+    tmux.wait("the end", |screen| screen.contains("resume   tiller"));
+    let everything = tmux.everything();
+    let lines: Vec<String> = everything.lines().map(str::to_owned).collect();
+    let mut seen = vec!["❯ go"];
+    seen.extend(first.iter().map(String::as_str));
+    seen.extend(["End one.", "❯ more"]);
+    seen.extend(second.iter().map(String::as_str));
+    seen.extend(["End two.", "❯ again", "Anew.", "resume   tiller"]);
+    assert_once_in(&lines, &seen);
+    assert!(!everything.contains(['╭', '╰', '│']), "{everything}");
+}
+
+/// Whether the border of the editor is as wide as the terminal.
+fn fits(screen: &str, columns: u16) -> bool {
+    let is_edge = |line: &str| {
+        line.starts_with('╰') && line.ends_with('╯') && line.chars().count() == usize::from(columns)
+    };
+    screen.lines().any(is_edge)
 }

@@ -24,6 +24,12 @@ const COLORS: Duration = Duration::from_millis(400);
 /// How long the first rows wait for the terminal to say what ground they stand on.
 const ANSWERS: Duration = Duration::from_millis(150);
 
+/// How long nothing is drawn at the foot of the normal screen after a change of the size: a frame for
+/// a size that is gone would be wrapped, and its rows not found again. tmux tells of sizes that follow
+/// each other up to 250 ms after it has taken them.
+const SIZE: Duration = Duration::from_millis(60);
+const SIZE_IN_TMUX: Duration = Duration::from_millis(300);
+
 /// What shows the frames.
 #[derive(Debug)]
 pub struct Display {
@@ -42,6 +48,8 @@ struct Inline {
     held: Option<Instant>,
     /// Until when code waits for its colors, while some does.
     colors: Option<Instant>,
+    /// Until when nothing is drawn, because the size has changed.
+    sized: Option<Instant>,
 }
 
 /// What a frame came to.
@@ -62,6 +70,7 @@ impl Display {
             is_alternate: false,
             held: Some(Instant::now() + ANSWERS),
             colors: None,
+            sized: None,
         });
         Self {
             full: ScreenBuffer::new(app.size),
@@ -83,7 +92,27 @@ impl Display {
 
     pub fn resize(&mut self, size: Size) {
         self.full.resize(size);
+        self.size_changed();
+    }
+
+    /// The size has changed, or did and is the same again.
+    pub fn size_changed(&mut self) {
         self.forget();
+        let wait = if std::env::var_os("TMUX").is_some() {
+            SIZE_IN_TMUX
+        } else {
+            SIZE
+        };
+        if let Some(inline) = &mut self.inline {
+            inline.sized = Some(Instant::now() + wait);
+        }
+    }
+
+    /// When the next frame may be drawn, if not now.
+    pub fn waits(&mut self) -> Option<Instant> {
+        let inline = self.inline.as_mut()?;
+        inline.sized = inline.sized.filter(|until| *until > Instant::now());
+        inline.sized
     }
 
     /// Has the next frame written in full: the terminal may have changed what it shows.

@@ -19,6 +19,7 @@ use super::clock::Clock;
 use super::display::Display;
 use super::effect::{Effect, TerminalEffect};
 use super::effect_runner::{EffectRunner, Files};
+use super::exit_summary::summary;
 use super::input::{Input, InputEvent};
 use super::job_control;
 use super::msg::{EffectResult, Msg};
@@ -32,11 +33,8 @@ use super::update::update;
 use super::view::transcript::TranscriptCache;
 use super::view::{ScreenDrawn, ViewCache};
 use super::window::Window;
-use crate::agent::session::StoredSession;
 use crate::agent::{AgentHandle, Event, Snapshot};
-use crate::app::humanize::dollars;
 use crate::app::manners::Motion;
-use crate::app::sessions::short_id;
 use crate::app::signals::Signals;
 
 /// Time between frames that are not for a key.
@@ -270,7 +268,10 @@ impl Tui {
                 self.take_terminal_back()?;
             }
             // Even at the same size: the terminal may have changed its rows meanwhile.
-            SignalEvent::Resize => self.repaint(),
+            SignalEvent::Resize => {
+                self.display.size_changed();
+                self.repaint();
+            }
         }
         Ok(())
     }
@@ -331,6 +332,11 @@ impl Tui {
         }
         if self.display.checks_size() {
             self.resize();
+        }
+        if let Some(until) = self.display.waits() {
+            self.next_frame = until;
+            self.dirty = true;
+            return Ok(());
         }
         self.out.clear();
         let (display, cache) = (&mut self.display, &mut self.cache);
@@ -466,31 +472,4 @@ async fn receive(
         Some((snapshot, events)) => Received::Resubscribed(snapshot, events),
         None => Received::Gone,
     }
-}
-
-/// The lines printed on the main screen at the end.
-fn summary(app: &App) -> String {
-    let mut lines = Vec::new();
-    if let Some(session) = &app.status.session
-        && session.file.exists()
-    {
-        let id = StoredSession::at(&session.file).id;
-        lines.push(format!("resume   tiller --session {}", short_id(&id)));
-    }
-    if app.trial.is_some() {
-        lines.push("trial    open, and goes on with the session".to_owned());
-    }
-    let total = &app.status.total;
-    if total.output > 0 {
-        let tokens = format!(
-            "{} in, {} out",
-            total.input + total.cache_read,
-            total.output
-        );
-        lines.push(format!("tokens   {tokens}"));
-    }
-    if total.cost.total > 0.0 {
-        lines.push(format!("cost     {}", dollars(total.cost.total)));
-    }
-    lines.join("\n")
 }

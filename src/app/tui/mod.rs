@@ -9,6 +9,7 @@ pub mod options;
 
 mod event_loop;
 mod clock;
+mod exit_summary;
 mod job_control;
 mod setup;
 mod signals;

@@ -1,0 +1,102 @@
+//! The real binary in tmux, which wraps rows anew when it changes its size and keeps what leaves the
+//! screen. A server of its own, ended when it is dropped.
+
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use super::sandbox::Sandbox;
+
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// A terminal of tmux in which a program runs.
+pub struct Tmux {
+    socket: String,
+}
+
+impl Tmux {
+    /// tiller in `sandbox`, in a terminal of this size; none where there is no tmux.
+    #[expect(clippy::print_stdout, reason = "a test that shows nothing says so")]
+    pub fn start(
+        sandbox: &Sandbox,
+        arguments: &[&str],
+        (columns, rows): (u16, u16),
+    ) -> Option<Self> {
+        let folder = sandbox.path().parent()?.join("run");
+        let tmux = Self {
+            socket: folder.join("tmux").to_str()?.to_owned(),
+        };
+        let (columns, rows) = (columns.to_string(), rows.to_string());
+        let mut command = tmux.command();
+        command.env_clear().envs(sandbox.env().iter().cloned());
+        command.args([
+            "-f",
+            "/dev/null",
+            "new-session",
+            "-d",
+            "-x",
+            &columns,
+            "-y",
+            &rows,
+            "-c",
+        ]);
+        command.arg(sandbox.path());
+        command.arg(env!("CARGO_BIN_EXE_tiller")).args(arguments);
+        command.args([";", "set", "-g", "remain-on-exit", "on"]);
+        command.args([";", "set", "-g", "history-limit", "5000"]);
+        let Ok(started) = command.output() else {
+            println!("skipped: there is no tmux");
+            return None;
+        };
+        assert!(started.status.success(), "{}", text(&started.stderr));
+        Some(tmux)
+    }
+
+    /// Types; keys by tmux's names (`Enter`, `Escape`, `C-d`) stand alone.
+    pub fn keys(&self, keys: &[&str]) {
+        self.run(&[&["send-keys"], keys].concat());
+    }
+
+    pub fn resize(&self, columns: u16, rows: u16) {
+        let (columns, rows) = (columns.to_string(), rows.to_string());
+        self.run(&["resize-window", "-x", &columns, "-y", &rows]);
+    }
+
+    /// Everything in the scrollback and on the screen, rows that were wrapped in one piece again.
+    pub fn everything(&self) -> String {
+        text(&self.run(&["capture-pane", "-p", "-J", "-S", "-"]).stdout)
+    }
+
+    /// Waits until `text` stands on the screen, or nowhere on it.
+    #[track_caller]
+    pub fn wait(&self, what: &str, ready: impl Fn(&str) -> bool) {
+        let end = Instant::now() + DEADLINE;
+        loop {
+            let screen = text(&self.run(&["capture-pane", "-p"]).stdout);
+            if ready(&screen) {
+                return;
+            }
+            assert!(Instant::now() < end, "waited for {what}:\n{screen}");
+            std::thread::sleep(Duration::from_millis(20)); // poll
+        }
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new("tmux");
+        command.args(["-S", &self.socket]);
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command().args(arguments).output().unwrap()
+    }
+}
+
+impl Drop for Tmux {
+    fn drop(&mut self) {
+        self.run(&["kill-server"]);
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
