@@ -249,7 +249,7 @@ impl Inline {
         } else {
             Buffer::empty(ratatui::layout::Rect::new(0, 0, width, 0))
         };
-        let settled = print(&found.rows, rows, width);
+        let settled = print(&found.rows, transcript, rows, &mut cache.links, width);
         above.content.extend(settled.content);
         above.area.height += settled.area.height;
         if !found.lacks_colors {
@@ -261,9 +261,10 @@ impl Inline {
         let plan = LivePlan::new(app, found.live, least);
         let buffer = self.region.begin(plan.size());
         let screen = plan.draw(app, cache, buffer);
+        let (cursor, height) = (screen.cursor, app.size.height);
         let cost = self
             .region
-            .finish(&mut above, screen.cursor, app.size.height, out);
+            .finish_linked(&mut above, cursor, height, &cache.links, out);
         self.printed = Some((generation, found.next));
         Drawn {
             screen,

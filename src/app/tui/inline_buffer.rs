@@ -111,6 +111,18 @@ impl InlineBuffer {
         height: u16,
         out: &mut Vec<u8>,
     ) -> FrameCost {
+        self.finish_linked(printed, cursor, height, &LinkTable::default(), out)
+    }
+
+    /// The same, where cells may bear the marks of `links`.
+    pub fn finish_linked(
+        &mut self,
+        printed: &mut Buffer,
+        cursor: Option<(u16, u16)>,
+        height: u16,
+        links: &LinkTable,
+        out: &mut Vec<u8>,
+    ) -> FrameCost {
         let start = out.len();
         bound_symbols(printed);
         bound_symbols(&mut self.next);
@@ -122,9 +134,9 @@ impl InlineBuffer {
             self.blank(width, out);
         }
         if printed.area.height + self.next.area.height > height.max(1) {
-            self.print_all(printed, out);
+            self.print_all(printed, links, out);
         }
-        let cost = self.write(printed, out);
+        let cost = self.write(printed, links, out);
         if out.len() == begun && cursor == self.cursor {
             out.truncate(start);
             return FrameCost::default();
@@ -175,7 +187,7 @@ impl InlineBuffer {
     }
 
     /// Prints rows that do not all fit on the screen together with the region, line by line.
-    fn print_all(&mut self, printed: &mut Buffer, out: &mut Vec<u8>) {
+    fn print_all(&mut self, printed: &mut Buffer, links: &LinkTable, out: &mut Vec<u8>) {
         let width = usize::from(printed.area.width);
         if width == 0 || printed.area.height == 0 {
             return;
@@ -185,14 +197,14 @@ impl InlineBuffer {
         self.blank(printed.area.width, out);
         let blank = vec![Cell::EMPTY; width];
         for row in printed.content.chunks(width) {
-            write_row(RowPlace::Current, &blank, row, &LinkTable::default(), out);
+            write_row(RowPlace::Current, &blank, row, links, out);
             out.extend_from_slice(b"\r\n");
         }
         printed.resize(Rect::new(0, 0, printed.area.width, 0));
     }
 
     /// Makes room, and writes the rows that differ; how many they are.
-    fn write(&mut self, printed: &Buffer, out: &mut Vec<u8>) -> usize {
+    fn write(&mut self, printed: &Buffer, links: &LinkTable, out: &mut Vec<u8>) -> usize {
         let width = usize::from(self.next.area.width);
         if width == 0 {
             return 0;
@@ -216,7 +228,7 @@ impl InlineBuffer {
             }
             count += 1;
             self.go_to_row(y as u16, out);
-            write_row(RowPlace::Current, &shown, next, &LinkTable::default(), out);
+            write_row(RowPlace::Current, &shown, next, links, out);
         }
         if rows.len() < before {
             self.go_to_row(rows.len() as u16, out);

@@ -6,7 +6,9 @@ use ratatui::layout::Rect;
 
 use super::cache::TranscriptCache;
 use super::draw::paint;
+use super::links::paint_links;
 use super::rows::CellRows;
+use crate::app::tui::text::link::LinkTable;
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{Anchor, CellBody, Neighbor, RowRef, Transcript, cell_at};
 
@@ -150,11 +152,18 @@ pub fn unprinted(
 }
 
 /// The rows as cells, in a buffer of their own.
-pub fn print(rows: &[RowRef], cache: &mut TranscriptCache, width: u16) -> Buffer {
+pub fn print(
+    rows: &[RowRef],
+    transcript: &Transcript,
+    cache: &mut TranscriptCache,
+    links: &mut LinkTable,
+    width: u16,
+) -> Buffer {
     let area = Rect::new(0, 0, width, rows.len() as u16);
     let mut buffer = Buffer::empty(area);
     let rows: Vec<Option<RowRef>> = rows.iter().copied().map(Some).collect();
     paint(cache, &rows, area, &mut buffer);
+    paint_links(transcript, cache, links, &rows, area, &mut buffer);
     buffer
 }
 
