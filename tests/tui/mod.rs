@@ -57,6 +57,7 @@ mod e2e_iterations;
 mod e2e_job;
 mod e2e_inline;
 mod e2e_kept;
+mod e2e_keys;
 mod e2e_models;
 mod e2e_status;
 mod e2e_resume;

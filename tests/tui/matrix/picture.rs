@@ -27,11 +27,11 @@ pub fn of(name: &str, play: fn(&mut TestTui)) -> String {
     for (width, height) in SIZES {
         let frames = COLORS.map(|colors| frame(width, height, colors, play));
         let [dark, others @ ..] = &frames;
-        let text = self::text(dark);
+        let shown = text(dark);
         let _ = writeln!(picture, "== {width}x{height}");
-        rows(&mut picture, &text);
+        rows(&mut picture, &shown);
         for ((colors, ..), other) in COLORS[1..].iter().zip(others) {
-            differing_rows(&mut picture, colors, &text, &self::text(other));
+            differing_rows(&mut picture, colors, &shown, &text(other));
         }
         for ((colors, ..), frame) in COLORS.iter().zip(&frames) {
             let wrong = faults(colors, frame);

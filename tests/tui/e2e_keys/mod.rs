@@ -1,0 +1,204 @@
+//! Every key of the table in the README, pressed in the real program, in each encoding that terminals
+//! have for it; and what is on the screen then.
+
+mod encode;
+mod rows;
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tiller::app::action::{ACTIONS, Action};
+use tiller::app::tui::input::KeyPress;
+use tiller::app::tui::keymap::Keymap;
+
+use self::encode::{Encoding, bytes};
+use self::rows::Row;
+use crate::support::job;
+use crate::support::model_server::{ModelServer, Reply, Wire};
+use crate::support::sandbox::Sandbox;
+use crate::support::screen::{Launch, Screen, Terminal, View};
+
+const ALL: [(Encoding, Terminal); 3] = [
+    (Encoding::Legacy, Terminal::Silent),
+    (Encoding::OtherKeys, Terminal::Xterm),
+    (Encoding::Kitty, Terminal::Kitty),
+];
+
+/// The keys of an action that this terminal has bytes for.
+fn presses(action: Action, encoding: Encoding) -> Vec<(KeyPress, Vec<u8>)> {
+    let keymap = Keymap::default();
+    let keys = keymap.keys(action);
+    keys.filter_map(|key| Some((key, bytes(key, encoding)?)))
+        .collect()
+}
+
+fn stage(replies: Vec<Reply>) -> (ModelServer, Sandbox) {
+    let (server, mut sandbox) = job::stage_with(replies);
+    let editor = sandbox.path().join("editor.sh");
+    std::fs::write(&editor, "echo 'from the editor' > \"$1\"\n").unwrap();
+    sandbox.set("EDITOR", &format!("sh {}", editor.display()));
+    let config = "[models]\nlocal = false\nfavorites = [\"anthropic/claude-sonnet-5-5\", \"anthropic/claude-haiku-5-5\"]\n";
+    std::fs::write(sandbox.config().join("config.toml"), config).unwrap();
+    (server, sandbox)
+}
+
+fn open(sandbox: &Sandbox, terminal: Terminal, mode: &str) -> Screen {
+    let screen = Launch::new(sandbox)
+        .args(&["-m", Wire::Anthropic.model(), "--permission", mode])
+        .terminal(terminal)
+        .size(100, 30)
+        .start();
+    screen.wait_for("│ Ask for anything");
+    screen
+}
+
+/// Types, and waits for what stands between braces. What follows Esc waits until that was read: at
+/// once it would be Alt.
+fn keys(screen: &Screen, keys: &str) {
+    for piece in keys.split_inclusive(['}', '>']) {
+        let (typed, awaited) = piece.split_once('{').unwrap_or((piece, ""));
+        let before = screen.text();
+        screen.keys(typed);
+        if typed.ends_with("<esc>") {
+            screen.wait_until("Esc to be read", |view| view.text() != before);
+        }
+        if let Some(text) = awaited.strip_suffix('}') {
+            screen.wait_for(text);
+        }
+    }
+}
+
+/// Presses every key of a row that the terminal has.
+fn press(screen: &Screen, row: &Row, encoding: Encoding, begin: impl Fn(), end: impl Fn()) {
+    for (key, bytes) in presses(row.action, encoding) {
+        let what = |what: &str| {
+            format!(
+                "{what} of {} ({key}) in {encoding:?}",
+                row.action.spec().name
+            )
+        };
+        begin();
+        keys(screen, row.before);
+        let is_seen = |view: &View<'_>| {
+            view.contains(row.shows) && (row.hides.is_empty() || !view.contains(row.hides))
+        };
+        let is_ready = |view: &View<'_>| view.contains(row.ready).then(|| is_seen(view));
+        let seen = screen.wait_map(&what("the start"), is_ready);
+        assert!(!seen, "{}", what("the effect before the key"));
+        screen.send(&bytes);
+        if !row.then.is_empty() {
+            keys(screen, row.then);
+        }
+        screen.wait_until(&what("the effect"), is_seen);
+        keys(screen, row.after);
+        end();
+    }
+}
+
+#[test]
+fn every_action_with_a_key_is_tried() {
+    let keymap = Keymap::default();
+    let rows = [rows::IDLE, rows::RUNNING, rows::ASKED];
+    let tried: Vec<Action> = rows
+        .iter()
+        .flat_map(|rows| rows.iter().map(|row| row.action))
+        .collect();
+    for spec in ACTIONS {
+        let has_key = keymap.keys(spec.action).next().is_some();
+        let is_tried = tried.contains(&spec.action) || rows::ELSEWHERE.contains(&spec.action);
+        assert_eq!(has_key, is_tried, "{}", spec.name);
+    }
+}
+
+#[test]
+fn keys_while_nothing_runs() {
+    let lines: Vec<String> = (1..=90).map(|line| format!("line {line}")).collect();
+    for (encoding, terminal) in ALL {
+        let (_server, sandbox) = stage(vec![
+            Reply::text("Said elsewhen."),
+            Reply::new()
+                .think("Thought of it.")
+                .and_call("bash", json!({"command": "seq 100 140"})),
+            Reply::text("Done with the first."),
+            Reply::text(lines.join("\n\n")),
+        ]);
+        let ran = sandbox.run(&["-m", Wire::Anthropic.model(), "-p", "elsewhen"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let screen = open(&sandbox, terminal, "full");
+        for (prompt, answer) in [("first", "Done with the first."), ("second", "line 90")] {
+            screen.keys(&format!("{prompt}<enter>"));
+            screen.wait_for(answer);
+            screen.wait_gone("Esc stops");
+        }
+        for row in rows::IDLE {
+            let idle = || {
+                screen.wait_until("the empty editor", |view| {
+                    view.contains("│ Ask for anything") && view.text().matches('╭').count() == 1
+                });
+            };
+            press(&screen, row, encoding, || {}, idle);
+        }
+        screen.keys("<c-d>");
+        assert_eq!(screen.wait_exit().code, 0);
+        assert_eq!(screen.leftovers(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn keys_while_a_run_is_under_way() {
+    for (encoding, terminal) in ALL {
+        let forever = || Reply::text("It goes on").gate("never");
+        let (_server, sandbox) = stage((0..40).map(|_| forever()).collect());
+        let screen = open(&sandbox, terminal, "full");
+        for row in rows::RUNNING {
+            let begin = || {
+                screen.keys("/new<enter>");
+                screen.wait_for("sends; steers what runs");
+                screen.keys("go<enter>");
+                screen.wait_until("the run", |view| {
+                    view.contains("It goes on") && view.contains("Esc stops")
+                });
+            };
+            let end = || {
+                if screen.text().contains("Esc stops") {
+                    screen.keys("<esc>");
+                }
+                screen.wait_gone("Esc stops");
+                if !screen.text().contains("│ Ask for anything") {
+                    screen.keys("<c-c>");
+                }
+                screen.wait_for("│ Ask for anything");
+            };
+            press(&screen, row, encoding, begin, end);
+        }
+    }
+}
+
+/// Letters: every terminal sends them alike.
+#[test]
+fn keys_while_a_call_waits_for_permission() {
+    let ask = || Reply::call("bash", json!({"command": "touch asked"}));
+    let (_server, sandbox) = stage((0..40).map(|_| ask()).collect());
+    let screen = open(&sandbox, Terminal::Xterm, "ask");
+    for row in rows::ASKED {
+        let begin = || {
+            screen.keys("go<enter>");
+            screen.wait_for("? Run");
+            // Keys count when the question has been there for a moment.
+            let begun = Instant::now();
+            while begun.elapsed() < Duration::from_millis(600) {
+                screen.keys("x");
+                screen.wait_for("│ x ");
+                screen.keys("<backspace>");
+                screen.wait_gone("│ x ");
+            }
+        };
+        let end = || {
+            if screen.text().contains("Esc stops") {
+                screen.keys("<esc>");
+            }
+            screen.wait_gone("Esc stops");
+        };
+        press(&screen, row, Encoding::OtherKeys, begin, end);
+    }
+}

@@ -1,0 +1,222 @@
+//! The table: from where an action is tried, and what is on the screen then.
+
+use tiller::app::action::Action::{self, *};
+
+/// What is tried with every key of an action.
+pub struct Row {
+    pub action: Action,
+    /// What is typed to get there; `{text}` waits until it is on the screen.
+    pub before: &'static str,
+    /// What the screen shows by then, at the latest.
+    pub ready: &'static str,
+    /// What is typed after the key.
+    pub then: &'static str,
+    /// What the screen shows now.
+    pub shows: &'static str,
+    /// What it shows no more.
+    pub hides: &'static str,
+    /// What is typed to be where it began.
+    pub after: &'static str,
+}
+
+const fn row(action: Action, before: &'static str, ready: &'static str) -> Row {
+    Row {
+        action,
+        before,
+        ready,
+        then: "",
+        shows: "",
+        hides: "",
+        after: "",
+    }
+}
+
+impl Row {
+    const fn then(self, then: &'static str) -> Self {
+        Self { then, ..self }
+    }
+
+    const fn shows(self, shows: &'static str) -> Self {
+        Self { shows, ..self }
+    }
+
+    const fn hides(self, hides: &'static str) -> Self {
+        Self { hides, ..self }
+    }
+
+    const fn after(self, after: &'static str) -> Self {
+        Self { after, ..self }
+    }
+}
+
+/// A text is written, the key is pressed, an X is typed: where it stands says what the key did.
+const fn edits(
+    action: Action,
+    before: &'static str,
+    ready: &'static str,
+    left: &'static str,
+) -> Row {
+    row(action, before, ready)
+        .then("X")
+        .shows(left)
+        .after("<c-c>")
+}
+
+/// On the empty editor, behind a conversation of two prompts.
+pub const IDLE: &[Row] = &[
+    edits(Newline, "ab", "│ ab", "│ X "),
+    edits(Left, "ab", "│ ab", "│ aXb"),
+    edits(Right, "ab<left><left>", "│ ab", "│ aXb"),
+    edits(Up, "ab<c-j>cd", "│ cd", "│ abX"),
+    edits(Down, "ab<c-j>cd<up>", "│ cd", "│ cdX"),
+    edits(WordLeft, "one two", "│ one two", "│ one Xtwo"),
+    edits(WordRight, "one two<home>", "│ one two", "│ oneX two"),
+    edits(LineStart, "ab", "│ ab", "│ Xab"),
+    edits(LineEnd, "ab<home>", "│ ab", "│ abX"),
+    edits(DeleteBackward, "abc", "│ abc", "│ abX"),
+    edits(DeleteForward, "abc<home>", "│ abc", "│ Xbc"),
+    edits(CutToSpaceBackward, "one two.three", "two.three", "│ one X "),
+    edits(CutWordBackward, "one two.three", "two.three", "│ one two.X"),
+    edits(CutWordForward, "one two<home>", "│ one two", "│ X two"),
+    edits(CutToStart, "one two", "│ one two", "│ X "),
+    edits(CutToEnd, "one two<home>", "│ one two", "│ X "),
+    edits(Yank, "one<c-u>ab", "│ ab", "│ aboneX"),
+    edits(YankPop, "one<c-u>two<c-u><c-y>", "│ two", "│ oneX"),
+    edits(Undo, "one<c-u>", "│ Ask", "│ oneX"),
+    row(Redo, "one<c-u><c-_>", "│ one").hides("│ one"),
+    row(Complete, "look at src/ma", "src/ma")
+        .shows("src/math.rs")
+        .after("<c-c>"),
+    row(ExternalEditor, "draft", "│ draft")
+        .shows("│ from the editor")
+        .after("<c-c>"),
+    row(PasteImage, "", "").shows("picture"),
+    row(HistorySearch, "", "")
+        .shows("─ Earlier prompts")
+        .after("<esc>"),
+    row(Interrupt, "abc", "│ abc").hides("│ abc"),
+    row(Suspend, "", "").shows("Nothing to suspend to"),
+    row(Help, "", "").shows("Keys that matter").after("<esc>"),
+    row(Cancel, "<f1>", "Keys that matter").hides("Keys that matter"),
+    // The model.
+    row(Models, "", "").shows("─ Models").after("<esc>"),
+    row(
+        NextModel,
+        "/model anthropic/claude-haiku-5-5<enter>",
+        "claude-haiku",
+    )
+    .shows("claude-sonnet-5-5 "),
+    row(
+        PreviousModel,
+        "/model anthropic/claude-haiku-5-5<enter>",
+        "claude-haiku",
+    )
+    .shows("claude-sonnet-5-5 "),
+    row(ThinkingUp, "/thinking low<enter>", " low ").shows(" medium "),
+    row(ThinkingDown, "/thinking high<enter>", " high ").shows(" medium "),
+    row(SaveModel, "", "").shows("Default of new sessions"),
+    row(NextPermissionMode, "", "")
+        .shows("─ plan ")
+        .after("<s-tab><s-tab><s-tab>"),
+    // Looking.
+    row(PageUp, "", "").shows("below").after("<c-end>"),
+    row(PageDown, "<c-home>", "❯ first")
+        .hides("❯ first")
+        .after("<c-end>"),
+    row(ScrollTop, "", "").shows("❯ first").after("<c-end>"),
+    row(ScrollBottom, "<c-home>", "❯ first").shows("line 90"),
+    row(PreviousPrompt, "", "")
+        .shows("❯ second")
+        .after("<c-end>"),
+    row(NextPrompt, "<c-home><c-down>", "❯ first")
+        .shows("❯ second")
+        .hides("❯ first")
+        .after("<c-end>"),
+    row(ToggleOutput, "<c-home><c-down>", "click or Ctrl+O")
+        .hides("click or Ctrl+O")
+        .after("<c-o><c-end>"),
+    row(ToggleThinking, "<c-home>", "∴")
+        .shows("Thought of it")
+        .after("<c-t><c-end>"),
+    row(ToggleCell, "<c-home>", "click or Ctrl+O")
+        .hides("click or Ctrl+O")
+        .after("<a-o><c-end>"),
+    row(Search, "", "").shows(" Find ").after("<esc>"),
+    row(CopyReply, "", "").shows("terminal's clipboard"),
+    row(CopyList, "", "").shows("─ Copy").after("<esc>"),
+    row(Iterations, "", "").shows("─ Iterations").after("<esc>"),
+    // Popups.
+    row(ListNext, "/settings<enter>", "Model calls since")
+        .hides("Model calls since")
+        .after("<esc>"),
+    row(
+        ListPrevious,
+        "/settings<enter>{Model calls since}<down>",
+        "Whether a message",
+    )
+    .shows("Model calls since")
+    .after("<esc>"),
+    row(ListAll, "<c-l>", "without a key")
+        .hides("without a key")
+        .after("<esc>"),
+    row(ListDetails, "<c-l>claude-sonnet-5-5", "● anthropic/")
+        .hides("● anthropic/")
+        .after("<esc>"),
+    row(TreeFilter, "/tree<enter>", "default ·")
+        .shows("no tools ·")
+        .after("<esc>"),
+    row(TreeFilterBack, "/tree<enter>", "default ·")
+        .shows("all ·")
+        .after("<esc>"),
+    row(TreeLabel, "/tree<enter>", "default ·")
+        .shows("label ›")
+        .after("<esc><esc>"),
+    row(SessionFolders, "/resume<enter>", "elsewhen")
+        .shows("Sessions of all folders")
+        .after("<esc>"),
+    row(SessionRename, "/resume<enter>", "elsewhen")
+        .shows("Name ›")
+        .after("<esc><esc>"),
+    row(SessionRemove, "/resume<enter>", "elsewhen")
+        .shows("to the trash?")
+        .after("n<esc>"),
+    row(No, "/resume<enter>{elsewhen}<c-d>", "to the trash?")
+        .hides("to the trash?")
+        .after("<esc>"),
+    row(PagerNext, "/keys<enter>", "Talking to the model")
+        .hides("Talking to the model")
+        .after("<esc>"),
+    row(PagerClose, "/keys<enter>", "─ Keys").hides("─ Keys"),
+];
+
+/// While an answer comes in that does not end.
+pub const RUNNING: &[Row] = &[
+    row(Submit, "by the way", "│ by the way").shows("↳ steer"),
+    row(FollowUp, "after that", "│ after that").shows("▸ then"),
+    row(TakeBack, "after that<a-enter>", "▸ then")
+        .shows("│ after that")
+        .hides("▸ then"),
+    row(Cancel, "", "").hides("Esc stops"),
+    row(Interrupt, "", "").hides("Esc stops"),
+    row(SteerNow, "at once", "│ at once").shows("❯ at once"),
+    row(Quit, "", "").shows("─ Leave?").after("<esc>"),
+];
+
+/// While a call waits for permission.
+pub const ASKED: &[Row] = &[
+    row(AllowOnce, "", "").hides("? Run"),
+    row(AllowInSession, "", "")
+        .shows("in this session")
+        .after("<esc>"),
+    row(AllowInProject, "", "")
+        .shows("in this project")
+        .after("<esc>"),
+    row(AllowAlways, "", "")
+        .shows("allows it always")
+        .after("<esc>"),
+    row(RefuseCall, "", "").hides("? Run"),
+    row(ShowCall, "", "").shows("Esc closes").after("<esc>"),
+];
+
+/// Tried elsewhere: what ends the program, goes to another conversation, or needs a trial.
+pub const ELSEWHERE: &[Action] = &[EditPrompt, SessionCopy, KeepTrial, DiscardTrial, Yes];
