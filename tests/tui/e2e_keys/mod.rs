@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tiller::app::action::{ACTIONS, Action};
-use tiller::app::tui::input::KeyPress;
 use tiller::app::tui::keymap::Keymap;
 
 use self::encode::{Encoding, bytes};
@@ -25,11 +24,15 @@ const ALL: [(Encoding, Terminal); 3] = [
 ];
 
 /// The keys of an action that this terminal has bytes for.
-fn presses(action: Action, encoding: Encoding) -> Vec<(KeyPress, Vec<u8>)> {
+fn presses(action: Action, encoding: Encoding) -> Vec<(String, Vec<u8>)> {
     let keymap = Keymap::default();
-    let keys = keymap.keys(action);
-    keys.filter_map(|key| Some((key, bytes(key, encoding)?)))
-        .collect()
+    let chords = keymap.keys(action);
+    let all = chords.filter_map(|chord| {
+        let keys = chord.keys().iter().map(|key| bytes(*key, encoding));
+        let bytes: Option<Vec<Vec<u8>>> = keys.collect();
+        Some((format!("{chord:?}"), bytes?.concat()))
+    });
+    all.collect()
 }
 
 fn stage(replies: Vec<Reply>) -> (ModelServer, Sandbox) {

@@ -145,6 +145,15 @@ pub const IDLE: &[Row] = &[
     row(CopyReply, "", "").shows("terminal's clipboard"),
     row(CopyList, "", "").shows("─ Copy").after("<esc>"),
     row(Iterations, "", "").shows("─ Iterations").after("<esc>"),
+    row(ToggleTodo, "", "").shows("There is no todo list"),
+    row(SelectText, "", "").shows(" marks").after("<esc>"),
+    row(SelectMark, "<a-s>", " marks")
+        .shows(" Selecting ")
+        .after("<esc><esc>"),
+    row(SelectLines, "<a-s>", " marks")
+        .shows(" Selecting lines ")
+        .after("<esc><esc>"),
+    row(SelectCopy, "<a-s>", " marks").shows("Sent"),
     // Popups.
     row(ListNext, "/settings<enter>", "Model calls since")
         .hides("Model calls since")
@@ -219,4 +228,12 @@ pub const ASKED: &[Row] = &[
 ];
 
 /// Tried elsewhere: what ends the program, goes to another conversation, or needs a trial.
-pub const ELSEWHERE: &[Action] = &[EditPrompt, SessionCopy, KeepTrial, DiscardTrial, Yes];
+pub const ELSEWHERE: &[Action] = &[
+    SelectSwap,
+    SelectOpen,
+    EditPrompt,
+    SessionCopy,
+    KeepTrial,
+    DiscardTrial,
+    Yes,
+];

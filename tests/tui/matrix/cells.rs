@@ -90,6 +90,34 @@ pub const SCENES: &[Scene] = &[
         call(tui, "weather", &other, Some("ok"));
         call(tui, "weather", &other, Some("failed"));
     }),
+    ("todo", |tui| {
+        begin(tui, "Move the settings");
+        let items = |done: usize| -> Vec<Value> {
+            let status = |at: usize| match at {
+                at if at < done => "completed",
+                at if at == done => "in_progress",
+                _ => "pending",
+            };
+            let text = [
+                "Find who reads them",
+                "Move them, one file after the other",
+                "Run the tests",
+                "Write it down",
+            ];
+            let texts = text.iter().enumerate();
+            texts
+                .map(|(at, text)| json!({"content": text, "status": status(at)}))
+                .collect()
+        };
+        for done in [0, 1] {
+            call(
+                tui,
+                "todo",
+                &json!({"kind": "todo", "items": items(done)}),
+                Some("ok"),
+            );
+        }
+    }),
     ("notices", notices),
     ("retry", |tui| {
         begin(tui, "Do it");

@@ -80,6 +80,15 @@ pub const SCENES: &[Scene] = &[
         tui.frame();
         tui.key("enter");
     }),
+    ("selecting", |tui| {
+        talked(tui);
+        tui.frame();
+        tui.key("alt+s");
+        tui.frame();
+        tui.key("v");
+        tui.frame();
+        tui.key("left");
+    }),
     ("copy", |tui| {
         talked(tui);
         tui.key("alt+x");
