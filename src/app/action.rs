@@ -211,6 +211,10 @@ pub enum Action {
     Yank,
     /// Replace the inserted text by what was cut before it.
     YankPop,
+    /// Move to the next such character.
+    JumpForward,
+    /// Move to the one before.
+    JumpBack,
     /// Undo.
     Undo,
     /// Redo.
@@ -331,6 +335,8 @@ pub const ACTIONS: &[ActionSpec] = &[
     row(WordRight, "word_right", "Move a word right", Writing),
     row(LineStart, "line_start", "Move to the start of the line", Writing),
     row(LineEnd, "line_end", "Move to the end of the line", Writing),
+    row(JumpForward, "jump_to_character", "Move to the next character like the one that is typed then", Writing),
+    row(JumpBack, "jump_back_to_character", "Move back to one before", Writing),
     row(DeleteBackward, "delete_backward", "Delete the character before the caret", Writing),
     row(DeleteForward, "delete_forward", "Delete the character under the caret", Writing),
     row(CutToSpaceBackward, "cut_to_space_backward", "Cut back to the last space", Writing),

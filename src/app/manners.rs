@@ -13,6 +13,8 @@ pub struct Manners {
     pub progress: bool,
     /// How often the screen changes while text streams in.
     pub motion: Motion,
+    /// Whether the editor's keys are vim's.
+    pub vim: bool,
     /// Whether calls that only look show what they found.
     pub previews: bool,
     /// Whether links are told to the terminal.
@@ -28,6 +30,7 @@ impl Default for Manners {
             title: true,
             progress: true,
             motion: Motion::Full,
+            vim: false,
             previews: false,
             links: Links::Auto,
             inline: false,

@@ -23,7 +23,9 @@ pub struct Model {
     goal: Option<usize>,
     kills: Vec<String>,
     killed: bool,
-    yanked: Option<(usize, usize, usize)>,
+    /// Which kill a yank inserts, 0 being the newest.
+    age: usize,
+    yanked: Option<(usize, usize)>,
     pastes: Vec<String>,
     done: Vec<Step>,
     undone: Vec<Step>,
@@ -101,11 +103,12 @@ impl Model {
                     | A::CutToEnd,
                     Some((start, end)),
                 ) => {
+                    self.age = 0;
                     self.kills.push(self.graphemes[start..end].concat());
                     self.change(here, "", Kind::Single);
                 }
                 (A::Newline, _) => self.change(here, "\n", Kind::Single),
-                (A::Yank, _) => self.yank(0, here),
+                (A::Yank, _) => self.yank(here),
                 _ => self.act(*action, goal, (killed, yanked)),
             },
         }
@@ -116,7 +119,7 @@ impl Model {
         &mut self,
         action: A,
         goal: Option<usize>,
-        (killed, yanked): (bool, Option<(usize, usize, usize)>),
+        (killed, yanked): (bool, Option<(usize, usize)>),
     ) {
         let len = self.graphemes.len();
         match action {
@@ -143,8 +146,9 @@ impl Model {
                 end => self.kill(end, killed),
             },
             A::YankPop => {
-                if let Some((age, start, end)) = yanked {
-                    self.yank((age + 1) % self.kills.len(), (start, end));
+                if let Some(yanked) = yanked {
+                    self.age = (self.age + 1) % self.kills.len();
+                    self.yank(yanked);
                 }
             }
             A::Left => self.go(self.caret.saturating_sub(1)),
@@ -339,6 +343,7 @@ impl Model {
         if start == end {
             return;
         }
+        self.age = 0;
         let text = self.graphemes[start..end].concat();
         match self.kills.last_mut() {
             Some(last) if killed && to < self.caret => last.insert_str(0, &text),
@@ -348,10 +353,10 @@ impl Model {
         self.change((start, end), "", Kind::Single);
     }
 
-    fn yank(&mut self, age: usize, (start, end): (usize, usize)) {
-        if let Some(text) = self.kills.iter().rev().nth(age).cloned() {
+    fn yank(&mut self, (start, end): (usize, usize)) {
+        if let Some(text) = self.kills.iter().rev().nth(self.age).cloned() {
             self.change((start, end), &text, Kind::Single);
-            self.yanked = Some((age, start, self.caret));
+            self.yanked = Some((start, self.caret));
         }
     }
 
@@ -479,13 +484,8 @@ pub fn any_command() -> BoxedStrategy<Edit> {
 }
 
 fn command(characters: BoxedStrategy<&'static str>) -> BoxedStrategy<Edit> {
-    let typed = characters.clone().prop_filter_map("one character", |text| {
-        let mut chars = text.chars();
-        chars
-            .next()
-            .filter(|_| chars.next().is_none())
-            .map(Edit::Insert)
-    });
+    let typed = characters.clone();
+    let typed = typed.prop_map(|text| Edit::Insert(text.chars().next().unwrap_or('a')));
     let plain = prop::sample::select(vec![
         A::Newline,
         A::DeleteBackward,

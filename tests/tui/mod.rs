@@ -32,6 +32,7 @@ mod screen_panic;
 mod composer;
 mod composer_model;
 mod composer_reference;
+mod vim;
 mod input_decoder;
 mod input_reader;
 mod markdown;

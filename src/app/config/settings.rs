@@ -148,6 +148,7 @@ impl Settings {
             notify: read.parsed("ui.notify", str::parse)?,
             manners: Manners {
                 mouse: read.get("ui.mouse")?,
+                vim: read.get("ui.vim")?,
                 title: read.get("ui.title")?,
                 progress: read.get("ui.progress")?,
                 motion: read.parsed("ui.motion", str::parse)?,
@@ -431,6 +432,7 @@ mod tests {
             notify: Notify::Desktop,
             manners: Manners {
                 mouse: false,
+                vim: false,
                 title: false,
                 progress: false,
                 motion: Motion::Reduced,

@@ -11,6 +11,7 @@ use ratatui::layout::Size;
 use super::answer_delay::AnswerDelay;
 use super::completion::Completion;
 use super::composer::{Composer, SavedDraft};
+use super::effect::Direction;
 use super::input::KeyPress;
 use super::keymap::{Chord, Keymap, label};
 use super::layout::{Areas, editor_size};
@@ -119,6 +120,8 @@ pub struct App {
     pub(crate) resume: Option<Resume>,
     /// What waits for the start.
     pub start: Start,
+    /// Whether the next key is a character to move to, and which way.
+    pub(crate) jump: Option<Direction>,
     /// Keys of which more are to follow, and when the last came (Unix ms).
     pub(crate) chord: (Vec<KeyPress>, i64),
     /// Where things stood in the last frame.
@@ -275,6 +278,7 @@ impl App {
             arriving: Arriving::default(),
             resume: None,
             start: Start::default(),
+            jump: None,
             chord: (Vec::new(), now),
             areas: Areas::default(),
             pointer: Pointer::default(),

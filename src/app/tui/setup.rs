@@ -29,6 +29,7 @@ pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App,
     app.themes = choice;
     app.notify = options.notify;
     app.mouse = options.manners.mouse;
+    app.composer.set_vim(options.manners.vim);
     if options.manners.inline {
         app.screen = ScreenMode::Inline;
     }

@@ -90,13 +90,8 @@ impl Draft {
         let caret_before = self.caret;
         let at = range.start;
         self.splice(range, text);
-        self.undo.record(Step {
-            at,
-            removed,
-            inserted: text.to_owned(),
-            caret_before,
-            kind,
-        });
+        self.undo
+            .record(Step::new(at, removed, text, caret_before, kind));
     }
 
     pub(super) fn set(&mut self, text: &str) {
@@ -111,16 +106,37 @@ impl Draft {
     }
 
     pub(super) fn undo(&mut self) {
-        if let Some(step) = self.undo.undo().cloned() {
+        while let Some(step) = self.undo.undo().cloned() {
             self.splice(step.at..step.at + step.inserted.len(), &step.removed);
             self.caret = step.caret_before;
+            if !step.is_joined() {
+                break;
+            }
         }
     }
 
     pub(super) fn redo(&mut self) {
-        if let Some(step) = self.undo.redo().cloned() {
+        while let Some(step) = self.undo.redo().cloned() {
             self.splice(step.at..step.at + step.removed.len(), &step.inserted);
+            if !self.undo.redo_goes_on() {
+                break;
+            }
         }
+    }
+
+    /// What changes from now on comes behind this.
+    pub(super) fn undo_mark(&self) -> u64 {
+        self.undo.mark()
+    }
+
+    /// Makes what has changed since a mark one undo step.
+    pub(super) fn join_undo(&mut self, mark: u64) {
+        self.undo.join(mark);
+    }
+
+    /// What is typed next is an undo step of its own.
+    pub(super) fn seal(&mut self) {
+        self.undo.seal();
     }
 
     pub(super) fn set_width(&mut self, width: usize) {

@@ -10,13 +10,14 @@ use super::layout::{ComposerLayout, layout};
 use super::motion;
 use super::placeholders::clean;
 use super::undo::StepKind;
+use super::vim::Vim;
 use crate::app::action::Action;
 
 /// The editor of the prompt.
 #[derive(Clone, Debug)]
 pub struct Composer {
-    draft: Draft,
-    kills: KillRing,
+    pub(super) draft: Draft,
+    pub(super) kills: KillRing,
     history: History,
     browse: Option<Browse>,
     last: Last,
@@ -24,6 +25,10 @@ pub struct Composer {
     goal: Option<usize>,
     /// Where the selection begins, and the revision of the text it counts in.
     anchor: Option<(usize, u64)>,
+    /// What is selected in vim's visual mode, and the revision of the text it counts in.
+    pub(super) visual: Option<(Range<usize>, u64)>,
+    /// None where keys are not vim's.
+    pub(super) vim: Option<Vim>,
     max_rows: usize,
     first_row: usize,
 }
@@ -53,6 +58,8 @@ impl Composer {
             last: Last::Other,
             goal: None,
             anchor: None,
+            visual: None,
+            vim: None,
             max_rows: max_rows.max(1).into(),
             first_row: 0,
         }
@@ -73,8 +80,16 @@ impl Composer {
         let goal = self.goal.take();
         let text = self.draft.text();
         match action {
-            Action::Newline => self.draft.replace(here, "\n", StepKind::Single),
-            Action::DeleteBackward => self.erase(motion::prev(text, caret)..caret),
+            Action::Newline => {
+                self.draft.replace(here, "\n", StepKind::Single);
+                self.vim_inserted("\n");
+            }
+            Action::DeleteBackward => {
+                self.erase(motion::prev(text, caret)..caret);
+                if let Some(vim) = &mut self.vim {
+                    vim.erased();
+                }
+            }
             Action::DeleteForward => self.erase(caret..motion::next(text, caret)),
             Action::CutWordBackward => self.kill(motion::word_left(text, caret), last),
             Action::CutToSpaceBackward => self.kill(motion::space_left(text, caret), last),
@@ -156,12 +171,37 @@ impl Composer {
 
     /// Types a character.
     pub fn insert(&mut self, c: char) {
-        self.insert_text(&clean(c.encode_utf8(&mut [0; 4])), StepKind::Typing);
+        let text = clean(c.encode_utf8(&mut [0; 4]));
+        self.vim_inserted(&text);
+        self.insert_text(&text, StepKind::Typing);
+    }
+
+    /// Moves the caret onto the next such character, or the one before. Returns whether there is one.
+    pub fn jump(&mut self, c: char, forward: bool) -> bool {
+        let (text, caret) = (self.draft.text(), self.draft.caret());
+        let found = if forward {
+            let behind = motion::next(text, caret);
+            text[behind..].find(c).map(|at| behind + at)
+        } else {
+            text[..caret].rfind(c)
+        };
+        if let Some(at) = found {
+            let at = motion::snap_right(text, at);
+            self.move_caret(at);
+        }
+        found.is_some()
+    }
+
+    /// Moves the caret to a boundary.
+    pub(super) fn move_caret(&mut self, to: usize) {
+        self.draft.move_to(to);
+        self.settle();
     }
 
     /// Inserts a paste: cleaned, and as one atomic placeholder when it is long.
     pub fn paste(&mut self, text: &str) {
         let text = self.draft.placeholders_mut().paste(text);
+        self.vim_inserted(&text);
         self.insert_text(&text, StepKind::Single);
     }
 
@@ -250,6 +290,7 @@ impl Composer {
         let keep = self.kills.has_placeholders() || self.draft.placeholders().are_light();
         self.draft.reset(keep);
         self.browse = None;
+        self.vim_insert();
         self.settle();
         text
     }
@@ -316,6 +357,10 @@ impl Composer {
     }
 
     fn selection(&self) -> Option<Range<usize>> {
+        if let Some((selected, revision)) = &self.visual {
+            let counts = *revision == self.draft.revision() && !selected.is_empty();
+            return counts.then(|| selected.clone());
+        }
         let (anchor, revision) = self.anchor?;
         let caret = self.draft.caret();
         let selected = anchor.min(caret)..anchor.max(caret);
@@ -416,7 +461,7 @@ impl Composer {
     }
 
     /// Keeps the caret among the visible rows, and no room empty that rows could fill.
-    fn scroll(&mut self) {
+    pub(super) fn scroll(&mut self) {
         let caret = self.draft.rows().row_of(self.draft.caret());
         let last = self.draft.rows().count().saturating_sub(self.max_rows);
         self.first_row = self

@@ -16,6 +16,7 @@ mod rows;
 mod wrap;
 mod history;
 mod browse;
+mod vim;
 mod history_file;
 mod draft_file;
 
@@ -24,4 +25,5 @@ pub use draft_file::SavedDraft;
 pub use editor::Composer;
 pub use history::History;
 pub(crate) use history_file::HistoryFile;
+pub use vim::{VimKey, VimMode};
 pub use layout::{ComposerLayout, Span, SpanKind};

@@ -15,6 +15,8 @@ pub(super) struct Undo {
     /// The last step takes no more in: something else happened since.
     sealed: bool,
     bytes: usize,
+    /// Steps recorded so far.
+    recorded: u64,
 }
 
 /// One replacement at a byte offset.
@@ -25,6 +27,10 @@ pub(super) struct Step {
     pub inserted: String,
     pub caret_before: usize,
     pub kind: StepKind,
+    /// Which of all recorded steps it is.
+    number: u64,
+    /// Whether it is taken back together with the one before.
+    joined: bool,
 }
 
 /// Whether steps of a kind in a row are taken back together.
@@ -39,8 +45,10 @@ pub(super) enum StepKind {
 }
 
 impl Undo {
-    pub(super) fn record(&mut self, step: Step) {
+    pub(super) fn record(&mut self, mut step: Step) {
         self.undone.clear();
+        self.recorded += 1;
+        step.number = self.recorded;
         self.bytes += step.bytes();
         let joined = !self.sealed && self.done.back_mut().is_some_and(|last| last.take_in(&step));
         if !joined {
@@ -50,6 +58,23 @@ impl Undo {
         while self.done.len() > MAX_STEPS || (self.bytes > MAX_BYTES && self.done.len() > 1) {
             self.bytes -= self.done.pop_front().map_or(0, |step| step.bytes());
         }
+    }
+
+    /// What is recorded from now on comes behind this.
+    pub(super) fn mark(&self) -> u64 {
+        self.recorded
+    }
+
+    /// Makes what was recorded since a mark one step.
+    pub(super) fn join(&mut self, mark: u64) {
+        let since = self.done.iter_mut().filter(|step| step.number > mark);
+        since.skip(1).for_each(|step| step.joined = true);
+        self.sealed = true;
+    }
+
+    /// Whether the next step to be done again belongs to the one before.
+    pub(super) fn redo_goes_on(&self) -> bool {
+        self.undone.last().is_some_and(|step| step.joined)
     }
 
     pub(super) fn seal(&mut self) {
@@ -75,6 +100,23 @@ impl Undo {
 }
 
 impl Step {
+    pub(super) fn new(at: usize, removed: String, inserted: &str, caret_before: usize, kind: StepKind) -> Self {
+        Self {
+            at,
+            removed,
+            inserted: inserted.to_owned(),
+            caret_before,
+            kind,
+            number: 0,
+            joined: false,
+        }
+    }
+
+    /// Whether it is taken back together with the one before.
+    pub(super) fn is_joined(&self) -> bool {
+        self.joined
+    }
+
     fn bytes(&self) -> usize {
         self.removed.len() + self.inserted.len()
     }

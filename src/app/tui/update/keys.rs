@@ -4,13 +4,13 @@ use super::command::{self, Command};
 use super::{
     budget, completion, copy, editor, iterations, list, login, models, overlay, permission,
     questions, queue, rule, scroll, search, selecting, sessions, settings, shell, stop, themes,
-    tree, trials, undo,
+    tree, trials, undo, vim,
 };
 use crate::agent::NoticeLevel;
 use crate::app::action::{Action, Scope};
 use crate::app::init::init_prompt;
 use crate::app::tui::app::App;
-use crate::app::tui::effect::{Effect, TerminalEffect};
+use crate::app::tui::effect::{Direction, Effect, TerminalEffect};
 use crate::app::tui::input::{KeyModifiers, KeyPress};
 use crate::app::tui::keymap::{Meaning, label};
 use crate::app::tui::overlay::{HelpPage, Overlay, Pager};
@@ -22,6 +22,12 @@ const CHORD_MS: i64 = 3000;
 pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
     // A user who types does not want the demonstration to begin; Enter alone does.
     let demo = app.start.demo.take();
+    if let Some(way) = app.jump.take()
+        && let Some(c) = press.text()
+    {
+        jump(app, c, way);
+        return Vec::new();
+    }
     let mut action = match chord(app, press) {
         Meaning::Action(action) => Some(action),
         Meaning::Begins => return Vec::new(),
@@ -54,6 +60,10 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
     if let Some(effects) = completion::press(app, press) {
         return effects;
     }
+    let decides = matches!(action, Some(Action::KeepTrial | Action::DiscardTrial));
+    if !decides && vim::press(app, press) {
+        return Vec::new();
+    }
     if action.is_none() && press.mods.contains(KeyModifiers::SHIFT) {
         let plain = KeyPress::new(press.code, press.mods - KeyModifiers::SHIFT);
         let motion = app.keymap.resolve(plain, Scope::Everywhere);
@@ -81,6 +91,18 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
             );
             Vec::new()
         }
+    }
+}
+
+/// Moves to the character that was typed for it.
+fn jump(app: &mut App, c: char, way: Direction) {
+    app.hint = None;
+    if !app.composer.jump(c, way == Direction::Forward) {
+        let place = match way {
+            Direction::Forward => "behind the caret",
+            Direction::Back => "before the caret",
+        };
+        app.say(format!("No {c} {place}"), 2000);
     }
 }
 
@@ -223,6 +245,14 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         | Action::PreviousPrompt
         | Action::NextPrompt => scroll::act(app, action),
         Action::PasteImage => return vec![Effect::PastePicture],
+        Action::JumpForward | Action::JumpBack => {
+            let way = match action {
+                Action::JumpForward => Direction::Forward,
+                _ => Direction::Back,
+            };
+            app.jump = Some(way);
+            app.say("Type the character to move to", CHORD_MS);
+        }
         Action::Complete => return completion::complete_path(app),
         _ => return completion::edit(app, action),
     }

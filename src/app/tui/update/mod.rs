@@ -36,6 +36,7 @@ mod budget;
 
 mod agent;
 mod terminal;
+mod vim;
 
 pub use agent::show;
 pub use route::update;

@@ -172,6 +172,10 @@ fn apply(app: &mut App, key: &str, value: &Value) -> Option<Vec<Effect>> {
             app.mouse = value.as_bool()?;
             vec![Effect::Terminal(TerminalEffect::Mouse(app.mouse))]
         }
+        "ui.vim" => {
+            app.message_mut().set_vim(value.as_bool()?);
+            Vec::new()
+        }
         "models.thinking" => {
             let level = text.parse().ok()?;
             app.status.thinking = level;

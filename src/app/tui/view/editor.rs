@@ -104,7 +104,11 @@ fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
     let columns = usize::from(area.width);
     let trial = if app.trial.is_some() { " · trial" } else { "" };
     let rule = if app.rule.is_some() { " · rule" } else { "" };
-    let label = format!(" {mode}{trial}{rule} ");
+    let vim = match app.composer.vim() {
+        Some((mode, keys)) => format!(" · {} {keys}", mode.name()),
+        None => String::new(),
+    };
+    let label = format!(" {mode}{trial}{rule}{} ", vim.trim_end());
     let label = ellipsis(&label, columns.saturating_sub(4));
     let hidden = layout.total_rows.saturating_sub(layout.rows.len());
     let note = match hidden {

@@ -1,0 +1,281 @@
+//! From the keys of a command to the command: `d2w`, `ciw`, `fx`.
+
+/// What is done with a part of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    Delete,
+    Change,
+    Yank,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Motion {
+    Left,
+    Right,
+    Up,
+    Down,
+    /// To the next word; a big one is all that is no space.
+    Word {
+        big: bool,
+    },
+    Back {
+        big: bool,
+    },
+    End {
+        big: bool,
+    },
+    LineStart,
+    FirstText,
+    LineEnd,
+    Find(Find),
+    /// The last find again, or the other way round.
+    FindAgain {
+        turned: bool,
+    },
+    /// To a line, or the first one.
+    First,
+    /// To a line, or the last one.
+    Last,
+}
+
+/// To a character of the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Find {
+    pub c: char,
+    pub forward: bool,
+    /// Up to it, not onto it.
+    pub till: bool,
+    /// Whether it was looked for before: right beside it, the next one is meant.
+    pub again: bool,
+}
+
+/// What belongs together around the caret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// With what is around it: a space, the quotes.
+    pub around: bool,
+    pub kind: ObjectKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObjectKind {
+    Word { big: bool },
+    Quotes(char),
+    Brackets(char, char),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    Motion(Motion),
+    /// So many whole lines.
+    Lines,
+    Object(Object),
+}
+
+/// Where inserting begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Here,
+    Behind,
+    FirstText,
+    LineEnd,
+    LineBelow,
+    LineAbove,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    Move(Motion),
+    Operate(Operator, Target),
+    /// In visual mode: on what is selected, or its lines.
+    OperateSelected(Operator, bool),
+    Insert(Place),
+    Put {
+        before: bool,
+    },
+    ToggleCase,
+    Replace(char),
+    Undo,
+    Again,
+    Visual {
+        lines: bool,
+    },
+    /// In visual mode: the other end.
+    OtherEnd,
+    /// In visual mode.
+    Select(Object),
+}
+
+/// Why keys are no command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoCommand {
+    /// More are to follow.
+    Yet,
+    Ever,
+}
+
+use NoCommand::{Ever, Yet};
+
+/// The command these keys are, and its count.
+pub fn read(keys: &[char], visual: bool) -> Result<(Option<usize>, Command), NoCommand> {
+    let mut keys = Keys(keys);
+    let count = keys.number();
+    let key = keys.next()?;
+    let command = match key {
+        'd' | 'c' | 'y' | 'x' | 's' if visual => Command::OperateSelected(operator(key), false),
+        'D' | 'C' | 'Y' | 'X' | 'S' if visual => {
+            Command::OperateSelected(operator(key.to_ascii_lowercase()), true)
+        }
+        'i' | 'a' if visual => Command::Select(keys.object(key)?),
+        'o' | 'O' if visual => Command::OtherEnd,
+        'd' | 'c' | 'y' => {
+            let second = keys.number();
+            let target = match keys.next()? {
+                same if same == key => Target::Lines,
+                around @ ('i' | 'a') => Target::Object(keys.object(around)?),
+                motion => Target::Motion(keys.motion(motion)?),
+            };
+            let count = match (count, second) {
+                (None, None) => None,
+                (one, other) => Some(one.unwrap_or(1).saturating_mul(other.unwrap_or(1))),
+            };
+            return Ok((count, Command::Operate(operator(key), target)));
+        }
+        'x' => Command::Operate(Operator::Delete, Target::Motion(Motion::Right)),
+        'X' => Command::Operate(Operator::Delete, Target::Motion(Motion::Left)),
+        's' => Command::Operate(Operator::Change, Target::Motion(Motion::Right)),
+        'D' => Command::Operate(Operator::Delete, Target::Motion(Motion::LineEnd)),
+        'C' => Command::Operate(Operator::Change, Target::Motion(Motion::LineEnd)),
+        'S' => Command::Operate(Operator::Change, Target::Lines),
+        'Y' => Command::Operate(Operator::Yank, Target::Lines),
+        'p' => Command::Put { before: false },
+        'P' => Command::Put { before: true },
+        '~' => Command::ToggleCase,
+        'r' => Command::Replace(keys.next()?),
+        'u' => Command::Undo,
+        '.' => Command::Again,
+        'v' => Command::Visual { lines: false },
+        'V' => Command::Visual { lines: true },
+        'i' => Command::Insert(Place::Here),
+        'a' => Command::Insert(Place::Behind),
+        'I' => Command::Insert(Place::FirstText),
+        'A' => Command::Insert(Place::LineEnd),
+        'o' => Command::Insert(Place::LineBelow),
+        'O' => Command::Insert(Place::LineAbove),
+        motion => Command::Move(keys.motion(motion)?),
+    };
+    Ok((count, command))
+}
+
+fn operator(key: char) -> Operator {
+    match key {
+        'c' | 's' => Operator::Change,
+        'y' => Operator::Yank,
+        _ => Operator::Delete,
+    }
+}
+
+/// The keys that are still to be read.
+struct Keys<'a>(&'a [char]);
+
+impl Keys<'_> {
+    fn next(&mut self) -> Result<char, NoCommand> {
+        let (first, rest) = self.0.split_first().ok_or(Yet)?;
+        self.0 = rest;
+        Ok(*first)
+    }
+
+    /// A count; `0` alone is a motion.
+    fn number(&mut self) -> Option<usize> {
+        if self.0.first() == Some(&'0') {
+            return None;
+        }
+        let digits = self.0.iter().take_while(|c| c.is_ascii_digit()).count();
+        let (number, rest) = self.0.split_at(digits);
+        self.0 = rest;
+        let number: String = number.iter().collect();
+        // Nobody means more.
+        number.parse().ok().map(|number: usize| number.min(10_000))
+    }
+
+    fn motion(&mut self, key: char) -> Result<Motion, NoCommand> {
+        let find = |keys: &mut Self, forward, till| {
+            keys.next()
+                .map(|c| Motion::Find(Find { c, forward, till, again: false }))
+        };
+        Ok(match key {
+            'h' => Motion::Left,
+            'l' | ' ' => Motion::Right,
+            'j' => Motion::Down,
+            'k' => Motion::Up,
+            'w' => Motion::Word { big: false },
+            'W' => Motion::Word { big: true },
+            'b' => Motion::Back { big: false },
+            'B' => Motion::Back { big: true },
+            'e' => Motion::End { big: false },
+            'E' => Motion::End { big: true },
+            '0' => Motion::LineStart,
+            '^' => Motion::FirstText,
+            '$' => Motion::LineEnd,
+            'f' => find(self, true, false)?,
+            't' => find(self, true, true)?,
+            'F' => find(self, false, false)?,
+            'T' => find(self, false, true)?,
+            ';' => Motion::FindAgain { turned: false },
+            ',' => Motion::FindAgain { turned: true },
+            'g' if self.next()? == 'g' => Motion::First,
+            'G' => Motion::Last,
+            _ => return Err(Ever),
+        })
+    }
+
+    fn object(&mut self, around: char) -> Result<Object, NoCommand> {
+        let kind = match self.next()? {
+            'w' => ObjectKind::Word { big: false },
+            'W' => ObjectKind::Word { big: true },
+            quote @ ('"' | '\'' | '`') => ObjectKind::Quotes(quote),
+            '(' | ')' | 'b' => ObjectKind::Brackets('(', ')'),
+            '[' | ']' => ObjectKind::Brackets('[', ']'),
+            '{' | '}' | 'B' => ObjectKind::Brackets('{', '}'),
+            '<' | '>' => ObjectKind::Brackets('<', '>'),
+            _ => return Err(Ever),
+        };
+        Ok(Object {
+            around: around == 'a',
+            kind,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_read_as_far_as_they_go() {
+        let read = |keys: &str| read(&keys.chars().collect::<Vec<_>>(), false);
+        let word = Motion::Word { big: false };
+        for (keys, expected) in [
+            ("w", Ok((None, Command::Move(word)))),
+            ("12w", Ok((Some(12), Command::Move(word)))),
+            ("0", Ok((None, Command::Move(Motion::LineStart)))),
+            (
+                "2d3w",
+                Ok((Some(6), Command::Operate(Operator::Delete, Target::Motion(word)))),
+            ),
+            ("dd", Ok((None, Command::Operate(Operator::Delete, Target::Lines)))),
+            ("d", Err(Yet)),
+            ("2d3", Err(Yet)),
+            ("di", Err(Yet)),
+            ("diq", Err(Ever)),
+            ("dz", Err(Ever)),
+            ("g", Err(Yet)),
+            ("gx", Err(Ever)),
+            ("f", Err(Yet)),
+            ("r", Err(Yet)),
+            ("q", Err(Ever)),
+        ] {
+            assert_eq!(read(keys), expected, "{keys}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The editor's keys for vim: what comes in, and what the screen tells of it.
+
+use super::super::editor::Composer;
+use super::state::{Vim, VimKey, VimMode};
+
+impl Composer {
+    /// Lets keys be vim's, or not.
+    pub fn set_vim(&mut self, on: bool) {
+        self.vim = on.then(Vim::default);
+        self.visual = None;
+    }
+
+    /// Vim's mode, and the keys of a command that is not whole yet; none where keys are not vim's.
+    pub fn vim(&self) -> Option<(VimMode, String)> {
+        self.vim.as_ref().map(|vim| (vim.mode(), vim.keys()))
+    }
+
+    /// A key for vim; false where it is not for it.
+    pub fn vim_press(&mut self, key: VimKey) -> bool {
+        let Some(mut vim) = self.vim.take() else {
+            return false;
+        };
+        let taken = vim.press(key, self);
+        self.vim = Some(vim);
+        taken
+    }
+
+    /// What is typed next is text.
+    pub fn vim_insert(&mut self) {
+        self.visual = None;
+        if let Some(vim) = &mut self.vim {
+            vim.begin_anew();
+        }
+    }
+
+    pub(in super::super) fn vim_inserted(&mut self, text: &str) {
+        if let Some(vim) = &mut self.vim {
+            vim.inserted(text);
+        }
+    }
+}

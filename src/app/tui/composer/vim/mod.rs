@@ -1,0 +1,13 @@
+//! Vim's way of editing, as an option: keys in normal and visual mode to changes of the draft.
+//!
+//! [`command`] reads keys, [`motion`] and [`object`] know where they lead in a text, [`state`] does it, [`keys`] are the editor's door to it.
+//! In insert mode every key but Esc is the editor's own. What is deleted or copied goes to the kill ring,
+//! from which `p` puts it; lines are what ends with a line feed there.
+
+mod command;
+mod motion;
+mod object;
+mod state;
+mod keys;
+
+pub use state::{Vim, VimKey, VimMode};

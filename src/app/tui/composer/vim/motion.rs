@@ -1,0 +1,211 @@
+//! Where motions lead: from one place of a text to another.
+
+use super::super::motion::{line_end, line_start, next, prev};
+use super::super::placeholders::is_placeholder;
+use super::command::{Find, Motion};
+
+/// What of the text a motion passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// Up to where it leads.
+    Exclusive,
+    /// With the character there.
+    Inclusive,
+    Lines,
+}
+
+/// What a word is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Space,
+    Word,
+    Sign,
+    Paste,
+}
+
+/// Where a motion leads, and what it passes; none where it cannot go. A find has no `;` here any more.
+pub fn target(text: &str, from: usize, motion: Motion, count: Option<usize>) -> Option<(usize, Span)> {
+    let times = count.unwrap_or(1);
+    let repeat = |step: &dyn Fn(usize) -> usize| {
+        let mut at = from;
+        for _ in 0..times {
+            let to = step(at);
+            if to == at {
+                break;
+            }
+            at = to;
+        }
+        at
+    };
+    Some(match motion {
+        Motion::Left => {
+            let start = line_start(text, from);
+            (repeat(&|at| prev(text, at).max(start)), Span::Exclusive)
+        }
+        Motion::Right => {
+            let end = line_end(text, from);
+            (repeat(&|at| next(text, at).min(end)), Span::Exclusive)
+        }
+        Motion::Word { big } => (repeat(&|at| word(text, at, big)), Span::Exclusive),
+        Motion::Back { big } => (repeat(&|at| back(text, at, big)), Span::Exclusive),
+        Motion::End { big } => (repeat(&|at| end(text, at, big)), Span::Inclusive),
+        Motion::LineStart => (line_start(text, from), Span::Exclusive),
+        Motion::FirstText => (first_text(text, from), Span::Exclusive),
+        Motion::LineEnd => {
+            let mut at = line_end(text, from);
+            for _ in 1..times {
+                at = line_end(text, (at + 1).min(text.len()));
+            }
+            (at, Span::Exclusive)
+        }
+        Motion::Find(find) => {
+            let at = found(text, from, find, times)?;
+            (at, if find.forward { Span::Inclusive } else { Span::Exclusive })
+        }
+        Motion::First => (line(text, times), Span::Lines),
+        Motion::Last => (line(text, count.unwrap_or(usize::MAX)), Span::Lines),
+        Motion::Down | Motion::Up => (vertically(text, from, motion, times)?, Span::Lines),
+        Motion::FindAgain { .. } => return None,
+    })
+}
+
+/// The class of the character at a place.
+pub fn class(text: &str, at: usize, big: bool) -> Class {
+    match text[at..].chars().next() {
+        Some(c) if is_placeholder(c) => Class::Paste,
+        None => Class::Space,
+        Some(c) if c.is_whitespace() => Class::Space,
+        Some(c) if big || c.is_alphanumeric() || c == '_' => Class::Word,
+        Some(_) => Class::Sign,
+    }
+}
+
+/// The end of the word that `at` is in: the start of its last character.
+pub fn end_of_this(text: &str, mut at: usize, big: bool) -> usize {
+    let this = class(text, at, big);
+    loop {
+        let after = next(text, at);
+        if after >= text.len() || class(text, after, big) != this || this == Class::Paste {
+            return at;
+        }
+        at = after;
+    }
+}
+
+/// The first place of the line with something else than a space.
+pub fn first_text(text: &str, at: usize) -> usize {
+    let (start, end) = (line_start(text, at), line_end(text, at));
+    let line = &text[start..end];
+    let blanks = line.len() - line.trim_start().len();
+    let first = start + blanks;
+    if blanks == line.len() && blanks > 0 {
+        prev(text, first)
+    } else {
+        first
+    }
+}
+
+fn word(text: &str, mut at: usize, big: bool) -> usize {
+    let mut moved = class(text, at, big) != Class::Space;
+    if moved {
+        at = next(text, end_of_this(text, at, big));
+    }
+    while at < text.len() && class(text, at, big) == Class::Space {
+        // An empty line is a word too.
+        if moved && is_empty_line(text, at) {
+            break;
+        }
+        at = next(text, at);
+        moved = true;
+    }
+    at
+}
+
+fn back(text: &str, from: usize, big: bool) -> usize {
+    let mut at = prev(text, from);
+    while at > 0 && class(text, at, big) == Class::Space {
+        if is_empty_line(text, at) {
+            return at;
+        }
+        at = prev(text, at);
+    }
+    let this = class(text, at, big);
+    while at > 0 && this != Class::Space && this != Class::Paste {
+        let before = prev(text, at);
+        if class(text, before, big) != this {
+            break;
+        }
+        at = before;
+    }
+    at
+}
+
+fn end(text: &str, from: usize, big: bool) -> usize {
+    let mut at = next(text, from);
+    while at < text.len() && class(text, at, big) == Class::Space {
+        at = next(text, at);
+    }
+    if at >= text.len() {
+        return if text.len() > from { prev(text, text.len()).max(from) } else { from };
+    }
+    end_of_this(text, at, big)
+}
+
+fn is_empty_line(text: &str, at: usize) -> bool {
+    text[at..].starts_with('\n') && (at == 0 || text[..at].ends_with('\n'))
+}
+
+/// The start of a line, counted from 1; or of the last one.
+fn line(text: &str, number: usize) -> usize {
+    let mut starts = text.match_indices('\n').map(|(at, _)| at + 1);
+    match number {
+        0 | 1 => 0,
+        usize::MAX => starts.last().unwrap_or(0),
+        number => {
+            let last = text.rfind('\n').map_or(0, |at| at + 1);
+            starts.nth(number - 2).unwrap_or(last)
+        }
+    }
+}
+
+/// The start of the line so many lines away; none where there are not so many.
+fn vertically(text: &str, from: usize, motion: Motion, times: usize) -> Option<usize> {
+    let mut at = line_start(text, from);
+    for _ in 0..times {
+        at = match motion {
+            Motion::Up => line_start(text, at.checked_sub(1)?),
+            _ => {
+                let end = line_end(text, at);
+                if end == text.len() {
+                    return None;
+                }
+                end + 1
+            }
+        };
+    }
+    Some(at)
+}
+
+fn found(text: &str, from: usize, find: Find, times: usize) -> Option<usize> {
+    let (start, end) = (line_start(text, from), line_end(text, from));
+    let mut at = from;
+    if find.till && find.again {
+        let beside = if find.forward { next(text, at) } else { prev(text, at) };
+        if text[beside..].starts_with(find.c) && beside < end && beside >= start {
+            at = beside;
+        }
+    }
+    for _ in 0..times {
+        at = if find.forward {
+            let behind = next(text, at).min(end);
+            behind + text[behind..end].find(find.c)?
+        } else {
+            start + text[start..at].rfind(find.c)?
+        };
+    }
+    Some(match (find.till, find.forward) {
+        (false, _) => at,
+        (true, true) => prev(text, at),
+        (true, false) => next(text, at),
+    })
+}

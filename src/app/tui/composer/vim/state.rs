@@ -1,0 +1,457 @@
+//! The modes, and what commands do in them.
+
+use std::ops::Range;
+
+use super::super::draft::Draft;
+use super::super::editor::Composer;
+use super::super::motion::{line_end, line_start, next, prev, snap_right};
+use super::super::undo::StepKind;
+use super::command::{Command, Find, Motion, NoCommand, Operator, Place, Target, read};
+use super::motion::{Class, Span, class, end_of_this, first_text, target};
+use super::object;
+use crate::app::action::Action;
+
+/// What keys mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VimMode {
+    /// Text.
+    #[default]
+    Insert,
+    /// Commands.
+    Normal,
+    /// Commands on what is selected.
+    Visual {
+        /// By whole lines.
+        lines: bool,
+    },
+}
+
+impl VimMode {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Insert => "insert",
+            Self::Normal => "normal",
+            Self::Visual { lines: false } => "visual",
+            Self::Visual { lines: true } => "visual line",
+        }
+    }
+}
+
+/// A key as far as this looks at keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VimKey {
+    /// A character.
+    Char(char),
+    /// Back to normal mode.
+    Escape,
+    /// What was undone, again.
+    Redo,
+}
+
+/// The mode, and what is remembered for the next command.
+#[derive(Clone, Debug, Default)]
+pub struct Vim {
+    mode: VimMode,
+    /// Of a command that is not whole yet.
+    keys: Vec<char>,
+    find: Option<Find>,
+    /// Where a selection begins.
+    anchor: usize,
+    /// What `.` does again, and the text that was inserted with it.
+    change: Option<(Option<usize>, Command, String)>,
+    /// Where inserting began: the steps since then are one.
+    inserted_from: u64,
+}
+
+impl Vim {
+    /// The mode.
+    pub fn mode(&self) -> VimMode {
+        self.mode
+    }
+
+    /// The keys of a command that is not whole yet.
+    pub fn keys(&self) -> String {
+        self.keys.iter().collect()
+    }
+
+    /// Takes a key; false where it is not for it.
+    pub fn press(&mut self, key: VimKey, editor: &mut Composer) -> bool {
+        match (self.mode, key) {
+            (VimMode::Insert, VimKey::Escape) => self.leave_insert(editor),
+            (VimMode::Insert, _) => return false,
+            (_, VimKey::Escape) if !self.keys.is_empty() => self.keys.clear(),
+            (VimMode::Visual { .. }, VimKey::Escape) => self.mode = VimMode::Normal,
+            (VimMode::Normal, VimKey::Escape) => return false,
+            (_, VimKey::Redo) => editor.apply(Action::Redo),
+            (mode, VimKey::Char(c)) => {
+                self.keys.push(c);
+                match read(&self.keys, mode != VimMode::Normal) {
+                    Ok((count, command)) => {
+                        self.keys.clear();
+                        self.perform(count, command, editor);
+                    }
+                    Err(NoCommand::Yet) => {}
+                    Err(NoCommand::Ever) => self.keys.clear(),
+                }
+            }
+        }
+        self.settle(editor);
+        true
+    }
+
+    /// The text was sent or replaced: what is typed next is text.
+    pub fn begin_anew(&mut self) {
+        self.mode = VimMode::Insert;
+        self.keys.clear();
+    }
+
+    /// Text was inserted in insert mode.
+    pub fn inserted(&mut self, text: &str) {
+        if self.mode == VimMode::Insert
+            && let Some((.., typed)) = &mut self.change
+        {
+            typed.push_str(text);
+        }
+    }
+
+    /// The character before the caret was deleted in insert mode.
+    pub fn erased(&mut self) {
+        if self.mode == VimMode::Insert
+            && let Some((.., typed)) = &mut self.change
+        {
+            typed.pop();
+        }
+    }
+
+    /// Keeps the caret on a character, and what is selected shown.
+    fn settle(&mut self, editor: &mut Composer) {
+        editor.visual = None;
+        let (text, caret) = (editor.draft.text(), editor.draft.caret());
+        match self.mode {
+            VimMode::Insert => {}
+            VimMode::Normal => {
+                if caret == line_end(text, caret) {
+                    let back = prev(text, caret).max(line_start(text, caret));
+                    editor.draft.move_to(back);
+                }
+            }
+            VimMode::Visual { .. } => {
+                editor.visual = Some((self.selected(&editor.draft), editor.draft.revision()));
+            }
+        }
+        editor.scroll();
+    }
+
+    /// The bytes that are selected.
+    fn selected(&self, draft: &Draft) -> Range<usize> {
+        let (text, caret) = (draft.text(), draft.caret());
+        let anchor = snap_right(text, self.anchor.min(text.len()));
+        let (start, end) = (anchor.min(caret), anchor.max(caret));
+        match self.mode {
+            VimMode::Visual { lines: true } => line_start(text, start)..line_end(text, end),
+            _ => start..next(text, end),
+        }
+    }
+
+    fn perform(&mut self, count: Option<usize>, command: Command, editor: &mut Composer) {
+        let is_change = matches!(
+            command,
+            Command::Operate(Operator::Delete | Operator::Change, _)
+                | Command::Put { .. }
+                | Command::Insert(_)
+                | Command::ToggleCase
+                | Command::Replace(_)
+        );
+        if is_change {
+            self.change = Some((count, command, String::new()));
+        }
+        self.inserted_from = editor.draft.undo_mark();
+        self.carry_out(count, command, editor);
+    }
+
+    fn carry_out(&mut self, count: Option<usize>, command: Command, editor: &mut Composer) {
+        let caret = editor.draft.caret();
+        let times = count.unwrap_or(1);
+        match command {
+            Command::Move(motion) => self.go(count, motion, editor),
+            Command::Operate(operator, part) => {
+                if let Some((range, span)) = self.part(count, operator, part, &editor.draft) {
+                    self.operate(operator, range, span == Span::Lines, editor);
+                }
+            }
+            Command::OperateSelected(operator, lines) => {
+                let lines = lines || self.mode == VimMode::Visual { lines: true };
+                let range = self.selected(&editor.draft);
+                self.mode = VimMode::Normal;
+                editor.draft.move_to(range.start);
+                self.operate(operator, range, lines, editor);
+            }
+            Command::Insert(place) => self.insert(place, editor),
+            Command::Put { before } => self.put(before, times, editor),
+            Command::ToggleCase => {
+                let end = self.characters(&editor.draft, times);
+                let toggled: String = editor.draft.text()[caret..end].chars().map(toggled).collect();
+                editor.draft.replace(caret..end, &toggled, StepKind::Single);
+            }
+            Command::Replace(c) => {
+                let end = self.characters(&editor.draft, times);
+                let text = c.to_string().repeat(times);
+                if editor.draft.text()[caret..end].chars().count() >= times {
+                    editor.draft.replace(caret..end, &text, StepKind::Single);
+                    let last = prev(editor.draft.text(), editor.draft.caret());
+                    editor.draft.move_to(last);
+                }
+            }
+            Command::Undo => (0..times).for_each(|_| editor.apply(Action::Undo)),
+            Command::Again => self.again(count, editor),
+            Command::Visual { lines } => match self.mode {
+                VimMode::Visual { lines: now } if now == lines => self.mode = VimMode::Normal,
+                VimMode::Visual { .. } => self.mode = VimMode::Visual { lines },
+                VimMode::Normal | VimMode::Insert => {
+                    self.mode = VimMode::Visual { lines };
+                    self.anchor = caret;
+                }
+            },
+            Command::OtherEnd => {
+                editor.draft.move_to(self.anchor);
+                self.anchor = caret;
+            }
+            Command::Select(found) => {
+                if let Some(range) = object::range(editor.draft.text(), caret, found)
+                    && !range.is_empty()
+                {
+                    self.anchor = range.start;
+                    let last = prev(editor.draft.text(), range.end);
+                    editor.draft.move_to(last);
+                }
+            }
+        }
+    }
+
+    fn go(&mut self, count: Option<usize>, motion: Motion, editor: &mut Composer) {
+        let times = count.unwrap_or(1);
+        match motion {
+            // By the rows that are seen; from the first and last on to other prompts.
+            Motion::Up | Motion::Down => {
+                let action = if motion == Motion::Up { Action::Up } else { Action::Down };
+                for _ in 0..times {
+                    if self.mode == VimMode::Normal {
+                        editor.apply(action);
+                    } else {
+                        editor.select(action);
+                        editor.deselect();
+                    }
+                }
+            }
+            motion => {
+                if let Some((to, _)) = self.target(count, motion, &editor.draft) {
+                    editor.move_caret(to);
+                }
+            }
+        }
+    }
+
+    /// Where a motion leads, with the last find in mind.
+    fn target(&mut self, count: Option<usize>, motion: Motion, draft: &Draft) -> Option<(usize, Span)> {
+        let motion = match motion {
+            Motion::Find(find) => {
+                self.find = Some(find);
+                motion
+            }
+            Motion::FindAgain { turned } => {
+                let find = self.find?;
+                let forward = find.forward != turned;
+                let again = true;
+                Motion::Find(Find { forward, again, ..find })
+            }
+            motion => motion,
+        };
+        let (to, span) = target(draft.text(), draft.caret(), motion, count)?;
+        Some((snap_right(draft.text(), to), span))
+    }
+
+    /// The bytes that an operator is for.
+    fn part(
+        &mut self,
+        count: Option<usize>,
+        operator: Operator,
+        part: Target,
+        draft: &Draft,
+    ) -> Option<(Range<usize>, Span)> {
+        let (text, caret) = (draft.text(), draft.caret());
+        let motion = match part {
+            Target::Object(found) => {
+                return Some((object::range(text, caret, found)?, Span::Exclusive));
+            }
+            Target::Lines => {
+                let mut end = line_end(text, caret);
+                for _ in 1..count.unwrap_or(1) {
+                    end = line_end(text, (end + 1).min(text.len()));
+                }
+                return Some((line_start(text, caret)..end, Span::Lines));
+            }
+            Target::Motion(motion) => motion,
+        };
+        let of_word = |big| class(text, caret, big) != Class::Space && caret < text.len();
+        let motion = match motion {
+            // As everyone knows it: the word is changed, not the space behind it.
+            Motion::Word { big } if operator == Operator::Change && of_word(big) => {
+                let mut to = end_of_this(text, caret, big);
+                if let Some(more) = count.unwrap_or(1).checked_sub(1).filter(|more| *more > 0) {
+                    to = target(text, to, Motion::End { big }, Some(more))?.0;
+                }
+                return Some((caret..next(text, to), Span::Inclusive));
+            }
+            motion => motion,
+        };
+        let (to, span) = self.target(count, motion, draft)?;
+        let (start, mut end) = (caret.min(to), caret.max(to));
+        if let Motion::Word { .. } = motion {
+            // The last word of a line ends with it.
+            let words = text[start..end].trim_end();
+            let behind = start + words.len();
+            if let Some(line_feed) = text[behind..end].find('\n').filter(|_| !words.is_empty()) {
+                end = behind + line_feed;
+            }
+        }
+        match span {
+            Span::Exclusive => Some((start..end, span)),
+            Span::Inclusive => Some((start..next(text, end), span)),
+            Span::Lines => Some((line_start(text, start)..line_end(text, end), span)),
+        }
+        .filter(|(range, span)| *span == Span::Lines || !range.is_empty() || operator == Operator::Change)
+    }
+
+    fn operate(&mut self, operator: Operator, range: Range<usize>, lines: bool, editor: &mut Composer) {
+        let text = editor.draft.text();
+        let range = if lines {
+            line_start(text, range.start)..line_end(text, range.end)
+        } else {
+            range
+        };
+        let mut taken = text[range.clone()].to_owned();
+        if lines {
+            taken.push('\n');
+        }
+        if !taken.is_empty() {
+            editor.kills.push(taken);
+        }
+        match operator {
+            Operator::Yank => {
+                if !lines || range.start > editor.draft.caret() {
+                    editor.move_caret(range.start);
+                }
+            }
+            Operator::Delete if lines => {
+                // With one of the line feeds beside them.
+                let all = if range.end < text.len() {
+                    range.start..range.end + 1
+                } else {
+                    range.start.saturating_sub(1)..range.end
+                };
+                editor.draft.replace(all, "", StepKind::Single);
+                let first = first_text(editor.draft.text(), editor.draft.caret());
+                editor.draft.move_to(first);
+            }
+            Operator::Delete => editor.draft.replace(range, "", StepKind::Single),
+            Operator::Change => {
+                editor.draft.replace(range.clone(), "", StepKind::Single);
+                editor.draft.move_to(range.start);
+                self.mode = VimMode::Insert;
+            }
+        }
+    }
+
+    fn insert(&mut self, place: Place, editor: &mut Composer) {
+        let (text, caret) = (editor.draft.text(), editor.draft.caret());
+        let (start, end) = (line_start(text, caret), line_end(text, caret));
+        match place {
+            Place::Here => {}
+            Place::Behind => editor.move_caret(next(text, caret).min(end)),
+            Place::FirstText => editor.move_caret(first_text(text, caret)),
+            Place::LineEnd => editor.move_caret(end),
+            Place::LineBelow => editor.draft.replace(end..end, "\n", StepKind::Single),
+            Place::LineAbove => {
+                editor.draft.replace(start..start, "\n", StepKind::Single);
+                editor.move_caret(start);
+            }
+        }
+        editor.draft.seal();
+        self.mode = VimMode::Insert;
+    }
+
+    /// Puts what was taken last behind the caret or before it, or in the place of what is selected.
+    fn put(&mut self, before: bool, times: usize, editor: &mut Composer) {
+        let Some(taken) = editor.kills.current().map(str::to_owned) else {
+            return;
+        };
+        let mark = editor.draft.undo_mark();
+        let mut at = editor.draft.caret();
+        let is_visual = matches!(self.mode, VimMode::Visual { .. });
+        if is_visual {
+            let range = self.selected(&editor.draft);
+            self.mode = VimMode::Normal;
+            at = range.start;
+            editor.draft.replace(range, "", StepKind::Single);
+        }
+        let text = editor.draft.text();
+        let (start, end) = (line_start(text, at), line_end(text, at));
+        let (at, put, caret) = match taken.strip_suffix('\n') {
+            Some(_) if before && !is_visual => (start, taken.repeat(times), start),
+            Some(lines) if !is_visual => {
+                (end, format!("\n{lines}").repeat(times), end + 1)
+            }
+            _ => {
+                let behind = if before || is_visual { at } else { next(text, at).min(end) };
+                let put = taken.repeat(times);
+                let last = behind + prev(&put, put.len());
+                (behind, put, last)
+            }
+        };
+        editor.draft.replace(at..at, &put, StepKind::Single);
+        let text = editor.draft.text();
+        let caret = snap_right(text, caret.min(text.len()));
+        let caret = if taken.ends_with('\n') && !is_visual { first_text(text, caret) } else { caret };
+        editor.draft.move_to(caret);
+        editor.draft.join_undo(mark);
+    }
+
+    fn again(&mut self, count: Option<usize>, editor: &mut Composer) {
+        let Some((before, command, typed)) = self.change.clone() else {
+            return;
+        };
+        let count = count.or(before);
+        self.carry_out(count, command, editor);
+        if self.mode == VimMode::Insert {
+            let caret = editor.draft.caret();
+            editor.draft.replace(caret..caret, &typed, StepKind::Single);
+            self.change = Some((count, command, typed));
+            self.leave_insert(editor);
+        }
+    }
+
+    fn leave_insert(&mut self, editor: &mut Composer) {
+        self.mode = VimMode::Normal;
+        editor.draft.join_undo(self.inserted_from);
+        let (text, caret) = (editor.draft.text(), editor.draft.caret());
+        editor.move_caret(prev(text, caret).max(line_start(text, caret)));
+    }
+
+    /// The end of so many characters of the line from the caret on.
+    fn characters(&self, draft: &Draft, times: usize) -> usize {
+        let (text, caret) = (draft.text(), draft.caret());
+        let right = target(text, caret, Motion::Right, Some(times));
+        right.map_or(caret, |(to, _)| to)
+    }
+}
+
+fn toggled(c: char) -> char {
+    let mut other: Vec<char> = if c.is_lowercase() {
+        c.to_uppercase().collect()
+    } else {
+        c.to_lowercase().collect()
+    };
+    // Where it becomes several it stays.
+    if other.len() == 1 { other.remove(0) } else { c }
+}

@@ -1,0 +1,39 @@
+//! Keys in vim's normal and visual modes, where the user wants that, and the way there.
+
+use crate::app::tui::app::App;
+use crate::app::tui::composer::{VimKey, VimMode};
+use crate::app::tui::input::{KeyCode, KeyModifiers, KeyPress};
+
+/// Does what a key means to vim; false where it means what it always does.
+pub fn press(app: &mut App, press: KeyPress) -> bool {
+    // A letter answers then.
+    if app.asks().is_some() {
+        return false;
+    }
+    let Some((mode, _)) = app.composer.vim() else {
+        return false;
+    };
+    let key = match (press.code, press.mods) {
+        (KeyCode::Esc, KeyModifiers::NONE) => VimKey::Escape,
+        _ if mode == VimMode::Insert => return false,
+        // These begin something else than a text.
+        (KeyCode::Char('/' | '!' | '@'), KeyModifiers::NONE) if app.composer.is_empty() => {
+            app.composer.vim_insert();
+            return false;
+        }
+        (KeyCode::Char('r'), KeyModifiers::CONTROL) => VimKey::Redo,
+        (code, KeyModifiers::NONE) => match code {
+            KeyCode::Char(c) => VimKey::Char(c),
+            KeyCode::Left | KeyCode::Backspace => VimKey::Char('h'),
+            KeyCode::Right => VimKey::Char('l'),
+            KeyCode::Up => VimKey::Char('k'),
+            KeyCode::Down => VimKey::Char('j'),
+            KeyCode::Home => VimKey::Char('0'),
+            KeyCode::End => VimKey::Char('$'),
+            KeyCode::Delete => VimKey::Char('x'),
+            _ => return false,
+        },
+        _ => return false,
+    };
+    app.composer.vim_press(key)
+}

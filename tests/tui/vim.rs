@@ -1,0 +1,239 @@
+//! The editor with vim's keys: a text with its caret, keys, and what becomes of it.
+
+use tiller::app::tui::composer::{Composer, VimKey, VimMode};
+
+use super::app_kit::TestTui;
+
+/// An editor in normal mode with this text; `│` is before the character under the caret.
+fn editor(text: &str) -> Composer {
+    let mut editor = Composer::new(60, 10);
+    editor.set(&text.replace('│', ""));
+    editor.set_vim(true);
+    editor.vim_press(VimKey::Escape);
+    let caret = text.find('│').expect("a caret");
+    editor.vim_press(VimKey::Char('g'));
+    editor.vim_press(VimKey::Char('g'));
+    let before = text[..caret].chars().collect::<Vec<_>>();
+    for c in before {
+        match c {
+            '\n' => press(&mut editor, "j0"),
+            _ => press(&mut editor, "l"),
+        }
+    }
+    editor
+}
+
+/// `␛` is Esc, `␍` a new line, `␈` Backspace, `®` Ctrl+R.
+fn press(editor: &mut Composer, keys: &str) {
+    for key in keys.chars() {
+        let key = match key {
+            '␛' => VimKey::Escape,
+            '®' => VimKey::Redo,
+            c => VimKey::Char(c),
+        };
+        if !editor.vim_press(key)
+            && let VimKey::Char(c) = key
+        {
+            match c {
+                '␍' => editor.apply(tiller::app::action::Action::Newline),
+                '␈' => editor.apply(tiller::app::action::Action::DeleteBackward),
+                c => editor.insert(c),
+            }
+        }
+    }
+}
+
+fn picture(editor: &Composer) -> String {
+    let mut marked = editor.clone();
+    marked.set_vim(false);
+    marked.insert('│');
+    marked.text()
+}
+
+#[test]
+fn keys_do_what_vim_does() {
+    let mut wrong = Vec::new();
+    for (text, keys, expected) in [
+        // Motions.
+        ("│one two", "l", "o│ne two"),
+        ("one│ two", "h", "on│e two"),
+        ("│one\ntwo", "hh", "│one\ntwo"),
+        ("on│e\ntwo", "l", "on│e\ntwo"),
+        ("│one two, three", "w", "one │two, three"),
+        ("│one two, three", "2w", "one two│, three"),
+        ("│one two, three", "2W", "one two, │three"),
+        ("│one\n\n  two", "w", "one\n│\n  two"),
+        ("│one\n\n  two", "ww", "one\n\n  │two"),
+        ("one two, th│ree", "b", "one two, │three"),
+        ("one two, │three", "bb", "one │two, three"),
+        ("one two, │three", "B", "one │two, three"),
+        ("│one two", "e", "on│e two"),
+        ("on│e two, x", "e", "one tw│o, x"),
+        ("on│e two, x", "E", "one two│, x"),
+        ("  one│ two", "0", "│  one two"),
+        ("  one│ two", "^", "  │one two"),
+        ("  o│ne two", "$", "  one tw│o"),
+        ("│a.b.c.d", "f.", "a│.b.c.d"),
+        ("│a.b.c.d", "2f.", "a.b│.c.d"),
+        ("│a.b.c.d", "t.", "│a.b.c.d"),
+        ("│ab.c.d", "t.", "a│b.c.d"),
+        ("│a.b.c.d", "f.;", "a.b│.c.d"),
+        ("│a.b.c.d", "f.;;,", "a.b│.c.d"),
+        ("a.b.c.│d", "F.", "a.b.c│.d"),
+        ("a.b.cc│d", "T.", "a.b.│ccd"),
+        ("ab.c│d", "fx", "ab.c│d"),
+        ("one\nt│wo\nthree", "gg", "│one\ntwo\nthree"),
+        ("o│ne\ntwo\nthree", "G", "one\ntwo\n│three"),
+        ("o│ne\ntwo\nthree", "2G", "one\n│two\nthree"),
+        ("o│ne\ntwo", "j", "one\nt│wo"),
+        ("one\nt│wo", "k", "o│ne\ntwo"),
+        // Deleting.
+        ("on│e two", "x", "on│ two"),
+        ("o│ne two", "3x", "o│two"),
+        ("on│e", "x", "o│n"),
+        ("on│e", "X", "o│e"),
+        ("one │two three", "dw", "one │three"),
+        ("one │two\nthree", "dw", "one│ \nthree"),
+        ("│one two three", "2dw", "│three"),
+        ("│one two three", "d2w", "│three"),
+        ("│one two three", "de", "│ two three"),
+        ("one two│ three", "db", "one │ three"),
+        ("one │two three", "D", "one│ "),
+        ("one │two three", "d0", "│two three"),
+        ("one t│wo three", "df ", "one t│three"),
+        ("one t│wo three", "dt ", "one t│ three"),
+        ("one\nt│wo\nthree", "dd", "one\n│three"),
+        ("one\nt│wo", "dd", "│one"),
+        ("o│ne\ntwo\nthree", "2dd", "│three"),
+        ("o│ne\ntwo\nthree", "dj", "│three"),
+        ("one\ntwo\nth│ree", "dk", "│one"),
+        ("one\nt│wo\nthree", "dG", "│one"),
+        ("one\nt│wo\nthree", "dgg", "│three"),
+        ("o│ne", "dd", "│"),
+        // Changing and inserting.
+        ("one │two three", "cwnew␛", "one ne│w three"),
+        ("one │two three", "c2wnew␛", "one ne│w"),
+        ("one │two three", "Cnew␛", "one ne│w"),
+        ("  one│ two\nx", "ccnew␛", "ne│w\nx"),
+        ("on│e", "sx␛", "on│x"),
+        ("on│e", "ix␛", "on│xe"),
+        ("on│e", "ax␛", "one│x"),
+        ("  on│e", "Ix␛", "  │xone"),
+        ("│one", "Ax␛", "one│x"),
+        ("o│ne\ntwo", "ox␛", "one\n│x\ntwo"),
+        ("one\nt│wo", "Ox␛", "one\n│x\ntwo"),
+        ("o│ne", "ia␍b␛", "oa\n│bne"),
+        ("o│ne", "rx", "o│xe"),
+        ("│one", "2rx", "x│xe"),
+        ("on│e", "2rx", "on│e"),
+        ("o│nE two", "3~", "oNe │two"),
+        // Copying and putting.
+        ("│one two", "ywwP", "one one│ two"),
+        ("│one two", "yyp", "one two\n│one two"),
+        ("one\nt│wo", "yyP", "one\n│two\ntwo"),
+        ("one\nt│wo", "yy2p", "one\ntwo\n│two\ntwo"),
+        ("│ab", "xp", "b│a"),
+        ("│ab", "xP", "│ab"),
+        ("│one\ntwo", "ddp", "two\n│one"),
+        ("│one two", "wyw0P", "tw│oone two"),
+        // Objects.
+        ("one t│wo three", "diw", "one │ three"),
+        ("one t│wo three", "daw", "one │three"),
+        ("one t│wo", "daw", "on│e"),
+        ("one │ two", "diw", "one│two"),
+        ("f(a, \"b │c\")", "ci\"x␛", "f(a, \"│x\")"),
+        ("f(a, \"b │c\")", "da\"", "f(a, │)"),
+        ("│f(a, \"b c\")", "di\"", "f(a, \"│\")"),
+        ("f(a, [1, │2])", "di[", "f(a, [│])"),
+        ("f(a, [1, │2])", "di(", "f(│)"),
+        ("f(a, [1, │2])", "da(", "│f"),
+        ("f│(a)", "dib", "f(│)"),
+        ("{ a\n  b│ }", "di{", "{│}"),
+        ("a│b", "di(", "a│b"),
+        // Undo and again.
+        ("one │two three", "dwu", "one │two three"),
+        ("one │two three", "dwu®", "one │three"),
+        ("│", "ione two␍three␛u", "│"),
+        ("│one", "cwa b c␛u", "│one"),
+        ("│one two three", "dw.", "│three"),
+        ("│one two three", "cwx␛w.", "x │x three"),
+        ("│one", "Ax␛.", "onex│x"),
+        ("│a b c d", "x2.", "│ c d"),
+        // Selecting.
+        ("o│ne two", "vlld", "o│two"),
+        ("o│ne two", "vhd", "│e two"),
+        ("o│ne two", "viwd", "│ two"),
+        ("o│ne two", "vwcx␛", "o│xwo"),
+        ("o│ne\ntwo\nthree", "Vjd", "│three"),
+        ("one\nt│wo", "vD", "│one"),
+        ("o│ne two", "vey0P", "n│eone two"),
+        ("o│ne two", "vlold", "on│ two"),
+        ("o│ne two", "vl␛x", "on│ two"),
+        // What is no command does nothing.
+        ("o│ne", "qzZ", "o│ne"),
+        ("o│ne", "d␛x", "o│e"),
+        ("│日本e\u{301}👩‍👩‍👧x", "lllx", "日本e\u{301}│x"),
+    ] {
+        let mut editor = editor(text);
+        assert_eq!(picture(&editor), text, "the start of {keys}");
+        press(&mut editor, keys);
+        let found = picture(&editor);
+        if found != expected {
+            wrong.push(format!("{keys} on {text:?}: {found:?} instead of {expected:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_border_tells_the_mode_and_escape_first_leaves_insert_mode() {
+    let mut tui = TestTui::new(80, 24);
+    tui.app.composer.set_vim(true);
+    tui.write("one two");
+    assert!(tui.frame().contains("runs everything · insert "));
+    tui.running(tiller::agent::Phase::Streaming);
+    assert_eq!(tui.key("esc"), []);
+    tui.write("2d");
+    assert!(tui.frame().contains("· normal 2d "), "{}", tui.frame());
+    assert_eq!(tui.key("esc"), []);
+    tui.write("bv");
+    assert!(tui.frame().contains("· visual "));
+    assert_eq!(tui.key("esc"), []);
+    assert_eq!(tui.key("esc"), [tiller::app::tui::effect::Effect::Abort]);
+    tui.write("x");
+    assert_eq!(tui.text(), "one wo");
+    // Enter sends, and the next prompt is text again.
+    tui.key("enter");
+    tui.write("x");
+    assert_eq!(tui.text(), "x");
+    // A command is one from normal mode on too.
+    tui.key("esc");
+    tui.write("dd/he");
+    assert_eq!(tui.text(), "/he");
+    assert_eq!(tui.app.composer.vim().map(|(mode, _)| mode), Some(VimMode::Insert));
+}
+
+#[test]
+fn a_character_is_jumped_to() {
+    let mut tui = TestTui::new(80, 24);
+    tui.write("let (a, b) = (c, d);");
+    for (keys, typed, expected) in [
+        ("ctrl+alt+]", "(", "let (a, b) = │(c, d);"),
+        ("ctrl+alt+]", "(", "let │(a, b) = (c, d);"),
+        ("ctrl+]", ",", "let (a│, b) = (c, d);"),
+        ("ctrl+]", ",", "let (a, b) = (c│, d);"),
+    ] {
+        tui.key(keys);
+        assert!(tui.frame().contains("Type the character"));
+        tui.write(typed);
+        assert_eq!(picture(&tui.app.composer), expected);
+    }
+    tui.key("ctrl+]");
+    tui.write("z");
+    assert!(tui.frame().contains("No z behind the caret"));
+    // Any other key does what it does.
+    tui.key("ctrl+]");
+    tui.key("left");
+    tui.write("x");
+    assert_eq!(tui.text(), "let (a, b) = (xc, d);");
+}
