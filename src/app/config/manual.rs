@@ -156,7 +156,7 @@ mod tests {
             value: Value::Boolean(false),
             place: "--config".to_owned(),
         };
-        assert_eq!(found, [expected.clone()]);
+        assert_eq!(found, std::slice::from_ref(&expected));
         let rows = setting_rows(&Layers::defaults(), &found);
         let told: Vec<_> = rows.into_iter().filter_map(|row| row.overridden).collect();
         assert_eq!(told, [expected]);

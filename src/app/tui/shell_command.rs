@@ -72,7 +72,8 @@ impl ShellCommand {
         while open || exit.is_none() {
             let exited = async {
                 let status = status.wait_for(|status| status.shell.is_some()).await;
-                status.ok().and_then(|status| status.shell.clone())
+                let known = status.ok().and_then(|status| status.shell.clone());
+                known.unwrap_or(ExitStatus::Unknown(None))
             };
             tokio::select! {
                 biased;
@@ -102,18 +103,18 @@ impl ShellCommand {
 }
 
 /// Fills in how it ended; none when it took too long. Returns what went wrong, if anything did.
-fn ended(exit: Option<Option<ExitStatus>>, details: &mut CommandDetails) -> Option<String> {
+fn ended(exit: Option<ExitStatus>, details: &mut CommandDetails) -> Option<String> {
     match exit {
-        Some(Some(ExitStatus::Exited(code))) => {
+        Some(ExitStatus::Exited(code)) => {
             details.exit_code = Some(code);
             (code != 0).then(|| format!("exit {code}"))
         }
-        Some(Some(ExitStatus::Killed(signal))) => {
+        Some(ExitStatus::Killed(signal)) => {
             details.signal = Some(signal);
             Some(format!("killed by signal {signal}"))
         }
-        Some(Some(ExitStatus::NotStarted(why))) => Some(why),
-        Some(Some(ExitStatus::Unknown(_)) | None) => Some("it was killed".to_owned()),
+        Some(ExitStatus::NotStarted(why)) => Some(why),
+        Some(ExitStatus::Unknown(_)) => Some("it was killed".to_owned()),
         None => {
             details.timed_out = true;
             Some(format!("it took longer than {} s", LIMIT.as_secs()))

@@ -42,9 +42,12 @@ impl Keymap {
                 .find(|(chord, action)| {
                     chord.keys().starts_with(keys) && action.spec().scope == scope
                 })
-                .map(|(chord, action)| match chord.keys().len() == keys.len() {
-                    true => Meaning::Action(*action),
-                    false => Meaning::Begins,
+                .map(|(chord, action)| {
+                    if chord.keys().len() == keys.len() {
+                        Meaning::Action(*action)
+                    } else {
+                        Meaning::Begins
+                    }
                 })
         });
         found.unwrap_or(Meaning::Nothing)

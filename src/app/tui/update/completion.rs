@@ -1,6 +1,8 @@
 //! The list that grows out of the editor while a command or a file is typed: when it opens, what its
 //! keys do, how it closes.
 
+use std::path::Path;
+
 use super::{editor, keys};
 use crate::app::action::{Action, Scope};
 use crate::app::branches::Outline;
@@ -152,9 +154,10 @@ pub fn folder_read(app: &mut App, typed: &str, names: Vec<String>) {
     let import = CompletionKind::Argument(Action::ImportSession);
     if let Some(list) = app.completion.as_ref().filter(|list| list.kind == import) {
         if list.typed == typed {
-            let sessions = names.into_iter();
-            let sessions = sessions.filter(|name| name.ends_with('/') || name.ends_with(".jsonl"));
-            let found = path_candidates(typed, sessions.collect());
+            let is_session = |name: &str| Path::new(name).extension().is_some_and(|it| it == "jsonl");
+            let names = names.into_iter();
+            let fits = names.filter(|name| name.ends_with('/') || is_session(name));
+            let found = path_candidates(typed, fits.collect());
             known(app, Action::ImportSession, found);
         }
         return;

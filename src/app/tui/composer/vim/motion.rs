@@ -158,13 +158,10 @@ fn is_empty_line(text: &str, at: usize) -> bool {
 /// The start of a line, counted from 1; or of the last one.
 fn line(text: &str, number: usize) -> usize {
     let mut starts = text.match_indices('\n').map(|(at, _)| at + 1);
+    let last = text.rfind('\n').map_or(0, |at| at + 1);
     match number {
         0 | 1 => 0,
-        usize::MAX => starts.last().unwrap_or(0),
-        number => {
-            let last = text.rfind('\n').map_or(0, |at| at + 1);
-            starts.nth(number - 2).unwrap_or(last)
-        }
+        number => starts.nth(number - 2).unwrap_or(last),
     }
 }
 

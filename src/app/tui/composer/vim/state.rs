@@ -190,12 +190,12 @@ impl Vim {
             Command::Insert(place) => self.insert(place, editor),
             Command::Put { before } => self.put(before, times, editor),
             Command::ToggleCase => {
-                let end = self.characters(&editor.draft, times);
+                let end = characters(&editor.draft, times);
                 let toggled: String = editor.draft.text()[caret..end].chars().map(toggled).collect();
                 editor.draft.replace(caret..end, &toggled, StepKind::Single);
             }
             Command::Replace(c) => {
-                let end = self.characters(&editor.draft, times);
+                let end = characters(&editor.draft, times);
                 let text = c.to_string().repeat(times);
                 if editor.draft.text()[caret..end].chars().count() >= times {
                     editor.draft.replace(caret..end, &text, StepKind::Single);
@@ -437,13 +437,13 @@ impl Vim {
         let (text, caret) = (editor.draft.text(), editor.draft.caret());
         editor.move_caret(prev(text, caret).max(line_start(text, caret)));
     }
+}
 
-    /// The end of so many characters of the line from the caret on.
-    fn characters(&self, draft: &Draft, times: usize) -> usize {
-        let (text, caret) = (draft.text(), draft.caret());
-        let right = target(text, caret, Motion::Right, Some(times));
-        right.map_or(caret, |(to, _)| to)
-    }
+/// The end of so many characters of the line from the caret on.
+fn characters(draft: &Draft, times: usize) -> usize {
+    let (text, caret) = (draft.text(), draft.caret());
+    let right = target(text, caret, Motion::Right, Some(times));
+    right.map_or(caret, |(to, _)| to)
 }
 
 fn toggled(c: char) -> char {
