@@ -179,7 +179,9 @@ fn keys_do_what_vim_does() {
         press(&mut editor, keys);
         let found = picture(&editor);
         if found != expected {
-            wrong.push(format!("{keys} on {text:?}: {found:?} instead of {expected:?}"));
+            wrong.push(format!(
+                "{keys} on {text:?}: {found:?} instead of {expected:?}"
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -210,7 +212,10 @@ fn the_border_tells_the_mode_and_escape_first_leaves_insert_mode() {
     tui.key("esc");
     tui.write("dd/he");
     assert_eq!(tui.text(), "/he");
-    assert_eq!(tui.app.composer.vim().map(|(mode, _)| mode), Some(VimMode::Insert));
+    assert_eq!(
+        tui.app.composer.vim().map(|(mode, _)| mode),
+        Some(VimMode::Insert)
+    );
 }
 
 #[test]

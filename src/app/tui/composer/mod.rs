@@ -25,5 +25,5 @@ pub use draft_file::SavedDraft;
 pub use editor::Composer;
 pub use history::History;
 pub(crate) use history_file::HistoryFile;
-pub use vim::{VimKey, VimMode};
 pub use layout::{ComposerLayout, Span, SpanKind};
+pub use vim::{VimKey, VimMode};

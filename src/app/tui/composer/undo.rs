@@ -100,7 +100,13 @@ impl Undo {
 }
 
 impl Step {
-    pub(super) fn new(at: usize, removed: String, inserted: &str, caret_before: usize, kind: StepKind) -> Self {
+    pub(super) fn new(
+        at: usize,
+        removed: String,
+        inserted: &str,
+        caret_before: usize,
+        kind: StepKind,
+    ) -> Self {
         Self {
             at,
             removed,

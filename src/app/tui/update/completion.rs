@@ -154,7 +154,8 @@ pub fn folder_read(app: &mut App, typed: &str, names: Vec<String>) {
     let import = CompletionKind::Argument(Action::ImportSession);
     if let Some(list) = app.completion.as_ref().filter(|list| list.kind == import) {
         if list.typed == typed {
-            let is_session = |name: &str| Path::new(name).extension().is_some_and(|it| it == "jsonl");
+            let is_session =
+                |name: &str| Path::new(name).extension().is_some_and(|it| it == "jsonl");
             let names = names.into_iter();
             let fits = names.filter(|name| name.ends_with('/') || is_session(name));
             let found = path_candidates(typed, fits.collect());

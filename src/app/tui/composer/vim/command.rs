@@ -200,8 +200,14 @@ impl Keys<'_> {
 
     fn motion(&mut self, key: char) -> Result<Motion, NoCommand> {
         let find = |keys: &mut Self, forward, till| {
-            keys.next()
-                .map(|c| Motion::Find(Find { c, forward, till, again: false }))
+            keys.next().map(|c| {
+                Motion::Find(Find {
+                    c,
+                    forward,
+                    till,
+                    again: false,
+                })
+            })
         };
         Ok(match key {
             'h' => Motion::Left,
@@ -261,9 +267,15 @@ mod tests {
             ("0", Ok((None, Command::Move(Motion::LineStart)))),
             (
                 "2d3w",
-                Ok((Some(6), Command::Operate(Operator::Delete, Target::Motion(word)))),
+                Ok((
+                    Some(6),
+                    Command::Operate(Operator::Delete, Target::Motion(word)),
+                )),
             ),
-            ("dd", Ok((None, Command::Operate(Operator::Delete, Target::Lines)))),
+            (
+                "dd",
+                Ok((None, Command::Operate(Operator::Delete, Target::Lines))),
+            ),
             ("d", Err(Yet)),
             ("2d3", Err(Yet)),
             ("di", Err(Yet)),

@@ -24,7 +24,12 @@ pub enum Class {
 }
 
 /// Where a motion leads, and what it passes; none where it cannot go. A find has no `;` here any more.
-pub fn target(text: &str, from: usize, motion: Motion, count: Option<usize>) -> Option<(usize, Span)> {
+pub fn target(
+    text: &str,
+    from: usize,
+    motion: Motion,
+    count: Option<usize>,
+) -> Option<(usize, Span)> {
     let times = count.unwrap_or(1);
     let repeat = |step: &dyn Fn(usize) -> usize| {
         let mut at = from;
@@ -60,7 +65,14 @@ pub fn target(text: &str, from: usize, motion: Motion, count: Option<usize>) -> 
         }
         Motion::Find(find) => {
             let at = found(text, from, find, times)?;
-            (at, if find.forward { Span::Inclusive } else { Span::Exclusive })
+            (
+                at,
+                if find.forward {
+                    Span::Inclusive
+                } else {
+                    Span::Exclusive
+                },
+            )
         }
         Motion::First => (line(text, times), Span::Lines),
         Motion::Last => (line(text, count.unwrap_or(usize::MAX)), Span::Lines),
@@ -146,7 +158,11 @@ fn end(text: &str, from: usize, big: bool) -> usize {
         at = next(text, at);
     }
     if at >= text.len() {
-        return if text.len() > from { prev(text, text.len()).max(from) } else { from };
+        return if text.len() > from {
+            prev(text, text.len()).max(from)
+        } else {
+            from
+        };
     }
     end_of_this(text, at, big)
 }
@@ -187,7 +203,11 @@ fn found(text: &str, from: usize, find: Find, times: usize) -> Option<usize> {
     let (start, end) = (line_start(text, from), line_end(text, from));
     let mut at = from;
     if find.till && find.again {
-        let beside = if find.forward { next(text, at) } else { prev(text, at) };
+        let beside = if find.forward {
+            next(text, at)
+        } else {
+            prev(text, at)
+        };
         if text[beside..].starts_with(find.c) && beside < end && beside >= start {
             at = beside;
         }

@@ -45,7 +45,9 @@ fn word(text: &str, at: usize, big: bool, around: bool) -> Option<Range<usize>> 
         return Some(inner.start..spaces.end);
     }
     let before = (inner.start > first).then(|| run(prev(text, inner.start)));
-    let start = before.filter(is_space).map_or(inner.start, |spaces| spaces.start);
+    let start = before
+        .filter(is_space)
+        .map_or(inner.start, |spaces| spaces.start);
     Some(start..inner.end)
 }
 
@@ -59,16 +61,31 @@ fn quotes(text: &str, at: usize, quote: char, around: bool) -> Option<Range<usiz
         .filter(|place| !text[..*place].ends_with('\\'));
     while let (Some(open), Some(close)) = (places.next(), places.next()) {
         if at <= close {
-            return Some(if around { open..close + 1 } else { open + 1..close });
+            return Some(if around {
+                open..close + 1
+            } else {
+                open + 1..close
+            });
         }
     }
     None
 }
 
-fn brackets(text: &str, at: usize, (open, close): (char, char), around: bool) -> Option<Range<usize>> {
+fn brackets(
+    text: &str,
+    at: usize,
+    (open, close): (char, char),
+    around: bool,
+) -> Option<Range<usize>> {
     let mut depth = 0;
     let here = text[at..].starts_with(close);
-    let mut before = text[..if here { at } else { next(text, at).min(text.len()) }].char_indices().rev();
+    let mut before = text[..if here {
+        at
+    } else {
+        next(text, at).min(text.len())
+    }]
+        .char_indices()
+        .rev();
     let start = before.find_map(|(place, c)| {
         if c == close && place != at {
             depth += 1;
@@ -92,5 +109,9 @@ fn brackets(text: &str, at: usize, (open, close): (char, char), around: bool) ->
         }
         None
     })?;
-    Some(if around { start..end + 1 } else { start + 1..end })
+    Some(if around {
+        start..end + 1
+    } else {
+        start + 1..end
+    })
 }

@@ -191,7 +191,10 @@ impl Vim {
             Command::Put { before } => self.put(before, times, editor),
             Command::ToggleCase => {
                 let end = characters(&editor.draft, times);
-                let toggled: String = editor.draft.text()[caret..end].chars().map(toggled).collect();
+                let toggled: String = editor.draft.text()[caret..end]
+                    .chars()
+                    .map(toggled)
+                    .collect();
                 editor.draft.replace(caret..end, &toggled, StepKind::Single);
             }
             Command::Replace(c) => {
@@ -234,7 +237,11 @@ impl Vim {
         match motion {
             // By the rows that are seen; from the first and last on to other prompts.
             Motion::Up | Motion::Down => {
-                let action = if motion == Motion::Up { Action::Up } else { Action::Down };
+                let action = if motion == Motion::Up {
+                    Action::Up
+                } else {
+                    Action::Down
+                };
                 for _ in 0..times {
                     if self.mode == VimMode::Normal {
                         editor.apply(action);
@@ -253,7 +260,12 @@ impl Vim {
     }
 
     /// Where a motion leads, with the last find in mind.
-    fn target(&mut self, count: Option<usize>, motion: Motion, draft: &Draft) -> Option<(usize, Span)> {
+    fn target(
+        &mut self,
+        count: Option<usize>,
+        motion: Motion,
+        draft: &Draft,
+    ) -> Option<(usize, Span)> {
         let motion = match motion {
             Motion::Find(find) => {
                 self.find = Some(find);
@@ -263,7 +275,11 @@ impl Vim {
                 let find = self.find?;
                 let forward = find.forward != turned;
                 let again = true;
-                Motion::Find(Find { forward, again, ..find })
+                Motion::Find(Find {
+                    forward,
+                    again,
+                    ..find
+                })
             }
             motion => motion,
         };
@@ -320,10 +336,18 @@ impl Vim {
             Span::Inclusive => Some((start..next(text, end), span)),
             Span::Lines => Some((line_start(text, start)..line_end(text, end), span)),
         }
-        .filter(|(range, span)| *span == Span::Lines || !range.is_empty() || operator == Operator::Change)
+        .filter(|(range, span)| {
+            *span == Span::Lines || !range.is_empty() || operator == Operator::Change
+        })
     }
 
-    fn operate(&mut self, operator: Operator, range: Range<usize>, lines: bool, editor: &mut Composer) {
+    fn operate(
+        &mut self,
+        operator: Operator,
+        range: Range<usize>,
+        lines: bool,
+        editor: &mut Composer,
+    ) {
         let text = editor.draft.text();
         let range = if lines {
             line_start(text, range.start)..line_end(text, range.end)
@@ -399,11 +423,13 @@ impl Vim {
         let (start, end) = (line_start(text, at), line_end(text, at));
         let (at, put, caret) = match taken.strip_suffix('\n') {
             Some(_) if before && !is_visual => (start, taken.repeat(times), start),
-            Some(lines) if !is_visual => {
-                (end, format!("\n{lines}").repeat(times), end + 1)
-            }
+            Some(lines) if !is_visual => (end, format!("\n{lines}").repeat(times), end + 1),
             _ => {
-                let behind = if before || is_visual { at } else { next(text, at).min(end) };
+                let behind = if before || is_visual {
+                    at
+                } else {
+                    next(text, at).min(end)
+                };
                 let put = taken.repeat(times);
                 let last = behind + prev(&put, put.len());
                 (behind, put, last)
@@ -412,7 +438,11 @@ impl Vim {
         editor.draft.replace(at..at, &put, StepKind::Single);
         let text = editor.draft.text();
         let caret = snap_right(text, caret.min(text.len()));
-        let caret = if taken.ends_with('\n') && !is_visual { first_text(text, caret) } else { caret };
+        let caret = if taken.ends_with('\n') && !is_visual {
+            first_text(text, caret)
+        } else {
+            caret
+        };
         editor.draft.move_to(caret);
         editor.draft.join_undo(mark);
     }
