@@ -349,6 +349,7 @@ async fn model_and_thinking_change_from_the_next_call_on() {
         .filter(|entry| entry["type"] != "message" && entry["type"] != "session")
         .filter(|entry| entry["customType"] != "tiller.event")
         .filter(|entry| entry["customType"] != "tiller.undo")
+        .filter(|entry| entry["customType"] != "tiller.run")
         .map(|entry| entry["type"].as_str().unwrap())
         .collect();
     assert_eq!(

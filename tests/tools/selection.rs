@@ -91,5 +91,6 @@ fn blocked_is_not_unknown() {
 fn the_first_of_two_tools_with_one_name_counts() {
     let settings = ToolSettings::default();
     let twice = builtin(&settings).into_iter().chain(builtin(&settings));
-    assert_eq!(Toolbox::new(twice.collect()).tools().len(), 10);
+    let once = builtin(&settings).len();
+    assert_eq!(Toolbox::new(twice.collect()).tools().len(), once);
 }
