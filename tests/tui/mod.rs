@@ -39,6 +39,7 @@ mod markdown;
 mod text;
 mod copying;
 mod selection;
+mod split_diff;
 mod search;
 mod transcript;
 mod transcript_pages;

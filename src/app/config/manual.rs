@@ -58,6 +58,7 @@ const WORDS: &[(&str, &[&str])] = &[
     ("tools.set", &["all", "coding", "read_only", "none"]),
     ("ui.notify", &["bell", "desktop", "off"]),
     ("ui.motion", &["full", "reduced"]),
+    ("ui.diff", &["auto", "unified", "split"]),
     ("ui.links", &["auto", "on", "off"]),
 ];
 

@@ -153,6 +153,7 @@ impl Settings {
                 progress: read.get("ui.progress")?,
                 motion: read.parsed("ui.motion", str::parse)?,
                 previews: read.get("ui.preview")?,
+                diff: read.parsed("ui.diff", str::parse)?,
                 links: read.parsed("ui.links", str::parse)?,
                 inline: read.get("ui.inline")?,
             },
@@ -244,7 +245,7 @@ mod tests {
     use super::super::layers;
     use super::*;
     use crate::agent::permission::{Action, Origin, Rule};
-    use crate::app::manners::{Links, Motion};
+    use crate::app::manners::{DiffLayout, Links, Motion};
     use crate::llm::window_check;
 
     #[test]
@@ -322,6 +323,7 @@ mod tests {
             "ui.progress=false",
             "ui.motion=reduced",
             "ui.preview=true",
+            "ui.diff=split",
             "ui.links=off",
             "ui.inline=true",
             "permission.mode=plan",
@@ -437,6 +439,7 @@ mod tests {
                 progress: false,
                 motion: Motion::Reduced,
                 previews: true,
+                diff: DiffLayout::Split,
                 links: Links::Off,
                 inline: true,
             },

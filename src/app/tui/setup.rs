@@ -34,6 +34,7 @@ pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App,
         app.screen = ScreenMode::Inline;
     }
     app.transcript.set_previews(options.manners.previews);
+    app.transcript.set_diff_layout(options.manners.diff);
     // It passes such keys on to programs that ask for them, as we do.
     app.tells_keys = std::env::var_os("TMUX").is_some();
     app.start = std::mem::take(&mut options.start);

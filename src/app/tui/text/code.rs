@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 
+use super::halves::RowColors;
 use super::highlight::{CodeJob, CodeKey, HighlightWorker};
-use super::row::{CodeLine, CodeRef, Fill, Row, StyledRun};
+use super::row::{CodeRef, Fill, Row, StyledRun};
 
 /// Colors of code blocks, by cell and number of the block.
 #[derive(Debug, Default)]
@@ -106,16 +107,17 @@ impl HighlightCache {
         found
     }
 
-    /// The colors of the line that a row of `cell` shows.
-    pub fn line(&self, cell: usize, row: &Row) -> Option<&CodeLine> {
-        let place = row.code?;
-        let block = self.blocks.get(&(cell, place.block))?;
-        let line = block.lines.get(place.line as usize)?;
-        // A block that was read differently while it was open has colors of another text.
-        let end = place.from + row.content.len() as u32;
-        line.last()
-            .is_some_and(|run| run.end >= end)
-            .then_some(line)
+    /// The colors of the lines of code that a row of `cell` shows.
+    pub fn colors(&self, cell: usize, row: &Row) -> RowColors<'_> {
+        row.codes().map(|code| {
+            let (place, content) = code?;
+            let block = self.blocks.get(&(cell, place.block))?;
+            let line = block.lines.get(place.line as usize)?;
+            // A block that was read differently while it was open has colors of another text.
+            let end = place.from + content.len() as u32;
+            let is_whole = line.last().is_some_and(|run| run.end >= end);
+            is_whole.then_some(&**line)
+        })
     }
 
     /// Whether the colors of the code in a row of `cell` are found, or never will be.

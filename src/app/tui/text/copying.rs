@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::halves::Side;
 use super::row::Row;
 use super::span::source_of;
 
@@ -57,7 +58,15 @@ impl SelectedRows<'_> {
         } else {
             row.text.len() as u32
         };
-        from..to.max(from)
+        row.within(from..to.max(from), self.side())
+    }
+
+    /// Of rows with two halves the one that the selection begins in counts; else what is.
+    fn side(&self) -> Side {
+        let first = self.rows.get(self.range.start);
+        first
+            .and_then(|row| row.side_of(self.from))
+            .unwrap_or(Side::Right)
     }
 
     /// The bytes of the source that are selected in row `at`.
@@ -171,6 +180,10 @@ impl SelectedRows<'_> {
                     None => text.to_owned(),
                 });
                 open = None;
+            } else if row.codes()[usize::from(self.side() == Side::Right)].is_none()
+                && row.halves.is_some()
+            {
+                // Nothing stands in this half.
             } else if is_blank(&row.text) || row.is_of_source() {
                 lines.push(String::new());
             } else {

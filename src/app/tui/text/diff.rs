@@ -116,7 +116,7 @@ fn mark_words(lines: &mut [DiffLine]) {
 }
 
 /// Which lines of `old` became which of `new`: the choice in order with the most likeness in all.
-fn pairs(old: &[DiffLine], new: &[DiffLine]) -> Vec<(usize, usize)> {
+pub(super) fn pairs(old: &[DiffLine], new: &[DiffLine]) -> Vec<(usize, usize)> {
     if old.len() * new.len() > MAX_COMPARED {
         return (0..old.len().min(new.len())).map(|at| (at, at)).collect();
     }
@@ -288,7 +288,7 @@ pub fn write(
     }
 }
 
-fn styled(line: &DiffLine, base: Style, word: Style) -> Line {
+pub(super) fn styled(line: &DiffLine, base: Style, word: Style) -> Line {
     let mut out = Line::default();
     let mut at = 0;
     let mut push = |to: usize, style| {

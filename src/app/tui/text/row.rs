@@ -6,6 +6,7 @@ use std::ops::Range;
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
+use super::halves::{Halves, RowColors};
 use super::span::SourceSpan;
 use super::width::graphemes;
 use crate::app::sanitize::{visible_line, visible_parts};
@@ -31,6 +32,8 @@ pub struct Row {
     pub soft_wrap: bool,
     /// Code in it that may get colors later.
     pub code: Option<CodeRef>,
+    /// Where its halves are, if it has two.
+    pub halves: Option<Box<Halves>>,
 }
 
 /// The ground of a row.
@@ -88,15 +91,9 @@ pub struct CodeRef {
 pub type CodeLine = [StyledRun];
 
 impl Row {
-    /// Puts the row at `(x, y)`, in at most `width` columns; `code` are the colors of the whole
-    /// line that `self.code` refers to.
-    pub fn draw(
-        &self,
-        buffer: &mut Buffer,
-        (x, y): (u16, u16),
-        width: u16,
-        code: Option<&CodeLine>,
-    ) {
+    /// Puts the row at `(x, y)`, in at most `width` columns; `colors` are those of the
+    /// whole lines of code that it shows.
+    pub fn draw(&self, buffer: &mut Buffer, (x, y): (u16, u16), width: u16, colors: RowColors<'_>) {
         let to = self.fill.to.min(width);
         if self.fill.from < to {
             let columns = to - self.fill.from;
@@ -105,13 +102,14 @@ impl Row {
         }
         let right = x.saturating_add(width);
         let (mut x, mut start) = (x, 0);
-        let overlay = self.code.zip(code);
         for run in &self.runs {
             let end = run.end as usize;
             while start < end {
-                let (stop, style) = match overlay {
-                    Some((place, line)) => {
-                        overlaid(place, &self.content, line, start..end, run.style)
+                let (half, code) = self.code_at(start, &colors);
+                let end = end.min(half);
+                let (stop, style) = match code {
+                    Some((place, content, line)) => {
+                        overlaid(place, content, line, start..end, run.style)
                     }
                     None => (end, run.style),
                 };

@@ -18,6 +18,7 @@ use crate::agent::event::ToolStatus;
 use crate::agent::session::SessionBranch;
 use crate::agent::tool::{CommandDetails, Details};
 use crate::agent::{AgentEvent, NoticeLevel};
+use crate::app::manners::DiffLayout;
 use crate::app::tui::text::Opens;
 use crate::llm::Content;
 
@@ -44,6 +45,8 @@ pub struct Transcript {
     fold_key: String,
     /// Whether calls that only look show what they found, instead of standing together.
     previews: bool,
+    /// Whether diffs stand side by side.
+    diff_layout: DiffLayout,
     /// Where stored pages are read from.
     pub(super) branch: Arc<SessionBranch>,
     /// The page that is being read.
@@ -83,6 +86,7 @@ impl Transcript {
             generation: self.generation.wrapping_add(1),
             fold_key: std::mem::take(&mut self.fold_key),
             previews: self.previews,
+            diff_layout: self.diff_layout,
             ..other
         };
     }
@@ -233,6 +237,15 @@ impl Transcript {
     /// Whether calls that only look show what they found, instead of standing together.
     pub fn set_previews(&mut self, previews: bool) {
         self.previews = previews;
+    }
+
+    /// Whether diffs stand side by side.
+    pub fn set_diff_layout(&mut self, layout: DiffLayout) {
+        self.diff_layout = layout;
+    }
+
+    pub(crate) fn diff_layout(&self) -> DiffLayout {
+        self.diff_layout
     }
 
     pub(crate) fn shows_previews(&self) -> bool {

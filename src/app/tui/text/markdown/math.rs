@@ -91,16 +91,17 @@ impl Reader<'_> {
         match name {
             "frac" | "dfrac" | "tfrac" | "cfrac" => {
                 let (top, bottom) = (self.argument(), self.argument());
-                out.push_str(&format!("{}/{}", enclosed(&top), enclosed(&bottom)));
+                out.extend([&*enclosed(&top), "/", &*enclosed(&bottom)]);
             }
             "binom" => {
                 let (top, bottom) = (self.argument(), self.argument());
-                out.push_str(&format!("({top} over {bottom})"));
+                out.extend(["(", &*top, " over ", &*bottom, ")"]);
             }
             "sqrt" => {
                 let degree = self.option();
                 let degree = degree.map_or(String::new(), |degree| shifted(&degree, true));
-                out.push_str(&format!("{degree}√{}", enclosed(&self.argument())));
+                let argument = enclosed(&self.argument());
+                out.extend([&*degree, "√", &*argument]);
             }
             "text" | "mathrm" | "mathbf" | "mathit" | "mathsf" | "mathtt" | "mathcal"
             | "operatorname" | "textbf" | "textit" | "boldsymbol" | "bm" | "mbox" | "textrm" => {
@@ -152,7 +153,7 @@ impl Reader<'_> {
                         out.push(' ');
                     }
                 }
-                None => out.push_str(&format!("\\{name}")),
+                None => out.extend(["\\", name]),
             },
         }
     }
@@ -161,9 +162,8 @@ impl Reader<'_> {
 /// `text` in parentheses, unless it is one thing.
 fn enclosed(text: &str) -> String {
     let text = text.trim();
-    let is_one = text
-        .chars()
-        .all(|c| c.is_alphanumeric() || is_shifted(c) || c == '.');
+    let is_plain = |c: char| c.is_alphanumeric() || is_shifted(c) || c == '.';
+    let is_one = text.chars().count() < 2 || text.chars().all(is_plain);
     if is_one {
         text.to_owned()
     } else {

@@ -91,8 +91,8 @@ pub(super) fn paint(
         if let Some(place) = row.code {
             code.see((at.cell, place.block));
         }
-        let line = code.line(at.cell, row);
-        row.draw(buffer, (area.x, y), area.width, line);
+        let colors = code.colors(at.cell, row);
+        row.draw(buffer, (area.x, y), area.width, colors);
     }
 }
 

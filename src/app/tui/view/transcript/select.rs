@@ -10,6 +10,7 @@ use ratatui::style::Style;
 use super::cache::TranscriptCache;
 use super::rows::CellRows;
 use crate::app::tui::text::copying::{CopyForm, SelectedRows};
+use crate::app::tui::text::halves::Side;
 use crate::app::tui::text::width::graphemes;
 use crate::app::tui::text::{Row, width};
 use crate::app::tui::theme::Theme;
@@ -242,7 +243,17 @@ impl Selector<'_> {
 
     /// The row that shows byte `byte` of a cell's source, or what follows it.
     fn first_row(&mut self, cell: usize, byte: u32) -> Option<RowRef> {
-        let row = self.rows(cell).first_row(byte)? as u32;
+        let rows = self.rows(cell);
+        let mut row = rows.first_row(byte)?;
+        // The rows of a change side by side all stand for all of it.
+        while let (Some(here), Some(next)) = (rows.get(row), rows.get(row + 1))
+            && here.halves.is_some()
+            && !here.spans.iter().any(|span| span.source.contains(&byte))
+            && next.source.start <= byte
+        {
+            row += 1;
+        }
+        let row = row as u32;
         Some(RowRef { cell, row })
     }
 
@@ -251,7 +262,13 @@ impl Selector<'_> {
         let rows = self.rows(cell);
         let shows = |at: &usize| {
             let row = rows.get(*at);
-            row.is_some_and(|row| row.has_source() && row.source.start < byte)
+            row.is_some_and(|row| match row.halves {
+                None => row.has_source() && row.source.start < byte,
+                Some(_) => {
+                    let mut spans = row.spans.iter().map(|span| &span.source);
+                    spans.any(|it| it.start < byte && byte <= it.end)
+                }
+            })
         };
         let row = (0..rows.len()).rev().find(shows)? as u32;
         Some(RowRef { cell, row })
@@ -372,6 +389,8 @@ pub fn paint(
     buffer: &mut Buffer,
 ) {
     let style = theme.popup_selected;
+    let first = cache.row(marked.from.0);
+    let side = first.and_then(|row| row.side_of(marked.from.1));
     for (y, at) in (area.y..).zip(rows) {
         let Some(at) = at.filter(|at| (marked.from.0..=marked.to.0).contains(at)) else {
             continue;
@@ -384,7 +403,8 @@ pub fn paint(
         };
         let end = row.text.len() as u32;
         let to = if at == marked.to.0 { marked.to.1 } else { end };
-        mark_columns(row, from..to, style, (area, y), buffer);
+        let range = row.within(from..to, side.unwrap_or(Side::Right));
+        mark_columns(row, range, style, (area, y), buffer);
     }
 }
 

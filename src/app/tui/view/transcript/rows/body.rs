@@ -13,6 +13,7 @@ use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::mark_code;
 use crate::app::tui::text::diff::{self, DiffLine, Sign};
 use crate::app::tui::text::row::end_of;
+use crate::app::tui::text::split_diff;
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, fit};
 use crate::app::tui::text::wrap::prefix_width;
 use crate::app::tui::text::{
@@ -23,6 +24,8 @@ use crate::app::tui::transcript::{Fold, ToolCell, ToolState};
 
 /// Bytes of the box before an item of a list in markdown.
 const BOX: usize = "- [ ] ".len();
+/// Columns of a diff side by side at most.
+const SPLIT_COLUMNS: usize = 220;
 /// Lines shown of a folded cell, by kind.
 pub const COMMAND_LINES: usize = 5;
 /// Of a read or written file.
@@ -88,6 +91,12 @@ pub fn write_below(
         highlights,
         rows,
         hides: false,
+        split_columns: Some(
+            usize::from(options.width)
+                .saturating_sub(1)
+                .min(SPLIT_COLUMNS),
+        )
+        .filter(|columns| options.diff.splits(*columns)),
     };
     let from_row = body.rows.len();
     match &*tool.details {
@@ -122,6 +131,8 @@ struct Body<'a> {
     source: &'a str,
     highlights: &'a mut HighlightCache,
     rows: &'a mut Vec<Row>,
+    /// Columns of diffs side by side, if they stand so.
+    split_columns: Option<usize>,
     /// Whether something is not shown that opening would show.
     hides: bool,
 }
@@ -291,7 +302,18 @@ impl<'a> Body<'a> {
             let lines = diff::read(&file.diff, base);
             base += file.diff.len() + 1;
             let shown = self.shown(lines.len(), folded);
-            self.diff_lines(&lines[..shown], extension(&file.path), block as u32);
+            let code = (block as u32, extension(&file.path));
+            match self.split_columns.filter(|_| has_both(&lines)) {
+                Some(columns) => {
+                    let context = RenderContext {
+                        columns,
+                        ..self.context
+                    };
+                    let lines = &lines[..shown];
+                    split_diff::write(&context, lines, code, self.highlights, self.rows);
+                }
+                None => self.diff_lines(&lines[..shown], code.1, code.0),
+            }
             self.hint_more(lines.len() - shown);
         }
     }
@@ -432,6 +454,13 @@ impl<'a> Body<'a> {
         }
         self.hint_more(count - shown);
     }
+}
+
+/// Whether something was before as well: else there is nothing to stand beside it.
+fn has_both(lines: &[DiffLine]) -> bool {
+    lines
+        .iter()
+        .any(|line| matches!(line.sign, Sign::Removed | Sign::Context))
 }
 
 /// Lines that are all new are shown as they are.

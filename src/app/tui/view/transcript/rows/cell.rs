@@ -7,6 +7,7 @@ use super::title::{Tone, counts, push_summary};
 use super::{body, looking};
 use crate::agent::{NoticeLevel, RunEnd, RunTotals};
 use crate::app::humanize::{cents, duration, plural, short};
+use crate::app::manners::DiffLayout;
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::markdown::MarkdownRows;
 use crate::app::tui::text::width::{ellipsis, width};
@@ -31,6 +32,8 @@ pub struct LayoutOptions<'a> {
     pub fold_key: &'a str,
     /// Whether calls that only look show what they found.
     pub preview: bool,
+    /// Whether diffs stand side by side.
+    pub diff: DiffLayout,
 }
 
 impl<'a> LayoutOptions<'a> {
@@ -42,6 +45,7 @@ impl<'a> LayoutOptions<'a> {
             now: transcript.now(),
             fold_key: transcript.fold_key(),
             preview: transcript.shows_previews(),
+            diff: transcript.diff_layout(),
         }
     }
 }
