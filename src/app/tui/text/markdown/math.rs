@@ -182,8 +182,9 @@ fn shifted(text: &str, up: bool) -> String {
         let (_, above, below) = SHIFTED.iter().find(|(plain, ..)| *plain == c)?;
         Some(if up { *above } else { *below }).filter(|c| *c != ' ')
     });
-    if let Some(small) = small.collect::<Option<String>>() {
-        return small;
+    match small.collect::<Option<String>>() {
+        Some(small) if !small.is_empty() => return small,
+        _ => {}
     }
     match text {
         "′" => text.to_owned(),

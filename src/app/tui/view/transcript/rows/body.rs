@@ -4,6 +4,7 @@
 use ratatui::style::Style;
 
 use super::LayoutOptions;
+use super::pieces::{extension, kept_bytes, location_len};
 use super::shape::{failure, failure_style, is_draft, is_one_line, is_running, is_undone, rail};
 use super::title;
 use crate::agent::TodoDetails;
@@ -14,7 +15,7 @@ use crate::app::tui::text::code::mark_code;
 use crate::app::tui::text::diff::{self, DiffLine, Sign};
 use crate::app::tui::text::row::end_of;
 use crate::app::tui::text::split_diff;
-use crate::app::tui::text::width::{ellipsis, ellipsis_middle, fit};
+use crate::app::tui::text::width::{ellipsis, ellipsis_middle};
 use crate::app::tui::text::wrap::prefix_width;
 use crate::app::tui::text::{
     Break, Fill, HighlightCache, Line, Opens, Prefix, Row, lines, width, wrap,
@@ -467,41 +468,5 @@ fn has_both(lines: &[DiffLine]) -> bool {
 fn without_signs(lines: &mut [DiffLine]) {
     for line in lines {
         line.sign = Sign::Context;
-    }
-}
-
-/// How many bytes of `text` stand on one row of `columns`, with room for an ellipsis when that is
-/// not all. A megabyte on one line is not measured to show eighty columns of it.
-fn kept_bytes(text: &str, columns: usize) -> usize {
-    let bound = text.floor_char_boundary(columns.saturating_mul(8).saturating_add(64));
-    let head = &text[..bound];
-    if bound == text.len() && width(head) <= columns {
-        return text.len();
-    }
-    fit(head, columns.saturating_sub(1)).0.len()
-}
-
-/// Bytes of `path:line:` or `path-line-` before the text of a match.
-fn location_len(line: &str) -> usize {
-    for mark in [':', '-'] {
-        for (at, _) in line.match_indices(mark) {
-            let digits = line[at + 1..]
-                .bytes()
-                .take_while(u8::is_ascii_digit)
-                .count();
-            if digits > 0 && line[at + 1 + digits..].starts_with(mark) {
-                return at + 2 + digits;
-            }
-        }
-    }
-    0
-}
-
-/// What a file's name says about its language.
-fn extension(path: &str) -> &str {
-    let name = path.rsplit('/').next().unwrap_or_default();
-    match name.rsplit_once('.') {
-        Some((_, extension)) => extension,
-        None => name,
     }
 }

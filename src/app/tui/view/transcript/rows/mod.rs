@@ -6,6 +6,7 @@
 mod cell;
 mod shape;
 mod body;
+mod pieces;
 mod title;
 mod looking;
 mod estimate;
