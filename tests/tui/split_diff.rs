@@ -44,8 +44,8 @@ fn a_wide_cell_has_what_was_beside_what_is() {
         "│ 41 − let unused = 1; │",
         "│ 42 Self { token } │ 42 Self { token }",
         "│ ⋯ │ ⋯",
-        "│ │ 90 + // the end, which is so long that it cannot stand in one row of a",
-        "│ │ ↪ half of this screen, and goes on",
+        "│ │ 90 + // the end, which is so long that it cannot stand in one row of",
+        "│ │ ↪ a half of this screen, and goes on",
     ];
     assert_eq!(rows(&mut stage(150, DiffLayout::Auto)), expected);
     assert_eq!(rows(&mut stage(150, DiffLayout::Split)), expected);
