@@ -259,3 +259,31 @@ fn a_session_that_is_not_stored_has_its_figures_all_the_same() {
         small.frame();
     }
 }
+
+#[test]
+fn the_stats_tell_how_long_first_tokens_took() {
+    let mut tui = TestTui::new(80, 24);
+    turn(&mut tui, 1, 100, &[("read", ToolStatus::Ok, Some(5))]);
+    tui.write("/stats");
+    tui.key("enter");
+    assert!(tui.frame().contains("first token   340 ms"), "{}", tui.frame());
+    tui.key("esc");
+    turn(&mut tui, 2, 100, &[]);
+    tui.write("/stats");
+    tui.key("enter");
+    let told = "first token   340 ms  in the middle, 340 ms at most";
+    assert!(tui.frame().contains(told), "{}", tui.frame());
+}
+
+#[test]
+fn a_long_run_tells_its_time_beside_that_of_what_runs() {
+    let mut tui = TestTui::new(80, 24);
+    tui.write("go");
+    tui.key("enter");
+    tui.wait(58_000);
+    tui.running(Phase::Streaming);
+    tui.wait(1_000);
+    assert!(!tui.frame().contains("in all"), "{}", tui.frame());
+    tui.wait(4_000);
+    assert!(tui.frame().contains("● writing 5 s  1 min 03 s in all"), "{}", tui.frame());
+}

@@ -237,7 +237,7 @@ impl App {
     pub fn new(size: Size, now: i64, keymap: Keymap, theme: Theme, status: Status) -> Self {
         let (width, rows) = editor_size(size);
         let mut transcript = Transcript::new();
-        transcript.set_fold_key(keymap.label(Action::ToggleOutput).unwrap_or_default());
+        transcript.set_fold_key(keymap.label(Action::ToggleCell).unwrap_or_default());
         Self {
             size,
             now,
@@ -369,6 +369,9 @@ impl App {
         };
         if phase_changed {
             self.stats.phase_since = self.now;
+        }
+        if !self.is_running() {
+            self.stats.run_since = self.now;
         }
         self.run = run;
     }

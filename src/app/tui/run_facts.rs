@@ -9,6 +9,8 @@ use crate::agent::BudgetLimit;
 pub(crate) struct RunStats {
     /// When the phase began (Unix ms).
     pub phase_since: i64,
+    /// When the run began (Unix ms).
+    pub run_since: i64,
 }
 
 /// Why a run can be gone on with.

@@ -191,6 +191,9 @@ pub enum ToolState {
     Finished(ToolStatus),
 }
 
+/// Lines of a prompt that is always shown whole.
+const PROMPT_LINES: usize = 12;
+
 /// How much of a cell is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fold {
@@ -240,7 +243,17 @@ impl Cell {
 
     /// Whether it opens and folds.
     pub fn folds(&self) -> bool {
-        self.class().is_some() || matches!(self.body, CellBody::Compaction(_))
+        self.class().is_some()
+            || matches!(self.body, CellBody::Compaction(_))
+            || self.is_long_prompt()
+    }
+
+    /// Whether it is a prompt of which only beginning and end are shown when it is folded.
+    pub fn is_long_prompt(&self) -> bool {
+        match &self.body {
+            CellBody::User { text, .. } => text.lines().count() > PROMPT_LINES,
+            _ => false,
+        }
     }
 
     /// The text that the rows of the cell refer to: what copying and searching are about.

@@ -18,6 +18,8 @@ use crate::app::tui::transcript::{ToolCell, headings};
 /// Between what runs and the keys that change it.
 const GAP: &str = "   ";
 
+/// After this many milliseconds it is told how long a run takes.
+const LONG_RUN_MS: i64 = 60_000;
 /// Columns below which nothing is said beside what runs.
 const LEAST_SAID: usize = 12;
 
@@ -167,6 +169,7 @@ fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mu
         None => offer(app, Action::Cancel, " stops"),
     };
     let (what, extra) = describe(app, phase);
+    let extra = extra.or_else(|| elapsed(app));
     // Parts in the order they are given up: the last first.
     let mark = 2;
     let room = columns.saturating_sub(mark + stop.width() + 3);
@@ -201,6 +204,13 @@ fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mu
         let said = right.width().min(rest) as u16;
         right.draw(buffer, area.right() - 1 - said, area.y, said);
     }
+}
+
+/// How long the run takes, where it is not what the phase takes.
+fn elapsed(app: &App) -> Option<String> {
+    let millis = app.now - app.stats.run_since;
+    let is_told = millis >= LONG_RUN_MS && app.stats.phase_since - app.stats.run_since >= 1000;
+    is_told.then(|| format!("{} in all", duration(millis / 1000)))
 }
 
 /// What runs, with its time, and something to add where there is room.

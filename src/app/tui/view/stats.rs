@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::line::StyledLine;
 use crate::agent::ToolStatus;
-use crate::app::humanize::{dollars, duration, grouped, plural};
+use crate::app::humanize::{dollars, duration, grouped, measured, plural};
 use crate::app::tui::app::App;
 
 /// Tools that are listed.
@@ -49,6 +49,8 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
         .iter()
         .filter_map(|step| Some(step.ended?.abs_diff(step.began)))
         .sum();
+    let mut first: Vec<u64> = steps.iter().filter_map(|step| step.first_token_ms).collect();
+    first.sort_unstable();
     let mut tools: BTreeMap<&str, ToolFigures> = BTreeMap::new();
     for call in steps.iter().flat_map(|step| &step.calls) {
         let figures = tools.entry(&call.name).or_default();
@@ -67,6 +69,13 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
             time(in_tools)
         ),
     );
+    if let Some(slowest) = first.last() {
+        let slowest = match first.len() {
+            1 => String::new(),
+            _ => format!("  in the middle, {} at most", measured(*slowest)),
+        };
+        row("first token", measured(first[first.len() / 2]), slowest);
+    }
     let mut tools: Vec<_> = tools.into_iter().collect();
     tools.sort_by_key(|(_, figures)| std::cmp::Reverse(figures.calls));
     for (name, figures) in tools.into_iter().take(MAX_TOOLS) {

@@ -110,7 +110,11 @@ impl CellRows {
         match &cell.body {
             CellBody::User {
                 text, is_external, ..
-            } => user(context, text, *is_external, &mut rows.head),
+            } => {
+                let folded = cell.is_long_prompt().then_some(cell.fold);
+                let key = options.fold_key;
+                user(context, text, *is_external, (folded, key), &mut rows.head);
+            }
             CellBody::Assistant { text, live } => rows.markdown = render(&context, text, *live),
             CellBody::Thinking { text, state } => {
                 rows.head
@@ -213,21 +217,45 @@ impl CellRows {
 /// Below a message that was not typed here.
 const EXTERNAL: &str = "from another program";
 
-fn user(context: RenderContext<'_>, text: &str, is_external: bool, rows: &mut Vec<Row>) {
+/// Lines of a folded prompt that are shown at its beginning and at its end: what is asked about a
+/// text that was pasted stands before or behind it.
+const PROMPT_HEAD: usize = 3;
+const PROMPT_TAIL: usize = 3;
+
+/// A prompt; one that is long is folded, or not, and opened with a key.
+fn user(
+    context: RenderContext<'_>,
+    text: &str,
+    is_external: bool,
+    (fold, key): (Option<Fold>, &str),
+    rows: &mut Vec<Row>,
+) {
     let style = context.theme.user;
     let from_row = rows.len();
     let margin = " ".repeat(context.margin);
     let mut first = Line::of(margin.as_str(), style);
     first.push("❯ ", context.theme.user_mark);
     let rest = Line::of(format!("{margin}  "), style);
-    let prefix = Prefix { first, rest };
-    paragraph(
-        context,
-        text.trim_end_matches('\n'),
-        prefix,
-        [style, style],
-        rows,
-    );
+    let mut prefix = Prefix { first, rest };
+    let text = text.trim_end_matches('\n');
+    let hidden = match fold {
+        Some(Fold::Folded) => PROMPT_HEAD..lines(text).count() - PROMPT_TAIL,
+        _ => 0..0,
+    };
+    for (number, (at, line)) in lines(text).enumerate() {
+        if number == hidden.start && !hidden.is_empty() {
+            rows.push(more_lines(context, hidden.len(), key));
+        }
+        if hidden.contains(&number) {
+            continue;
+        }
+        let line = Line::visible(line, style, at as u32);
+        wrap(&line, &prefix, context.measure, Break::Words, rows);
+        prefix.first = prefix.rest.clone();
+    }
+    if fold.is_some() {
+        rows[from_row].opens = Opens::Cell;
+    }
     if is_external {
         let dim = style.patch(context.theme.dim);
         let note = format!("{margin}  {EXTERNAL}");
@@ -236,6 +264,20 @@ fn user(context: RenderContext<'_>, text: &str, is_external: bool, rows: &mut Ve
     for row in &mut rows[from_row..] {
         row.fill = Fill::new(style, context.margin, context.columns + 1);
     }
+}
+
+/// How many lines of a prompt are folded away, and how to see them.
+fn more_lines(context: RenderContext<'_>, count: usize, key: &str) -> Row {
+    let theme = context.theme;
+    let mut text = format!("  … {count} more lines");
+    if !key.is_empty() {
+        text = format!("{text} · click or {key}");
+    }
+    let mut line = Line::of(" ".repeat(context.margin), theme.user);
+    line.push(&ellipsis(&text, context.room()), theme.user.patch(theme.dim));
+    let mut row = line.into_row();
+    row.opens = Opens::Cell;
+    row
 }
 
 /// The lines of a text behind its mark, the first in a style of its own.

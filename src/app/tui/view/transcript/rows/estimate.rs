@@ -11,6 +11,7 @@ pub fn estimate(cell: &Cell, width: u16) -> usize {
     }
     let columns = usize::from(width).saturating_sub(2).max(8);
     match &cell.body {
+        CellBody::User { .. } if cell.is_long_prompt() && cell.fold == Fold::Folded => 8,
         CellBody::User { text, .. } | CellBody::Assistant { text, .. } => {
             1 + text_rows(text, columns)
         }
