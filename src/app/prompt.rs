@@ -1,4 +1,5 @@
-//! The prompt of the command line: piped stdin, then `@FILE`s, then words.
+//! The prompt of the command line: piped stdin, then words; each `@FILE` is a block of its own behind
+//! them, as in a message that mentions it.
 
 use std::fs;
 use std::io::{self, Read};
@@ -25,7 +26,7 @@ pub fn build(
     cwd: &Path,
 ) -> Result<Vec<Content>, StartError> {
     let mut paragraphs = Vec::new();
-    let mut images = Vec::new();
+    let (mut files, mut images) = (Vec::new(), Vec::new());
     if let Some(text) = stdin
         .map(str::trim_end)
         .filter(|text| !text.trim().is_empty())
@@ -36,10 +37,13 @@ pub fn build(
     for word in words {
         match word.strip_prefix('@').filter(|path| !path.is_empty()) {
             Some(path) => match read_file(path, cwd)? {
-                Content::Text(file) => paragraphs.push(file_block(path, None, &file.text)),
+                Content::Text(file) => {
+                    files.push(Content::text(file_block(path, None, &file.text)));
+                    typed.push(mention(path));
+                }
                 image => images.push(image),
             },
-            None => typed.push(word.as_str()),
+            None => typed.push(word.clone()),
         }
     }
     let typed = typed.join(" ");
@@ -50,8 +54,18 @@ pub fn build(
     if !paragraphs.is_empty() {
         content.push(Content::text(paragraphs.join("\n\n")));
     }
+    content.extend(files);
     content.extend(images);
     Ok(content)
+}
+
+/// A file as it is mentioned in a prompt.
+fn mention(path: &str) -> String {
+    if path.contains(char::is_whitespace) {
+        format!("@\"{path}\"")
+    } else {
+        format!("@{path}")
+    }
 }
 
 /// What was piped into the program, if stdin is neither a terminal nor an empty promise: a pipe
@@ -139,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn stdin_then_files_then_words() {
+    fn stdin_then_words_then_files() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("a.txt"), "one\ntwo\n").unwrap();
         let file = "<file path=\"a.txt\">\none\ntwo\n</file>";
@@ -147,7 +161,7 @@ mod tests {
             (
                 &["fix", "@a.txt", "this"][..],
                 Some("piped\n"),
-                format!("piped\n\n{file}\n\nfix this"),
+                format!("piped\n\nfix @a.txt this\n{file}"),
             ),
             (&["look", "@", "it"], None, "look @ it".to_owned()),
             (&[], Some(" \n"), String::new()),

@@ -228,7 +228,7 @@ impl Cells {
                 self.calls.insert(tool.call_id.clone(), index);
                 self.tool_fold
             }
-            CellBody::Compaction(_) => Fold::Folded,
+            CellBody::Compaction(_) | CellBody::User { .. } => Fold::Folded,
             _ => Fold::Open,
         };
         if let Some(cells) = self.pages.last_mut().and_then(|page| page.cells.as_mut()) {
