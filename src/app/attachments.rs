@@ -29,7 +29,8 @@ pub(crate) fn attach_mentions(mut content: Vec<Content>, cwd: &Path) -> Vec<Cont
         named.push(mention);
         // Named on the command line, it is there.
         let begin = format!("{FILE}{mention}\"");
-        let is_it = |block: &Content| matches!(block, Content::Text(it) if it.text.starts_with(&begin));
+        let is_it =
+            |block: &Content| matches!(block, Content::Text(it) if it.text.starts_with(&begin));
         if content.iter().skip(1).any(is_it) {
             continue;
         }

@@ -266,7 +266,11 @@ fn the_stats_tell_how_long_first_tokens_took() {
     turn(&mut tui, 1, 100, &[("read", ToolStatus::Ok, Some(5))]);
     tui.write("/stats");
     tui.key("enter");
-    assert!(tui.frame().contains("first token   340 ms"), "{}", tui.frame());
+    assert!(
+        tui.frame().contains("first token   340 ms"),
+        "{}",
+        tui.frame()
+    );
     tui.key("esc");
     turn(&mut tui, 2, 100, &[]);
     tui.write("/stats");
@@ -285,5 +289,9 @@ fn a_long_run_tells_its_time_beside_that_of_what_runs() {
     tui.wait(1_000);
     assert!(!tui.frame().contains("in all"), "{}", tui.frame());
     tui.wait(4_000);
-    assert!(tui.frame().contains("● writing 5 s  1 min 03 s in all"), "{}", tui.frame());
+    assert!(
+        tui.frame().contains("● writing 5 s  1 min 03 s in all"),
+        "{}",
+        tui.frame()
+    );
 }

@@ -49,7 +49,10 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
         .iter()
         .filter_map(|step| Some(step.ended?.abs_diff(step.began)))
         .sum();
-    let mut first: Vec<u64> = steps.iter().filter_map(|step| step.first_token_ms).collect();
+    let mut first: Vec<u64> = steps
+        .iter()
+        .filter_map(|step| step.first_token_ms)
+        .collect();
     first.sort_unstable();
     let mut tools: BTreeMap<&str, ToolFigures> = BTreeMap::new();
     for call in steps.iter().flat_map(|step| &step.calls) {

@@ -274,7 +274,10 @@ fn more_lines(context: RenderContext<'_>, count: usize, key: &str) -> Row {
         text = format!("{text} · click or {key}");
     }
     let mut line = Line::of(" ".repeat(context.margin), theme.user);
-    line.push(&ellipsis(&text, context.room()), theme.user.patch(theme.dim));
+    line.push(
+        &ellipsis(&text, context.room()),
+        theme.user.patch(theme.dim),
+    );
     let mut row = line.into_row();
     row.opens = Opens::Cell;
     row
