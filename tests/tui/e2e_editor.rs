@@ -72,3 +72,25 @@ fn what_is_sent_behind_a_mention_waits_for_its_file() {
     );
     leave(&screen);
 }
+
+#[test]
+fn vim_keys_are_a_setting_and_shape_the_cursor() {
+    let (server, sandbox) = job::stage_with(vec![Reply::text("I see.")]);
+    let file = sandbox.config().join("config.toml");
+    let before = std::fs::read_to_string(&file).unwrap_or_default();
+    std::fs::write(&file, before + "\n[ui]\nvim = true\n").unwrap();
+    let screen = open(&sandbox, Wire::ALL[0]);
+    screen.wait_for("· insert");
+    screen.keys("one two three<esc>");
+    screen.wait_for("· normal");
+    screen.keys("0dwA!<enter>");
+    screen.wait_for("I see.");
+    assert!(server.request(0).body.to_string().contains("\"two three!\""));
+    screen.wait_for("· insert");
+    let raw = String::from_utf8_lossy(&screen.raw()).into_owned();
+    let shapes = ["\u{1b}[6 q", "\u{1b}[2 q"].map(|shape| raw.find(shape));
+    assert!(shapes.is_sorted() && !shapes.contains(&None), "{shapes:?}");
+    leave(&screen);
+    let raw = String::from_utf8_lossy(&screen.raw()).into_owned();
+    assert!(raw.contains("\u{1b}[0 q"), "the cursor is the terminal's again");
+}

@@ -148,7 +148,7 @@ impl Tui {
                 Motion::Full => FRAME,
                 Motion::Reduced => CALM_FRAME,
             },
-            window: Window::new(manners),
+            window: Window::new(manners, terminal.cursor_shaped()),
             terminal,
         };
         tui.settle(drawn.screen);

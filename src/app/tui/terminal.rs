@@ -17,7 +17,7 @@ use nix::sys::termios::{FlushArg, SetArg, Termios, cfmakeraw, tcflush, tcgetattr
 use ratatui::layout::Size;
 
 use super::tty_writer::TtyWriter;
-use super::window::{NO_PROGRESS, shows_progress};
+use super::window::{NO_PROGRESS, OWN_CURSOR, shows_progress};
 use crate::app::manners::Manners;
 use crate::app::sanitize::visible;
 
@@ -85,6 +85,7 @@ impl Terminal {
             unanswered: AtomicBool::new(false),
             tmux: std::env::var_os("TMUX").is_some(),
             mouse: AtomicBool::new(manners.mouse),
+            cursor_shaped: Arc::default(),
             manners,
         });
         catch_panics(Arc::clone(&modes));
@@ -144,6 +145,11 @@ impl Terminal {
     /// Waits until the terminal has read everything.
     pub async fn caught_up(&self) -> io::Result<()> {
         self.modes.out.caught_up().await
+    }
+
+    /// Whether the cursor has a shape that is to go at the end; whoever gives it one says so here.
+    pub fn cursor_shaped(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.modes.cursor_shaped)
     }
 
     /// Takes the mouse, or leaves it to the terminal.
@@ -229,6 +235,8 @@ struct Modes {
     unanswered: AtomicBool,
     tmux: bool,
     mouse: AtomicBool,
+    /// Whether the cursor has a shape of ours.
+    cursor_shaped: Arc<AtomicBool>,
     manners: Manners,
 }
 
@@ -319,7 +327,12 @@ impl Modes {
             rows => format!("\x1b[{rows}B\r\n"),
         };
         let kitty = self.pop_kitty();
-        let end = [LEAVE, below.as_bytes(), title].concat();
+        let cursor: &[u8] = if self.cursor_shaped.swap(false, Ordering::Relaxed) {
+            OWN_CURSOR.as_bytes()
+        } else {
+            b""
+        };
+        let end = [LEAVE, cursor, below.as_bytes(), title].concat();
         let bytes = [END_UPDATE, &back, kitty, tmux, progress, &end].concat();
         let timeout = if self.manners.inline {
             PRINT_TIMEOUT

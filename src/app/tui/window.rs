@@ -1,9 +1,12 @@
-//! What the window around the terminal says: its title, and progress where a task bar shows some. Both
-//! are written only when they change.
+//! What the window around the terminal says: its title, and progress where a task bar shows some; and
+//! the shape of the cursor in vim's modes. All are written only when they change.
 
 use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::app::App;
+use super::composer::VimMode;
 use crate::agent::RunState;
 use crate::app::manners::Manners;
 use crate::app::sanitize::visible_line;
@@ -19,6 +22,16 @@ pub struct Window {
     /// Whether progress is told.
     progress: bool,
     shown: Option<(String, State)>,
+    /// The cursor's shape; none where it is the terminal's own.
+    cursor: Option<CursorShape>,
+    /// Whether it is to be brought back at the end.
+    shaped: Arc<AtomicBool>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CursorShape {
+    Block,
+    Bar,
 }
 
 /// What goes on.
@@ -31,11 +44,13 @@ enum State {
 
 impl Window {
     /// Of a window of which nothing was said yet.
-    pub fn new(manners: Manners) -> Self {
+    pub fn new(manners: Manners, shaped: Arc<AtomicBool>) -> Self {
         Self {
             title: manners.title,
             progress: manners.progress && shows_progress(|name| std::env::var(name).ok()),
             shown: None,
+            cursor: None,
+            shaped,
         }
     }
 
@@ -43,6 +58,19 @@ impl Window {
     pub fn update(&mut self, app: &App) -> String {
         let now = (title(app), state(app));
         let mut out = String::new();
+        let cursor = app.composer.vim().map(|(mode, _)| match mode {
+            VimMode::Insert => CursorShape::Bar,
+            VimMode::Normal | VimMode::Visual { .. } => CursorShape::Block,
+        });
+        if cursor != self.cursor {
+            out.push_str(match cursor {
+                None => OWN_CURSOR,
+                Some(CursorShape::Block) => "\x1b[2 q",
+                Some(CursorShape::Bar) => "\x1b[6 q",
+            });
+            self.cursor = cursor;
+            self.shaped.store(cursor.is_some(), Ordering::Relaxed);
+        }
         if self.shown.as_ref() == Some(&now) {
             return out;
         }
@@ -65,11 +93,15 @@ impl Window {
     /// Has the next update write everything: another program had the terminal.
     pub fn forget(&mut self) {
         self.shown = None;
+        self.cursor = None;
     }
 }
 
 /// Takes the progress away.
 pub const NO_PROGRESS: &str = "\x1b]9;4;0\x1b\\";
+
+/// Gives the cursor the shape that the terminal's settings say.
+pub const OWN_CURSOR: &str = "\x1b[0 q";
 
 /// Whether a terminal with these variables shows progress; others may take it for a notification.
 pub fn shows_progress(var: impl Fn(&str) -> Option<String>) -> bool {
