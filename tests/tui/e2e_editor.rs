@@ -85,12 +85,21 @@ fn vim_keys_are_a_setting_and_shape_the_cursor() {
     screen.wait_for("· normal");
     screen.keys("0dwA!<enter>");
     screen.wait_for("I see.");
-    assert!(server.request(0).body.to_string().contains("\"two three!\""));
+    assert!(
+        server
+            .request(0)
+            .body
+            .to_string()
+            .contains("\"two three!\"")
+    );
     screen.wait_for("· insert");
     let raw = String::from_utf8_lossy(&screen.raw()).into_owned();
     let shapes = ["\u{1b}[6 q", "\u{1b}[2 q"].map(|shape| raw.find(shape));
     assert!(shapes.is_sorted() && !shapes.contains(&None), "{shapes:?}");
     leave(&screen);
     let raw = String::from_utf8_lossy(&screen.raw()).into_owned();
-    assert!(raw.contains("\u{1b}[0 q"), "the cursor is the terminal's again");
+    assert!(
+        raw.contains("\u{1b}[0 q"),
+        "the cursor is the terminal's again"
+    );
 }
