@@ -181,6 +181,12 @@ fn reading_what_was_printed() {
     screen.wait_until("the end", |view| {
         !view.is_alternate() && view.contains("p-39.")
     });
+    screen.keys("typed");
+    screen.wait_until("the editor", |view| {
+        !view.is_alternate() && view.contains("│ typed")
+    });
+    screen.keys("<c-c>");
+    screen.wait_gone("│ typed");
     screen.keys("<pgup>");
     screen.wait_until("the page above", |view| {
         view.is_alternate() && !view.contains("p-39.")

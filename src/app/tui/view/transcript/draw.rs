@@ -29,7 +29,12 @@ pub fn draw(
     let area = area.intersection(buffer.area);
     if area.is_empty() {
         return Drawn {
-            position: transcript.viewport().position(),
+            // A scroll to the end needs no rows to get there.
+            position: if transcript.is_at_end() {
+                Position::Follow
+            } else {
+                transcript.viewport().position()
+            },
             seen: transcript.viewport().seen(),
             ..Drawn::default()
         };
