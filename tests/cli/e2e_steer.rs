@@ -344,6 +344,7 @@ fn hostile_input_harms_nobody() {
                "data": {"disposition": "started"}})
     );
     screen.wait_for("Alive.");
+    screen.wait_gone("Esc stops");
     assert_eq!(server.requests().len(), 1);
     assert_eq!(
         server.request(0).last_user(),
