@@ -180,12 +180,17 @@ fn runs_without_a_screen_are_steered_too() {
         let (server, sandbox) = job::stage_with(gated());
         let child = start_headless(&sandbox, mode);
         wait_processing(&sandbox, &server);
-        let ran = sandbox.run(&["steer", "Mind the tests"]);
-        assert!(said(&ran).starts_with("Steers session "), "{ran:#?}");
-        let ran = sandbox.run(&["steer", "--follow-up", "And then"]);
-        assert!(said(&ran).starts_with("Waits in session "), "{ran:#?}");
+        let steered = sandbox.run(&["steer", "Mind the tests"]);
+        let queued = sandbox.run(&["steer", "--follow-up", "And then"]);
         sandbox.write("go", "");
         let output = child.wait_with_output().unwrap();
+        assert_eq!(
+            (steered.code, queued.code),
+            (Some(0), Some(0)),
+            "{output:?}"
+        );
+        assert!(said(&steered).starts_with("Steers session "), "{steered:?}");
+        assert!(said(&queued).starts_with("Waits in session "), "{queued:?}");
         let stdout = String::from_utf8(output.stdout).unwrap();
         assert!(stdout.contains("Followed up."), "{stdout}");
         assert_eq!(server.request(1).last_user(), "Mind the tests");
