@@ -44,7 +44,7 @@ fn long_subjects_are_cut_where_they_tell_least() {
 #[test]
 fn a_preview_names_the_key_that_opens_it() {
     let mut stage = Stage::new(60, 12);
-    stage.transcript.set_fold_key("Ctrl+O".to_owned());
+    stage.transcript.set_fold_key("click or Ctrl+O".to_owned());
     let output = command_details(14, true);
     stage.tool_end("1", "bash", ToolStatus::Ok, "", output, Some(3));
     let text = stage.text();

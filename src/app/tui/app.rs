@@ -237,7 +237,8 @@ impl App {
     pub fn new(size: Size, now: i64, keymap: Keymap, theme: Theme, status: Status) -> Self {
         let (width, rows) = editor_size(size);
         let mut transcript = Transcript::new();
-        transcript.set_fold_key(keymap.label(Action::ToggleCell).unwrap_or_default());
+        let key = keymap.label(Action::ToggleCell);
+        transcript.set_fold_key(key.map_or_else(String::new, |key| format!("click or {key}")));
         Self {
             size,
             now,

@@ -11,6 +11,7 @@ use super::options::TuiOptions;
 use super::screen_mode::ScreenMode;
 use super::theme::{AUTO, ColorDepth, Theme, ThemeChoice, Themes};
 use super::update;
+use crate::app::action::Action;
 
 /// An app on which nothing has happened, or why there is none. It takes `options.start`.
 pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App, String> {
@@ -32,6 +33,11 @@ pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App,
     app.composer.set_vim(options.manners.vim);
     if options.manners.inline {
         app.screen = ScreenMode::Inline;
+    }
+    // Nothing is clicked where the mouse is the terminal's.
+    if options.manners.inline || !options.manners.mouse {
+        let key = app.keymap.label(Action::ToggleCell);
+        app.transcript.set_fold_key(key.unwrap_or_default());
     }
     app.transcript.set_previews(options.manners.previews);
     app.transcript.set_diff_layout(options.manners.diff);

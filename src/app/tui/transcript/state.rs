@@ -229,7 +229,7 @@ impl Transcript {
         );
     }
 
-    /// Names the key that opens tool output; previews tell it.
+    /// Says how what is folded opens, by key or otherwise; previews tell it.
     pub fn set_fold_key(&mut self, key: String) {
         self.fold_key = key;
     }

@@ -177,7 +177,7 @@ impl<'a> Body<'a> {
         if self.key.is_empty() {
             self.hint(text);
         } else {
-            self.hint(&format!("{text} · click or {}", self.key));
+            self.hint(&format!("{text} · {}", self.key));
         }
         self.hides = true;
         if let Some(row) = self.rows.last_mut() {

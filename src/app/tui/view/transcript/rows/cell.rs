@@ -271,7 +271,7 @@ fn more_lines(context: RenderContext<'_>, count: usize, key: &str) -> Row {
     let theme = context.theme;
     let mut text = format!("  … {count} more lines");
     if !key.is_empty() {
-        text = format!("{text} · click or {key}");
+        text = format!("{text} · {key}");
     }
     let mut line = Line::of(" ".repeat(context.margin), theme.user);
     line.push(
