@@ -64,7 +64,9 @@
 //! (`tui/transcript` is the conversation's part of it: `pages` of the past are read where somebody looks, and `sealing` makes pages of what came
 //! live; a selection is recorded there, and resolved by the frame that knows the rows), `tui/view` lays
 //! it out and paints it, `tui/display` says where a frame goes (the whole screen; or, inline, printed once
-//! above the rows of `tui/inline_buffer`, which knows no absolute row), `tui/text` wraps and styles, `tui/theme` has the colors by named slots.
+//! above the rows of `tui/inline_buffer`, which knows no absolute row), `tui/text` wraps and styles
+//! (each part of a row knows the bytes of its source, which is what copying and searching go by; a link is a
+//! number on cells, written out by `tui/cell_writer`), `tui/theme` has the colors by named slots.
 //! `files` is the index behind `@`, `tui/completion` what is offered while something is typed,
 //! `clipboard` the ways out for what is copied.
 //!
