@@ -25,7 +25,7 @@ impl Transcript {
         let page = cell_at(page_of(index), 0);
         let before = (page..index).rev().take_while(belongs).last();
         let start = before.unwrap_or(index);
-        let cells: Vec<usize> = (start..).take_while(belongs).collect();
+        let cells: Vec<usize> = (start..self.end()).take_while(belongs).collect();
         let is_call = |cell: &usize| self.looking_call(*cell).is_some();
         let first = cells.iter().position(is_call)?;
         let last = cells.iter().rposition(is_call)?;
