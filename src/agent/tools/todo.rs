@@ -39,7 +39,7 @@ impl TypedTool for Todo {
                         "type": "object",
                         "properties": {
                             "content": {"type": "string"},
-                            "status": {"enum": ["pending", "in_progress", "completed"]}
+                            "status": {"type": "string", "enum": ["pending", "in_progress", "completed"]}
                         },
                         "required": ["content", "status"]
                     }
