@@ -326,6 +326,7 @@ mod tests {
             "ui.diff=split",
             "ui.links=off",
             "ui.inline=true",
+            "ui.vim=true",
             "permission.mode=plan",
             "permission.writable=[\"/w\"]",
             "permission.protected=[\"/p\"]",
@@ -434,7 +435,7 @@ mod tests {
             notify: Notify::Desktop,
             manners: Manners {
                 mouse: false,
-                vim: false,
+                vim: true,
                 title: false,
                 progress: false,
                 motion: Motion::Reduced,
