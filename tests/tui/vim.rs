@@ -1,8 +1,13 @@
 //! The editor with vim's keys: a text with its caret, keys, and what becomes of it.
 
+use proptest::prelude::*;
+use tiller::app::action::Action as A;
 use tiller::app::tui::composer::{Composer, VimKey, VimMode};
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::app_kit::TestTui;
+use super::composer::changes;
+use super::composer_reference::{text, wild};
 
 /// An editor in normal mode with this text; `│` is before the character under the caret.
 fn editor(text: &str) -> Composer {
@@ -35,8 +40,8 @@ fn press(editor: &mut Composer, keys: &str) {
             && let VimKey::Char(c) = key
         {
             match c {
-                '␍' => editor.apply(tiller::app::action::Action::Newline),
-                '␈' => editor.apply(tiller::app::action::Action::DeleteBackward),
+                '␍' => editor.apply(A::Newline),
+                '␈' => editor.apply(A::DeleteBackward),
                 c => editor.insert(c),
             }
         }
@@ -241,4 +246,71 @@ fn a_character_is_jumped_to() {
     tui.key("left");
     tui.write("x");
     assert_eq!(tui.text(), "let (a, b) = (xc, d);");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+    /// Whatever is pressed on whatever text: nothing breaks, the caret stands between characters, and
+    /// all of it can be undone.
+    #[test]
+    fn any_keys_on_any_text(text in text(wild()), keys in prop::collection::vec(any_key(), 1..60)) {
+        holds(&text, &keys)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100_000) })]
+
+    #[test]
+    #[ignore = "takes minutes"]
+    fn any_keys_on_any_text_100_000_times(text in text(wild()), keys in prop::collection::vec(any_key(), 1..60)) {
+        holds(&text, &keys)?;
+    }
+}
+
+fn any_key() -> impl Strategy<Value = char> {
+    let keys = "hjklwbeWBE0^$fFtT;,gGxXdcypPDCYsSr~u®.iaIAoOvV\"'([{<)]}123␛␛␛␍␈ ab日\u{301}";
+    prop::sample::select(keys.chars().collect::<Vec<_>>())
+}
+
+fn holds(text: &str, keys: &[char]) -> Result<(), TestCaseError> {
+    let mut editor = Composer::new(20, 5);
+    editor.set_vim(true);
+    editor.set(text);
+    // In full it may join what stands beside it; as a placeholder it never does.
+    let pastes = keys.len() % 2 == 0;
+    if pastes {
+        editor.paste(&"long\n".repeat(20));
+    }
+    let start = editor.text();
+    for (number, key) in keys.iter().enumerate() {
+        // Counts of counts would only take time.
+        if editor.text().len() > 20_000 {
+            break;
+        }
+        press(&mut editor, &key.to_string());
+        let text = editor.text();
+        let marked = picture(&editor);
+        let caret = marked.find('│').expect("the caret");
+        let between = caret == text.len() || text.grapheme_indices(true).any(|(at, _)| at == caret);
+        prop_assert!(
+            pastes || between,
+            "{:?} at {} after {:?}",
+            text,
+            caret,
+            &keys[..=number]
+        );
+        let layout = editor.layout();
+        prop_assert!(usize::from(layout.cursor.1) < layout.rows.len());
+        editor.selected_text();
+    }
+    editor.set_vim(false);
+    while changes(&mut editor, A::Undo) {
+        if editor.text() == start {
+            return Ok(());
+        }
+    }
+    prop_assert_eq!(editor.text(), "");
+    Ok(())
 }

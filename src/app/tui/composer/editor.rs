@@ -346,6 +346,7 @@ impl Composer {
         self.last = Last::Other;
         self.goal = None;
         self.anchor = None;
+        self.visual = None;
         self.scroll();
     }
 

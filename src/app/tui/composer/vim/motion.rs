@@ -1,6 +1,6 @@
 //! Where motions lead: from one place of a text to another.
 
-use super::super::motion::{line_end, line_start, next, prev};
+use super::super::motion::{line_end, line_start, next, prev, snap_right};
 use super::super::placeholders::is_placeholder;
 use super::command::{Find, Motion};
 
@@ -113,7 +113,7 @@ pub fn first_text(text: &str, at: usize) -> usize {
     if blanks == line.len() && blanks > 0 {
         prev(text, first)
     } else {
-        first
+        snap_right(text, first)
     }
 }
 

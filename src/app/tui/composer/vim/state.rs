@@ -11,6 +11,9 @@ use super::motion::{Class, Span, class, end_of_this, first_text, target};
 use super::object;
 use crate::app::action::Action;
 
+/// Bytes that are put at once, unless the text is longer once.
+const MAX_PUT: usize = 1024 * 1024;
+
 /// What keys mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VimMode {
@@ -146,12 +149,17 @@ impl Vim {
     /// The bytes that are selected.
     fn selected(&self, draft: &Draft) -> Range<usize> {
         let (text, caret) = (draft.text(), draft.caret());
-        let anchor = snap_right(text, self.anchor.min(text.len()));
+        let anchor = self.anchor_in(text);
         let (start, end) = (anchor.min(caret), anchor.max(caret));
         match self.mode {
             VimMode::Visual { lines: true } => line_start(text, start)..line_end(text, end),
             _ => start..next(text, end),
         }
+    }
+
+    /// Where the selection begins, also when the text became another one.
+    fn anchor_in(&self, text: &str) -> usize {
+        snap_right(text, text.floor_char_boundary(self.anchor))
     }
 
     fn perform(&mut self, count: Option<usize>, command: Command, editor: &mut Composer) {
@@ -217,14 +225,15 @@ impl Vim {
                 }
             },
             Command::OtherEnd => {
-                editor.draft.move_to(self.anchor);
+                let anchor = self.anchor_in(editor.draft.text());
+                editor.draft.move_to(anchor);
                 self.anchor = caret;
             }
             Command::Select(found) => {
                 if let Some(range) = object::range(editor.draft.text(), caret, found)
                     && !range.is_empty()
                 {
-                    self.anchor = range.start;
+                    self.anchor = snap_right(editor.draft.text(), range.start);
                     let last = prev(editor.draft.text(), range.end);
                     editor.draft.move_to(last);
                 }
@@ -364,7 +373,8 @@ impl Vim {
         match operator {
             Operator::Yank => {
                 if !lines || range.start > editor.draft.caret() {
-                    editor.move_caret(range.start);
+                    let start = snap_right(editor.draft.text(), range.start);
+                    editor.move_caret(start);
                 }
             }
             Operator::Delete if lines => {
@@ -380,8 +390,10 @@ impl Vim {
             }
             Operator::Delete => editor.draft.replace(range, "", StepKind::Single),
             Operator::Change => {
-                editor.draft.replace(range.clone(), "", StepKind::Single);
-                editor.draft.move_to(range.start);
+                if range.is_empty() {
+                    editor.draft.move_to(range.start);
+                }
+                editor.draft.replace(range, "", StepKind::Single);
                 self.mode = VimMode::Insert;
             }
         }
@@ -410,6 +422,7 @@ impl Vim {
         let Some(taken) = editor.kills.current().map(str::to_owned) else {
             return;
         };
+        let times = times.min(MAX_PUT / taken.len().max(1)).max(1);
         let mark = editor.draft.undo_mark();
         let mut at = editor.draft.caret();
         let is_visual = matches!(self.mode, VimMode::Visual { .. });
