@@ -188,3 +188,33 @@ fn looking_around_takes_a_few_rows_until_it_is_opened() {
         "{previews}"
     );
 }
+
+#[test]
+fn what_a_call_is_about_is_told_as_soon_as_the_model_has_written_it() {
+    let mut stage = Stage::new(80, 24);
+    stage.user("go");
+    stage.begin();
+    for (index, name) in ["bash", "grep"].into_iter().enumerate() {
+        stage.stream(StreamEvent::ToolCallStart {
+            index,
+            id: format!("c{index}"),
+            name: name.to_owned(),
+            custom: false,
+        });
+    }
+    let mut write = |index, text: &str| {
+        stage.stream(StreamEvent::ToolCallDelta {
+            index,
+            delta: text.to_owned(),
+        });
+        stage.text()
+    };
+    assert!(!write(0, "{\"timeout\": 9, \"command\": \"cargo te").contains("cargo"));
+    let text = write(0, "st\\nls\", \"description\": \"Run");
+    assert!(text.contains("○ bash  cargo test\n"), "{text}");
+    // The pattern tells more than the folder.
+    let text = write(1, "{\"path\": \"src\", ");
+    assert!(text.contains("○ grep  src\n"), "{text}");
+    let text = write(1, "\"pattern\": \"fn main\"");
+    assert!(text.contains("○ grep  fn main\n"), "{text}");
+}

@@ -7,14 +7,11 @@ use serde_json::Value;
 
 use super::cell::{CellBody, ToolCell, ToolState};
 use super::cells::Cells;
-use super::draft::Draft;
+use super::draft::{Draft, Naming, SUBJECTS};
 use crate::agent::event::{ToolStatus, UNANSWERED};
 use crate::agent::tool::{Details, DiffDetails, OtherDetails};
 use crate::llm::message::content_text;
 use crate::llm::{Content, ToolCall};
-
-/// Names of arguments that say what a call is about, those that say most first.
-const SUBJECTS: [&str; 5] = ["command", "pattern", "file_path", "path", "url"];
 
 /// The cell of a call that the model has begun to write.
 pub(super) fn prepare(cells: &mut Cells, call: &ToolCall) -> usize {
@@ -44,6 +41,14 @@ pub(super) fn grow(tool: &mut ToolCell, delta: &str) -> bool {
         && let Details::Diff(diff) = Arc::make_mut(&mut tool.details)
     {
         changed |= draft.push(delta, diff);
+    } else if tool.draft.is_none()
+        && let Some(title) = tool.naming.push(delta)
+    {
+        tool.details = Arc::new(Details::Other(OtherDetails {
+            title,
+            value: Value::Null,
+        }));
+        changed = true;
     }
     changed
 }
@@ -166,6 +171,7 @@ fn cell_of(cells: &mut Cells, call_id: &str, name: &str) -> usize {
             state: ToolState::Preparing { bytes: 0 },
             details: Arc::new(Details::Other(OtherDetails::default())),
             draft: None,
+            naming: Naming::default(),
             failure: String::new(),
             duration_ms: None,
             is_listed: false,

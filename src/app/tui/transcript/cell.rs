@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::draft::Draft;
+use super::draft::{Draft, Naming};
 use crate::agent::tool::FileChange;
 use crate::agent::{Details, NoticeLevel, RunEnd, RunTotals, ToolStatus};
 use crate::app::attachments::typed_text;
@@ -84,6 +84,8 @@ pub struct ToolCell {
     pub details: Arc<Details>,
     /// Reads the details off the arguments while the model writes them, where it can.
     pub draft: Option<Box<Draft>>,
+    /// Reads what it is about off them, where there is no draft.
+    pub naming: Naming,
     /// What the model was told when the call failed or did not run; shown where the details do
     /// not say it.
     pub failure: String,

@@ -228,9 +228,13 @@ fn subject_text(tool: &ToolCell) -> (String, Shorten) {
     }
 }
 
-/// Whether it is known which file a change is of, also while the model still writes it.
+/// Whether it is known what a call is about, also while the model still writes it.
 fn is_named(details: &Details) -> bool {
-    matches!(details, Details::Diff(diff) if !diff.path.is_empty())
+    match details {
+        Details::Diff(diff) => !diff.path.is_empty(),
+        Details::Other(other) => !other.title.is_empty(),
+        _ => false,
+    }
 }
 
 fn one_path(diff: &DiffDetails) -> String {
