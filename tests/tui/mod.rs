@@ -67,6 +67,7 @@ mod e2e_resume;
 mod e2e_questions;
 mod e2e_rules;
 mod e2e_retry;
+mod e2e_surroundings;
 mod e2e_terminal;
 mod e2e_tree;
 mod e2e_trial;

@@ -22,6 +22,7 @@ use super::outbox::{Outbox, Outgoing};
 use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::shell_runner::ShellRunner;
 use super::storage::{Job, Storage};
+use super::theme_watch;
 use super::user_effects;
 use crate::agent::permission::Rule;
 use crate::agent::session::{Iteration, IterationSummary, SessionSnapshot, SessionView};
@@ -214,6 +215,11 @@ impl EffectRunner {
             }
             Effect::Terminal(_) => {}
         }
+    }
+
+    /// Has the screen follow the user's themes from now on.
+    pub fn watch_themes(&self) {
+        theme_watch::watch(self.user.themes.clone(), self.results.clone());
     }
 
     fn trial(&mut self, effect: TrialEffect) {

@@ -51,10 +51,9 @@ fn number(mods: KeyModifiers) -> u8 {
 fn character(key: KeyPress, encoding: Encoding) -> Option<Vec<u8>> {
     let (code, is_named) = match key.code {
         KeyCode::Enter => ('\r', true),
-        KeyCode::Tab => ('\t', true),
+        KeyCode::Tab | KeyCode::BackTab => ('\t', true),
         KeyCode::Backspace => ('\x7f', true),
         KeyCode::Esc => ('\x1b', true),
-        KeyCode::BackTab => ('\t', true),
         KeyCode::Char(c) => (c, false),
         other => panic!("no bytes for {other:?}"),
     };

@@ -1,5 +1,10 @@
 //! The table: from where an action is tried, and what is on the screen then.
 
+#![allow(
+    clippy::enum_glob_use,
+    reason = "a table of eighty rows reads better without prefixes"
+)]
+
 use tiller::app::action::Action::{self, *};
 
 /// What is tried with every key of an action.

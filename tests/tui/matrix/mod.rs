@@ -6,6 +6,7 @@ mod cells;
 mod overlays;
 mod questions;
 mod picture;
+mod scenes;
 
 use super::app_kit::TestTui;
 

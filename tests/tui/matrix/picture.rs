@@ -13,7 +13,9 @@ use super::super::app_kit::{TestTui, text_of};
 const SIZES: [(u16, u16); 3] = [(40, 10), (80, 24), (160, 50)];
 /// The size whose styles are shown.
 const STYLED: (u16, u16) = (80, 24);
-const COLORS: [(&str, &str, ColorDepth); 4] = [
+/// What they are called here, their theme, and what the terminal can show.
+type Colors = (&'static str, &'static str, ColorDepth);
+const COLORS: [Colors; 4] = [
     ("dark", "dark", ColorDepth::TrueColor),
     ("light", "light", ColorDepth::TrueColor),
     ("ansi", "ansi", ColorDepth::Ansi16),
@@ -48,13 +50,17 @@ pub fn of(name: &str, play: fn(&mut TestTui)) -> String {
     picture
 }
 
-/// The scene, drawn. What lies between its steps is drawn too: some keys mean what stands there.
-fn frame(
+/// The scene at one size, with the names of the colors.
+pub fn in_all_colors(
     width: u16,
     height: u16,
-    (_, theme, depth): (&str, &str, ColorDepth),
     play: fn(&mut TestTui),
-) -> Buffer {
+) -> [(&'static str, Buffer); 4] {
+    COLORS.map(|colors| (colors.0, frame(width, height, colors, play)))
+}
+
+/// The scene, drawn. What lies between its steps is drawn too: some keys mean what stands there.
+fn frame(width: u16, height: u16, (_, theme, depth): Colors, play: fn(&mut TestTui)) -> Buffer {
     let mut tui = TestTui::new(width, height);
     tui.app.theme = Theme::load(theme, depth).expect("built in");
     tui.app.themes.depth = depth;

@@ -95,11 +95,13 @@ pub fn read(app: &mut App, themes: Arc<Themes>) -> Vec<Effect> {
     }
     app.themes.themes = themes;
     let open = refresh(app);
-    if !open && let Ok(loaded) = app.themes.load(&app.themes.wanted) {
-        for warning in &loaded.warnings {
-            app.transcript
-                .push_notice(NoticeLevel::Warning, warning.to_string());
-        }
+    let faults = match app.themes.load(&app.themes.wanted) {
+        _ if open => Vec::new(),
+        Ok(loaded) => loaded.warnings.iter().map(ToString::to_string).collect(),
+        Err(error) => vec![error.to_string()],
+    };
+    for fault in faults {
+        app.transcript.push_notice(NoticeLevel::Warning, fault);
     }
     follow(app)
 }

@@ -1,0 +1,190 @@
+//! What happens around the program while it runs: files of themes that change, signals and closed
+//! terminals, clipboards that do not answer, a terminal of another size.
+
+use std::fs;
+
+use nix::sys::signal::Signal;
+
+use super::e2e_job::{leave, open};
+use crate::support::job;
+use crate::support::model_server::{Reply, Wire};
+use crate::support::screen::{Launch, Terminal};
+
+/// The color of the model's name follows the file, and a fault in it is told with its line.
+#[test]
+fn a_theme_that_changes_is_on_the_screen_at_once() {
+    let (_server, sandbox) = job::stage();
+    let themes = sandbox.config().join("themes");
+    let model = Wire::Anthropic.model();
+    fs::create_dir_all(&themes).unwrap();
+    let theme = |color: &str| {
+        let text = format!("inherits = \"dark\"\n[ui]\neditor_text = \"{color}\"\n");
+        fs::write(themes.join("new"), text).unwrap();
+        fs::rename(themes.join("new"), themes.join("mine.toml")).unwrap();
+    };
+    theme("#000000");
+    let screen = Launch::new(&sandbox)
+        .args(&["-m", model, "--theme", "mine"])
+        .size(100, 30)
+        .start();
+    screen.wait_for("│ Ask for anything");
+    screen.keys("typed");
+    for (color, seen) in [
+        ("#112233", vt100::Color::Rgb(0x11, 0x22, 0x33)),
+        ("#445566", vt100::Color::Rgb(0x44, 0x55, 0x66)),
+    ] {
+        theme(color);
+        screen.wait_until(color, |view| {
+            view.style_of("typed").is_some_and(|style| style.fg == seen)
+        });
+    }
+    fs::write(
+        themes.join("mine.toml"),
+        "inherits = \"dark\"\n[ui]\ntexxt = \"red\"\n",
+    )
+    .unwrap();
+    screen.wait_for("you mean 'text'");
+    screen.wait_for("mine.toml:3");
+    fs::write(themes.join("mine.toml"), "inherits = \n").unwrap();
+    screen.wait_for("mine.toml:1");
+    theme("#778899");
+    let seen = vt100::Color::Rgb(0x77, 0x88, 0x99);
+    screen.wait_until("the mended file", |view| {
+        view.style_of("typed").is_some_and(|style| style.fg == seen)
+    });
+    screen.keys("<c-c>");
+    leave(&screen);
+}
+
+/// Whatever ends it, the terminal is as it was and the conversation goes on from there.
+#[test]
+fn every_way_of_dying_leaves_terminal_and_session_whole() {
+    for signal in [Signal::SIGHUP, Signal::SIGTERM, Signal::SIGQUIT] {
+        let (server, sandbox) = job::stage_with(vec![
+            Reply::text("It is said."),
+            Reply::text("half an answer").gate("never"),
+            Reply::text("It goes on."),
+        ]);
+        let screen = open(&sandbox, Wire::Anthropic);
+        screen.keys("first<enter>");
+        screen.wait_for("It is said.");
+        screen.wait_gone("Esc stops");
+        screen.keys("second<enter>");
+        screen.wait_for("half an answer");
+        screen.signal(signal);
+        screen.wait_exit();
+        assert_eq!(screen.leftovers(), Vec::<String>::new(), "{signal}");
+        assert!(!screen.is_alternate(), "{signal}");
+        let model = Wire::Anthropic.model();
+        let ran = sandbox.run(&["-m", model, "-c", "-p", "third"]);
+        assert_eq!(ran.code, Some(0), "{signal}: {}", ran.stderr);
+        let asked = server.request(2).text();
+        for said in ["first", "It is said.", "second", "third"] {
+            assert!(asked.contains(said), "{signal}: {said} is lost: {asked}");
+        }
+    }
+}
+
+/// Through a hundred sizes and back: every cell is what it was.
+#[test]
+fn a_storm_of_sizes_ends_where_it_began() {
+    let text = "A *word* and `code`, größe 日本 🦀.\n\n| a | b |\n| - | - |\n| 1 | ⚠️ 👍🏽 |\n\n```rust\nfn main() {}\n```";
+    let (_server, sandbox) = job::stage_with(vec![Reply::text(text)]);
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.keys("go<enter>");
+    screen.wait_for("fn main");
+    screen.wait_gone("Esc stops");
+    screen.keys("a draft");
+    screen.wait_for("a draft");
+    let cells = || {
+        screen.look(|view| {
+            let (columns, rows) = view.size();
+            let at = |cell: u16| view.style_at(cell / columns, cell % columns);
+            (view.text(), (0..columns * rows).map(at).collect::<Vec<_>>())
+        })
+    };
+    // What is colored later is colored by now.
+    screen.keys("<c-c>");
+    screen.wait_gone("a draft");
+    screen.keys("a draft");
+    screen.wait_for("a draft");
+    let before = cells();
+    for round in 1..=20 {
+        for (columns, rows) in [(1, 1), (200, 60), (33, 7), (80, 2), (99, 40)] {
+            screen.resize(columns + round % 3, rows);
+        }
+        screen.resize(100, 40);
+    }
+    screen.wait_until("the same screen", |view| view.text() == before.0);
+    assert_eq!(cells().1, before.1);
+    screen.keys("<c-c>");
+    leave(&screen);
+}
+
+/// Programs for the clipboard that hang hold nothing up, and it is told what became of the text.
+#[test]
+fn a_clipboard_that_hangs_holds_nothing_up() {
+    let (_server, mut sandbox) = job::stage_with(vec![Reply::text("Copy me.")]);
+    let bin = sandbox.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    for name in ["wl-copy", "wl-paste", "xclip", "xsel", "pbcopy"] {
+        let program = bin.join(name);
+        fs::write(&program, "#!/bin/sh\nexec sleep 600\n").unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&program, mode).unwrap();
+    }
+    let path = std::env::var("PATH").unwrap_or_default();
+    sandbox.set("PATH", &format!("{}:{path}", bin.display()));
+    sandbox.set("WAYLAND_DISPLAY", "wayland-0");
+    sandbox.set("DISPLAY", ":0");
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.keys("go<enter>");
+    screen.wait_for("Copy me.");
+    screen.wait_gone("Esc stops");
+    screen.keys("<c-x>typed meanwhile");
+    screen.wait_for("typed meanwhile");
+    screen.wait_for("8 characters");
+    screen.keys("<c-v>!");
+    screen.wait_for("typed meanwhile!");
+    screen.keys("<c-c>");
+    screen.wait_gone("typed meanwhile");
+    leave(&screen);
+    sandbox.wait_no_processes(&[]);
+}
+
+/// The wheel, a click and the focus, in a terminal that sends them and asks for nothing else.
+#[test]
+fn the_wheel_and_the_focus_do_what_they_say() {
+    let lines: Vec<String> = (1..=90).map(|line| format!("line {line}")).collect();
+    let (_server, sandbox) = job::stage_with(vec![Reply::text(lines.join("\n\n"))]);
+    for terminal in [Terminal::Silent, Terminal::Kitty] {
+        let screen = Launch::new(&sandbox)
+            .args(&["-m", Wire::Anthropic.model()])
+            .terminal(terminal)
+            .size(100, 30)
+            .start();
+        screen.wait_for("│ Ask for anything");
+        if terminal == Terminal::Silent {
+            screen.keys("go<enter>");
+        } else {
+            screen.keys("/resume<enter>");
+            screen.wait_for("1 prompt · 1 answer");
+            screen.keys("<enter>");
+        }
+        screen.wait_for("line 90");
+        screen.wait_gone("Esc stops");
+        screen.send(b"\x1b[<64;10;10M");
+        screen.wait_for("below");
+        let (row, column) = screen.look(|view| view.find("below")).unwrap();
+        let press = format!("\x1b[<0;{};{}M", column + 1, row + 1);
+        screen.send(format!("{press}{}", press.replace('M', "m")).as_bytes());
+        screen.wait_gone("below");
+        let before = screen.text();
+        screen.send(b"\x1b[O\x1b[I");
+        screen.keys("typed after it");
+        screen.wait_for("typed after it");
+        screen.keys("<c-c>");
+        screen.wait_until("nothing else", |view| view.text() == before);
+        leave(&screen);
+    }
+}
