@@ -130,6 +130,20 @@ impl EffectRunner {
 
     /// Performs an effect; those on the terminal are the event loop's.
     pub fn run(&mut self, effect: Effect) {
+        // These must neither wait for a file nor overtake a message.
+        if matches!(
+            effect,
+            Effect::SteerNow
+                | Effect::TakeBack
+                | Effect::Abort
+                | Effect::GoOn
+                | Effect::Session(_)
+                | Effect::Trial(TrialEffect::Keep | TrialEffect::Discard)
+                | Effect::Undo(_)
+                | Effect::Tree(_)
+        ) {
+            self.outbox.hurry();
+        }
         match effect {
             Effect::Warm => self.handle.warm(),
             Effect::Prompt(content) => {
@@ -140,12 +154,12 @@ impl EffectRunner {
             Effect::RunShell(id, command) => self.shell.run(id, command),
             Effect::StopShell => self.shell.stop(),
             Effect::PastePicture => self.shell.picture(),
-            Effect::SteerNow => self.outbox.send(Outgoing::SteerNow),
-            Effect::TakeBack => self.outbox.send(Outgoing::TakeBack),
+            Effect::SteerNow => self.handle.steer_now(),
+            Effect::TakeBack => self.handle.take_back(None),
             Effect::SetPermission(mode) => self.handle.set_permission(mode),
             Effect::Answer(id, answer) => self.handle.answer(id, answer),
             Effect::KeepRules(scope, rules) => self.keep_rules(scope, rules),
-            Effect::Abort => self.outbox.send(Outgoing::Abort),
+            Effect::Abort => self.handle.abort(),
             Effect::Compact(focus) => self.handle.compact(focus),
             Effect::Uncompact => self.handle.uncompact(),
             Effect::ReadContext => {
@@ -154,7 +168,7 @@ impl EffectRunner {
             }
             Effect::SetBudget(budget) => self.handle.set_budget(budget),
             Effect::RaiseBudget => self.handle.raise_budget(),
-            Effect::GoOn => self.outbox.send(Outgoing::GoOn),
+            Effect::GoOn => self.handle.go_on(),
             Effect::Session(effect) => {
                 if let Some(sessions) = &mut self.sessions {
                     sessions.run(effect);

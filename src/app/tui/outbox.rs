@@ -1,12 +1,11 @@
 //! Messages on their way to the agent. The files that one mentions are read on another thread, which a
 //! slow disk may hold up; what is sent after it waits behind it, so that the order stays.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -17,23 +16,27 @@ use crate::llm::Content;
 /// A file that takes longer is left to the model's tools: it may be on a server that is gone.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Something for the agent whose order counts.
+/// A message for the agent.
 pub(super) enum Outgoing {
     Message(QueueKind, Vec<Content>),
     BeginTrial(Vec<Content>),
-    SteerNow,
-    TakeBack,
-    Abort,
-    GoOn,
 }
 
+/// Delivers messages in the order they were sent. Dropping it delivers what waits.
 pub(super) struct Outbox {
     handle: AgentHandle,
     cwd: PathBuf,
-    /// How many wait.
-    waiting: Arc<AtomicUsize>,
-    /// The task that delivers what waits, once something had to.
-    queue: Option<UnboundedSender<Outgoing>>,
+    waiting: Arc<Mutex<Waiting>>,
+}
+
+/// What waits until the files of the first are read.
+#[derive(Default)]
+struct Waiting {
+    messages: VecDeque<Outgoing>,
+    /// How many have left so far: the number of the first.
+    left: u64,
+    /// Whether a task reads for them.
+    is_read_for: bool,
 }
 
 impl Outbox {
@@ -42,62 +45,89 @@ impl Outbox {
             handle,
             cwd,
             waiting: Arc::default(),
-            queue: None,
         }
     }
 
-    /// Delivers it; at once, unless files are to be read for it or for something before it.
-    pub(super) fn send(&mut self, outgoing: Outgoing) {
-        let waits = self.waiting.load(Ordering::Acquire) > 0;
-        if waits
-            || outgoing
-                .content()
-                .is_some_and(|content| mentions_files(content))
-        {
-            self.waiting.fetch_add(1, Ordering::AcqRel);
-            let queue = self.queue.take().unwrap_or_else(|| self.start());
-            let _ = queue.send(outgoing);
-            self.queue = Some(queue);
-        } else {
+    /// Delivers it; at once, unless files are to be read for it or for one before it.
+    pub(super) fn send(&self, outgoing: Outgoing) {
+        let mut waiting = lock(&self.waiting);
+        if waiting.messages.is_empty() && !mentions_files(outgoing.content()) {
+            outgoing.deliver(&self.handle);
+            return;
+        }
+        waiting.messages.push_back(outgoing);
+        if !waiting.is_read_for {
+            waiting.is_read_for = true;
+            let (handle, cwd) = (self.handle.clone(), self.cwd.clone());
+            tokio::spawn(read(Arc::clone(&self.waiting), handle, cwd));
+        }
+    }
+
+    /// Delivers what waits, now and without its files: the model has tools to read them. For what
+    /// cannot wait and must not overtake a message.
+    pub(super) fn hurry(&self) {
+        let mut waiting = lock(&self.waiting);
+        while let Some(outgoing) = waiting.next() {
             outgoing.deliver(&self.handle);
         }
     }
+}
 
-    fn start(&self) -> UnboundedSender<Outgoing> {
-        let (sender, mut receiver) = unbounded_channel::<Outgoing>();
-        let (handle, cwd) = (self.handle.clone(), self.cwd.clone());
-        let waiting = Arc::clone(&self.waiting);
-        tokio::spawn(async move {
-            while let Some(mut outgoing) = receiver.recv().await {
-                if let Some(content) = outgoing.content() {
-                    let (content, cwd) = (content.clone(), cwd.clone());
-                    let read = spawn_blocking(move || attach_mentions(content, &cwd));
-                    if let (Some(content), Ok(Ok(read))) =
-                        (outgoing.content_mut(), timeout(TIMEOUT, read).await)
-                    {
-                        *content = read;
-                    }
-                }
-                outgoing.deliver(&handle);
-                waiting.fetch_sub(1, Ordering::AcqRel);
-            }
-        });
-        sender
+impl Drop for Outbox {
+    fn drop(&mut self) {
+        self.hurry();
     }
 }
 
+impl Waiting {
+    fn next(&mut self) -> Option<Outgoing> {
+        let outgoing = self.messages.pop_front()?;
+        self.left += 1;
+        Some(outgoing)
+    }
+}
+
+/// Reads the files of those that wait and delivers them, until none is left.
+async fn read(waiting: Arc<Mutex<Waiting>>, handle: AgentHandle, cwd: PathBuf) {
+    loop {
+        let (number, content) = {
+            let mut waiting = lock(&waiting);
+            let Some(first) = waiting.messages.front() else {
+                waiting.is_read_for = false;
+                return;
+            };
+            (waiting.left, first.content().clone())
+        };
+        let cwd = cwd.clone();
+        let read = spawn_blocking(move || attach_mentions(content, &cwd));
+        let read = timeout(TIMEOUT, read).await;
+        let mut waiting = lock(&waiting);
+        // It may have left without them.
+        if waiting.left == number
+            && let Some(mut outgoing) = waiting.next()
+        {
+            if let Ok(Ok(content)) = read {
+                *outgoing.content_mut() = content;
+            }
+            outgoing.deliver(&handle);
+        }
+    }
+}
+
+fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Outgoing {
-    fn content(&self) -> Option<&Vec<Content>> {
+    fn content(&self) -> &Vec<Content> {
         match self {
-            Self::Message(_, content) | Self::BeginTrial(content) => Some(content),
-            Self::SteerNow | Self::TakeBack | Self::Abort | Self::GoOn => None,
+            Self::Message(_, content) | Self::BeginTrial(content) => content,
         }
     }
 
-    fn content_mut(&mut self) -> Option<&mut Vec<Content>> {
+    fn content_mut(&mut self) -> &mut Vec<Content> {
         match self {
-            Self::Message(_, content) | Self::BeginTrial(content) => Some(content),
-            Self::SteerNow | Self::TakeBack | Self::Abort | Self::GoOn => None,
+            Self::Message(_, content) | Self::BeginTrial(content) => content,
         }
     }
 
@@ -106,10 +136,6 @@ impl Outgoing {
             Self::Message(QueueKind::Steering, content) => handle.steer(content),
             Self::Message(QueueKind::FollowUp, content) => handle.follow_up(content),
             Self::BeginTrial(content) => handle.begin_trial(content),
-            Self::SteerNow => handle.steer_now(),
-            Self::TakeBack => handle.take_back(None),
-            Self::Abort => handle.abort(),
-            Self::GoOn => handle.go_on(),
         }
     }
 }
