@@ -9,6 +9,7 @@ mod container;
 mod writer;
 mod inline;
 mod math;
+mod mermaid;
 mod fence;
 mod table;
 mod code_blocks;

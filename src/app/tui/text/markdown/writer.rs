@@ -367,6 +367,8 @@ impl Writer<'_, '_> {
     fn write_code(&mut self) {
         let Some(code) = self.code.take() else { return };
         self.out.code_blocks += 1;
+        // It is shown otherwise once all of it is there.
+        self.out.has_definitions |= code.is_diagram();
         let mut target = CodeTarget {
             context: self.context,
             chunk: self.chunk,

@@ -1,0 +1,331 @@
+//! Diagrams of mermaid as lines that can be read: an arrow a line, by the names that nodes have. Flowcharts
+//! and sequence diagrams; anything else, and what is not understood, stays as it was written.
+
+use std::collections::HashMap;
+
+/// The diagram line by line, each with the number of the line that it stands for; none where it is shown
+/// as it was written.
+pub fn outline(source: &str) -> Option<Vec<(usize, String)>> {
+    let lines = source.lines().enumerate();
+    let lines: Vec<_> = lines.map(|(number, line)| (number, line.trim())).collect();
+    let is_said = |line: &str| !line.is_empty() && !line.starts_with("%%");
+    let mut said = lines.into_iter().filter(|(_, line)| is_said(line));
+    let (_, kind) = said.next()?;
+    let rest: Vec<_> = said.collect();
+    let out = match kind.split_whitespace().next()? {
+        "graph" | "flowchart" => flowchart(&rest)?,
+        "sequenceDiagram" => sequence(&rest)?,
+        _ => return None,
+    };
+    (!out.is_empty()).then_some(out)
+}
+
+/// Statements that say how it looks.
+const LOOKS: [&str; 6] = [
+    "classDef",
+    "class",
+    "style",
+    "click",
+    "linkStyle",
+    "direction",
+];
+
+fn flowchart(lines: &[(usize, &str)]) -> Option<Vec<(usize, String)>> {
+    let mut names: HashMap<&str, &str> = HashMap::new();
+    let mut parsed: Vec<(usize, usize, Statement<'_>)> = Vec::new();
+    let mut depth = 0_usize;
+    for &(number, line) in lines {
+        for line in line
+            .split(';')
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+        {
+            let word = line.split_whitespace().next().unwrap_or_default();
+            if LOOKS.contains(&word) {
+                continue;
+            }
+            if let Some(title) = line.strip_prefix("subgraph") {
+                let (_, label) = title.split_once('[').unwrap_or(("", title));
+                let label = label.trim().trim_end_matches(']').trim_matches('"');
+                parsed.push((number, depth, Statement::Group(label)));
+                depth += 1;
+            } else if line == "end" {
+                depth = depth.saturating_sub(1);
+            } else {
+                let statement = arrows(line)?;
+                for (nodes, _) in &statement {
+                    names.extend(
+                        nodes
+                            .iter()
+                            .filter_map(|(id, label)| Some((*id, (*label)?))),
+                    );
+                }
+                parsed.push((number, depth, Statement::Arrows(statement)));
+            }
+        }
+    }
+    let mut out = Vec::new();
+    for (number, depth, statement) in parsed {
+        let indent = "  ".repeat(depth.min(8));
+        match statement {
+            Statement::Group(title) => out.push((number, format!("{indent}▸ {title}"))),
+            Statement::Arrows(arrows) => {
+                let mut text = indent;
+                for (nodes, arrow) in arrows {
+                    let named = nodes.iter().map(|(id, _)| *names.get(id).unwrap_or(id));
+                    text.push_str(&named.collect::<Vec<_>>().join(" & "));
+                    if let Some(arrow) = arrow {
+                        text.extend([" ", &*arrow, " "]);
+                    }
+                }
+                out.push((number, text));
+            }
+        }
+    }
+    Some(out)
+}
+
+/// A node by its id, and what it is called.
+type Node<'a> = (&'a str, Option<&'a str>);
+
+enum Statement<'a> {
+    Group(&'a str),
+    /// Nodes, each with the arrow behind them.
+    Arrows(Vec<(Vec<Node<'a>>, Option<String>)>),
+}
+
+/// `A[Start] -->|yes| B & C --> D`.
+fn arrows(line: &str) -> Option<Vec<(Vec<Node<'_>>, Option<String>)>> {
+    let mut out = Vec::new();
+    let mut rest = line;
+    loop {
+        let mut nodes = Vec::new();
+        loop {
+            let (found, behind) = node(rest)?;
+            nodes.push(found);
+            rest = behind.trim_start();
+            match rest.strip_prefix('&') {
+                Some(more) => rest = more.trim_start(),
+                None => break,
+            }
+        }
+        if rest.is_empty() {
+            out.push((nodes, None));
+            return Some(out);
+        }
+        let (arrow, behind) = arrow(rest)?;
+        out.push((nodes, Some(arrow)));
+        rest = behind.trim_start();
+    }
+}
+
+/// A node at the start of `text`, and what follows it.
+fn node(text: &str) -> Option<(Node<'_>, &str)> {
+    let belongs = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let id = &text[..text.len() - text.trim_start_matches(belongs).len()];
+    if id.is_empty() {
+        return None;
+    }
+    let rest = &text[id.len()..];
+    let opens = |c: char| matches!(c, '[' | '(' | '{' | '/' | '\\' | '"');
+    let Some(first) = rest
+        .chars()
+        .next()
+        .filter(|c| matches!(c, '[' | '(' | '{' | '>'))
+    else {
+        let rest = rest
+            .strip_prefix(":::")
+            .map_or(rest, |class| class.trim_start_matches(belongs));
+        return Some(((id, None), rest));
+    };
+    let close = match first {
+        '[' | '>' => ']',
+        '(' => ')',
+        _ => '}',
+    };
+    let inside = rest[1..].trim_start_matches(opens);
+    let quoted = rest[..rest.len() - inside.len()].contains('"');
+    let end = if quoted {
+        inside.find('"')?
+    } else {
+        inside.find(close)?
+    };
+    let label = if quoted {
+        &inside[..end]
+    } else {
+        inside[..end].trim_end_matches(['/', '\\', ')', ']', '}'])
+    };
+    let behind = &inside[end..];
+    let behind = behind.trim_start_matches(['"', '/', '\\', ')', ']', '}']);
+    let behind = behind
+        .strip_prefix(":::")
+        .map_or(behind, |class| class.trim_start_matches(belongs));
+    Some(((id, Some(label)), behind))
+}
+
+/// An arrow at the start of `text`, as it is shown, and what follows it.
+fn arrow(text: &str) -> Option<(String, &str)> {
+    let is_line = |c: char| matches!(c, '-' | '=' | '.' | '<' | '>');
+    let stroke = &text[..text.len() - text.trim_start_matches(is_line).len()];
+    if stroke.len() < 2 {
+        return None;
+    }
+    let mut behind =
+        text[stroke.len()..]
+            .strip_prefix(['o', 'x'])
+            .map_or(&text[stroke.len()..], |rest| {
+                if rest.starts_with([' ', '|']) {
+                    rest
+                } else {
+                    &text[stroke.len()..]
+                }
+            });
+    let mut label = "";
+    let mut ends = stroke;
+    if let Some(said) = behind.strip_prefix('|') {
+        let end = said.find('|')?;
+        (label, behind) = (&said[..end], &said[end + 1..]);
+    } else if !stroke.ends_with('>') && stroke.len() <= 3 {
+        // Text between two parts of the line.
+        let next = ["--", "==", ".-"]
+            .into_iter()
+            .filter_map(|part| behind.find(part))
+            .min();
+        if let Some(at) = next {
+            let rest = &behind[at..];
+            ends = &rest[..rest.len() - rest.trim_start_matches(is_line).len()];
+            (label, behind) = (&behind[..at], &rest[ends.len()..]);
+        }
+    }
+    let line = match stroke {
+        it if it.contains('.') => "┄",
+        it if it.contains('=') => "═",
+        _ => "─",
+    };
+    let head = if ends.ends_with('>') { "▶" } else { line };
+    let tail = if stroke.starts_with('<') { "◀" } else { line };
+    let label = label.trim().trim_matches('"');
+    let shown = if label.is_empty() {
+        format!("{tail}{line}{head}")
+    } else {
+        format!("{tail}{line} {label} {line}{head}")
+    };
+    Some((shown, behind))
+}
+
+/// Arrows of sequence diagrams, longest first, and how they are shown.
+const MESSAGES: [(&str, &str); 10] = [
+    ("<<-->>", "◀┄▶"),
+    ("<<->>", "◀─▶"),
+    ("-->>", "┄┄▶"),
+    ("->>", "──▶"),
+    ("--x", "┄┄✗"),
+    ("--)", "┄┄▷"),
+    ("-->", "┄┄┄"),
+    ("-x", "──✗"),
+    ("-)", "──▷"),
+    ("->", "───"),
+];
+
+fn sequence(lines: &[(usize, &str)]) -> Option<Vec<(usize, String)>> {
+    let mut names: HashMap<&str, &str> = HashMap::new();
+    let mut out = Vec::new();
+    let mut depth = 0_usize;
+    for &(number, line) in lines {
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        let mut said = None;
+        match word {
+            "participant" | "actor" => {
+                if let Some((id, name)) = rest.split_once(" as ") {
+                    names.insert(id.trim(), name.trim());
+                }
+                continue;
+            }
+            "autonumber" | "activate" | "deactivate" | "create" | "destroy" | "title" => continue,
+            "end" => {
+                depth = depth.saturating_sub(1);
+                continue;
+            }
+            "loop" | "alt" | "opt" | "par" | "critical" | "break" | "rect" | "box" => {
+                said = Some((format!("▸ {word} {rest}"), depth));
+                depth += 1;
+            }
+            "else" | "and" | "option" => {
+                said = Some((format!("▸ {word} {rest}"), depth.saturating_sub(1)));
+            }
+            "Note" | "note" => said = Some((format!("✎ {rest}"), depth)),
+            _ => {}
+        }
+        let (text, depth) = match said {
+            Some(said) => said,
+            None => {
+                let found = MESSAGES.iter().find_map(|(sign, shown)| {
+                    let at = line.find(sign)?;
+                    Some((&line[..at], *shown, &line[at + sign.len()..]))
+                });
+                let (from, shown, rest) = found?;
+                let (to, text) = rest.split_once(':').unwrap_or((rest, ""));
+                let name = |id: &str| {
+                    let id = id.trim().trim_start_matches(['+', '-']).trim();
+                    (*names.get(id).unwrap_or(&id)).to_owned()
+                };
+                let text = text.trim();
+                (
+                    format!("{} {shown} {}   {text}", name(from), name(to)),
+                    depth,
+                )
+            }
+        };
+        let indent = "  ".repeat(depth.min(8));
+        out.push((number, format!("{indent}{}", text.trim_end())));
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::outline;
+
+    fn check(source: &str, expected: &[&str]) {
+        let lines = outline(source).unwrap_or_default();
+        let lines: Vec<_> = lines.iter().map(|(_, line)| line.as_str()).collect();
+        assert_eq!(lines, expected, "{source}");
+    }
+
+    #[test]
+    fn diagrams_become_lines() {
+        check(
+            "flowchart TD\n  A[Start] --> B{Is it?}\n  B -->|yes| C(Save it)\n  B -- no --> D[\"End (now)\"]\n  %% a comment\n  C & D -.-> E((Done))\n  style A fill:#f9f\n  E === A",
+            &[
+                "Start ──▶ Is it?",
+                "Is it? ── yes ─▶ Save it",
+                "Is it? ── no ─▶ End (now)",
+                "Save it & End (now) ┄┄▶ Done",
+                "Done ═══ Start",
+            ],
+        );
+        check(
+            "graph LR; A-->B-->C\nsubgraph one [The one]\nD\nend",
+            &["A ──▶ B ──▶ C", "▸ The one", "  D"][1..],
+        );
+        check(
+            "sequenceDiagram\n  participant A as Alice\n  A->>Bob: Hello, Bob\n  loop each day\n    Bob-->>A: Hi: you\n  end\n  Note over A: thinks",
+            &[
+                "Alice ──▶ Bob   Hello, Bob",
+                "▸ loop each day",
+                "  Bob ┄┄▶ Alice   Hi: you",
+                "✎ over A: thinks",
+            ],
+        );
+        for source in [
+            "",
+            "pie\n \"a\": 1",
+            "graph TD\n ???",
+            "graph TD",
+            "sequenceDiagram\nnothing",
+        ] {
+            assert_eq!(outline(source), None, "{source}");
+        }
+    }
+}
