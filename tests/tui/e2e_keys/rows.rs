@@ -69,6 +69,14 @@ const fn edits(
 
 /// On the empty editor, behind a conversation of two prompts.
 pub const IDLE: &[Row] = &[
+    row(JumpForward, "one two<home>", "│ one two")
+        .then("tX")
+        .shows("│ one Xtwo")
+        .after("<c-c>"),
+    row(JumpBack, "one two", "│ one two")
+        .then("oX")
+        .shows("│ one twXo")
+        .after("<c-c>"),
     edits(Newline, "ab", "│ ab", "│ X "),
     edits(Left, "ab", "│ ab", "│ aXb"),
     edits(Right, "ab<left><left>", "│ ab", "│ aXb"),
@@ -137,14 +145,14 @@ pub const IDLE: &[Row] = &[
         .shows("❯ second")
         .hides("❯ first")
         .after("<c-end>"),
-    row(ToggleOutput, "<c-home><c-down>", "click or Ctrl+O")
-        .hides("click or Ctrl+O")
+    row(ToggleOutput, "<c-home><c-down>", "36 earlier")
+        .hides("36 earlier")
         .after("<c-o><c-end>"),
     row(ToggleThinking, "<c-home>", "∴")
         .shows("Thought of it")
         .after("<c-t><c-end>"),
-    row(ToggleCell, "<c-home>", "click or Ctrl+O")
-        .hides("click or Ctrl+O")
+    row(ToggleCell, "<c-home>", "36 earlier")
+        .hides("36 earlier")
         .after("<a-o><c-end>"),
     row(Search, "", "").shows(" Find ").after("<esc>"),
     row(CopyReply, "", "").shows("terminal's clipboard"),
