@@ -1,6 +1,7 @@
 //! A long transcript: what a key, a frame and a change of width cost behind 50,000 lines, and what
 //! 100,000 lines take.
 
+use std::fmt::Write;
 use std::time::Duration;
 
 use crate::model_server::Reply;
@@ -73,9 +74,11 @@ fn ask(screen: &mut Screen, program: &Program, end: &str) -> bool {
 }
 
 fn lines() -> String {
-    (0..LINES)
-        .map(|line| format!("- item {line} with **a few** words\n"))
-        .collect()
+    let mut text = String::new();
+    for line in 0..LINES {
+        let _ = writeln!(text, "- item {line} with **a few** words");
+    }
+    text
 }
 
 fn lines_bytes() -> f64 {

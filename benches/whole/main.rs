@@ -75,13 +75,13 @@ fn main() {
         ("print", &|| start::print_mode(&tiller.path, runs)),
         ("stream", &|| each(&|program, _| stream::steady(program))),
         ("once", &|| {
-            each(&|program, runs| stream::at_once(program, runs.min(9)))
+            each(&|program, runs| stream::at_once(program, runs.min(9)));
         }),
         ("long", &|| each(&|program, _| long::measure(program))),
         ("turns", &|| each(&|program, _| turns::many(program))),
         ("moments", &|| each(&turns::moments)),
         ("abort", &|| {
-            each(&|program, runs| turns::abort(program, runs.min(9)))
+            each(&|program, runs| turns::abort(program, runs.min(9)));
         }),
     ];
     for (name, part) in parts {

@@ -108,7 +108,7 @@ impl Program {
     }
 
     /// The request of a prompt or a result with this number, which was answered.
-    pub fn request(&self, server: &ModelServer, number: usize) -> Recorded {
+    pub fn request(server: &ModelServer, number: usize) -> Recorded {
         let requests = server.requests();
         requests
             .into_iter()
@@ -118,9 +118,9 @@ impl Program {
     }
 
     /// The first request, once all of its answer was sent.
-    pub fn answered(&self, server: &ModelServer, screen: &mut Screen) -> Recorded {
+    pub fn answered(server: &ModelServer, screen: &mut Screen) -> Recorded {
         loop {
-            let request = self.request(server, 0);
+            let request = Self::request(server, 0);
             if request.answered.is_some() {
                 return request;
             }

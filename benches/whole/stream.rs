@@ -46,7 +46,7 @@ pub fn steady(program: &Program) {
         "p50 2, p95 8",
     )
     .print(letters(&mut screen, 100));
-    let request = program.answered(&server, &mut screen);
+    let request = Program::answered(&server, &mut screen);
     let took = request.answered.unwrap() - request.at;
     let rate = 6_500.0 / took.as_secs_f64();
     Row::of(program.name(), "... deltas/s that were really sent", "", "").print(vec![rate]);

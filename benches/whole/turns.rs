@@ -115,7 +115,7 @@ fn prompts(program: &Program, runs: usize, turns: usize) {
         let Some(_) = screen.wait(|text| text.contains(&begun)) else {
             break;
         };
-        let request = program.request(&server, before + run);
+        let request = Program::request(&server, before + run);
         left.push(ms(request.began - pressed));
         whole.push(ms(request.at - pressed));
         screen.rest(Duration::from_millis(60));

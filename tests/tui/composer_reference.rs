@@ -68,7 +68,7 @@ impl Model {
         let here = selected.unwrap_or((self.caret, self.caret));
         match command {
             Edit::Insert(c) if selected.is_some() => {
-                self.change(here, &clean(&c.to_string()), Kind::Single)
+                self.change(here, &clean(&c.to_string()), Kind::Single);
             }
             Edit::Insert(c) => self.change(here, &clean(&c.to_string()), Kind::Typing),
             Edit::Paste(text) => {
@@ -93,7 +93,7 @@ impl Model {
                 (A::Left, Some((start, _))) => self.go(start),
                 (A::Right, Some((_, end))) => self.go(end),
                 (A::DeleteBackward | A::DeleteForward, Some(_)) => {
-                    self.change(here, "", Kind::Single)
+                    self.change(here, "", Kind::Single);
                 }
                 (
                     A::CutWordBackward
@@ -129,7 +129,7 @@ impl Model {
                 Kind::Erasing,
             ),
             A::DeleteForward => {
-                self.change((self.caret, (self.caret + 1).min(len)), "", Kind::Erasing)
+                self.change((self.caret, (self.caret + 1).min(len)), "", Kind::Erasing);
             }
             A::CutWordBackward => self.kill(self.word_left(), killed),
             A::CutWordForward => self.kill(self.word_right(), killed),

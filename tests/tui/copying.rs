@@ -380,9 +380,10 @@ fn check(document: &Document, columns: u16, ends: [(u16, u16); 2]) -> Option<Res
     // source has no place of its own.
     let is_mark = |x: u16, y: u16| MARKS.contains(symbol(x, y));
     while !stands(from.0, from.1) && !(0..=from.0).all(|x| is_mark(x, from.1)) {
-        from = match from.0 + 1 < columns {
-            true => (from.0 + 1, from.1),
-            false => (0, from.1 + 1),
+        from = if from.0 + 1 < columns {
+            (from.0 + 1, from.1)
+        } else {
+            (0, from.1 + 1)
         };
         if from.1 >= rows {
             return None;

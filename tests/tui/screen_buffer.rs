@@ -259,11 +259,8 @@ fn linked_cells(bytes: &[u8]) -> Vec<(String, String)> {
     while let Some(c) = rest.chars().next() {
         if let Some(order) = rest.strip_prefix("\x1b]8;") {
             let end = order.find("\x1b\\").expect("it ends");
-            target = order[..end]
-                .split_once(';')
-                .expect("two parts")
-                .1
-                .to_owned();
+            let (_, address) = order[..end].split_once(';').expect("two parts");
+            address.clone_into(&mut target);
             rest = &order[end + 2..];
         } else if let Some(order) = rest.strip_prefix("\x1b[") {
             let end = order

@@ -279,7 +279,7 @@ fn holds(text: &str, keys: &[char]) -> Result<(), TestCaseError> {
     editor.set_vim(true);
     editor.set(text);
     // In full it may join what stands beside it; as a placeholder it never does.
-    let pastes = keys.len() % 2 == 0;
+    let pastes = keys.len().is_multiple_of(2);
     if pastes {
         editor.paste(&"long\n".repeat(20));
     }

@@ -64,7 +64,7 @@ fn frame(width: u16, height: u16, (_, theme, depth): Colors, play: fn(&mut TestT
     let mut tui = TestTui::new(width, height);
     tui.app.theme = Theme::load(theme, depth).expect("built in");
     tui.app.themes.depth = depth;
-    tui.app.themes.wanted = theme.to_owned();
+    theme.clone_into(&mut tui.app.themes.wanted);
     play(&mut tui);
     // The first frame says where things are; what depends on that stands in the next.
     tui.frame();

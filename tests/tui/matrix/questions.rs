@@ -87,13 +87,13 @@ pub const SCENES: &[Scene] = &[
         tui.wait(1_000);
     }),
     ("mode_auto", |tui| {
-        tui.app.status.permission = PermissionMode::Auto
+        tui.app.status.permission = PermissionMode::Auto;
     }),
     ("mode_ask", |tui| {
-        tui.app.status.permission = PermissionMode::Ask
+        tui.app.status.permission = PermissionMode::Ask;
     }),
     ("mode_plan", |tui| {
-        tui.app.status.permission = PermissionMode::Plan
+        tui.app.status.permission = PermissionMode::Plan;
     }),
 ];
 
