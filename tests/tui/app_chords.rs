@@ -46,3 +46,24 @@ fn a_key_waits_for_those_that_belong_to_it() {
     tui.write("k");
     assert_eq!(tui.text(), "xk");
 }
+
+#[test]
+fn the_last_key_means_nothing_of_its_own() {
+    let mut tui = test_tui("keys = [\"ctrl+k x\", \"ctrl+k tab\"]");
+    tui.app.composer.set_vim(true);
+    tui.write("abc");
+    tui.key("esc");
+    tui.key("ctrl+k");
+    tui.key("x");
+    assert!(tui.frame().contains("─ Keys "));
+    assert_eq!(tui.text(), "abc");
+
+    tui.key("esc");
+    tui.key("ctrl+c");
+    tui.write("/mo");
+    assert!(tui.app.completion.is_some());
+    tui.key("ctrl+k");
+    tui.key("tab");
+    assert!(tui.frame().contains("─ Keys "));
+    assert_eq!(tui.text(), "/mo");
+}

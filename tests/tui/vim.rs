@@ -1,11 +1,16 @@
 //! The editor with vim's keys: a text with its caret, keys, and what becomes of it.
 
 use proptest::prelude::*;
+use tiller::agent::{AgentEvent, Phase};
 use tiller::app::action::Action as A;
 use tiller::app::tui::composer::{Composer, VimKey, VimMode};
+use tiller::app::tui::effect::Effect;
+use tiller::app::tui::input::InputEvent;
+use tiller::app::tui::msg::Msg;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::app_kit::TestTui;
+use super::app_questions::choice;
 use super::composer::changes;
 use super::composer_reference::{text, wild};
 
@@ -131,6 +136,7 @@ fn keys_do_what_vim_does() {
         ("o│ne", "rx", "o│xe"),
         ("│one", "2rx", "x│xe"),
         ("on│e", "2rx", "on│e"),
+        ("│e\u{301}", "2rx", "│e\u{301}"),
         ("o│nE two", "3~", "oNe │two"),
         // Copying and putting.
         ("│one two", "ywwP", "one one│ two"),
@@ -141,6 +147,7 @@ fn keys_do_what_vim_does() {
         ("│ab", "xP", "│ab"),
         ("│one\ntwo", "ddp", "two\n│one"),
         ("│one two", "wyw0P", "tw│oone two"),
+        ("│one\n  two\nthree", "jyyjVp", "one\n  two\n  │two"),
         // Objects.
         ("one t│wo three", "diw", "one │ three"),
         ("one t│wo three", "daw", "one │three"),
@@ -164,6 +171,7 @@ fn keys_do_what_vim_does() {
         ("│one two three", "cwx␛w.", "x │x three"),
         ("│one", "Ax␛.", "onex│x"),
         ("│a b c d", "x2.", "│ c d"),
+        ("│one two", "cwx␛wviwcbar␛0.", "│x bar"),
         // Selecting.
         ("o│ne two", "vlld", "o│two"),
         ("o│ne two", "vhd", "│e two"),
@@ -174,6 +182,8 @@ fn keys_do_what_vim_does() {
         ("o│ne two", "vey0P", "n│eone two"),
         ("o│ne two", "vlold", "on│ two"),
         ("o│ne two", "vl␛x", "on│ two"),
+        ("o│ne two", "ve~", "o│NE two"),
+        ("o│ne\ntwo", "vjrx", "o│xx\nxxo"),
         // What is no command does nothing.
         ("o│ne", "qzZ", "o│ne"),
         ("o│ne", "d␛x", "o│e"),
@@ -193,12 +203,116 @@ fn keys_do_what_vim_does() {
 }
 
 #[test]
+fn other_keys_between_those_of_vim_leave_nothing_behind() {
+    // What was inserted is gone: it cannot be replaced.
+    let mut both = editor("│one two");
+    both.apply(A::CutToEnd);
+    both.apply(A::Yank);
+    press(&mut both, "dd");
+    both.apply(A::YankPop);
+    assert_eq!(both.text(), "");
+    // What vim deletes ends a sequence of cuts.
+    let mut both = editor("│abc def");
+    both.apply(A::CutWordForward);
+    press(&mut both, "x");
+    both.apply(A::CutToEnd);
+    both.apply(A::Yank);
+    assert_eq!(both.text(), "def");
+    // The column that `j` keeps to ends with another command.
+    let mut both = editor("on│e\nx\ntwo");
+    press(&mut both, "j~j");
+    assert_eq!(picture(&both), "one\nX\n│two");
+    // A count stays in the text; without it the earlier prompt comes.
+    let mut both = Composer::new(60, 10);
+    both.history_mut().push("earlier");
+    both.set("one\ntwo");
+    both.set_vim(true);
+    press(&mut both, "␛5k");
+    assert_eq!(picture(&both), "│one\ntwo");
+    press(&mut both, "k");
+    assert_eq!(both.text(), "earlier");
+    // What was sent meanwhile is no part of the last change.
+    let mut both = editor("│one");
+    press(&mut both, "cwx␛");
+    both.take();
+    press(&mut both, "all new␛0.");
+    assert_eq!(both.text(), "x new");
+}
+
+#[test]
+fn visual_mode_ends_with_what_it_selects() {
+    let mode = |tui: &TestTui| tui.app.composer.vim().map(|(mode, _)| mode.name());
+    let visual = || {
+        let mut tui = TestTui::new(80, 24);
+        tui.app.composer.set_vim(true);
+        tui.write("one two");
+        tui.key("esc");
+        tui.write("0v");
+        assert_eq!(mode(&tui), Some("visual"));
+        tui
+    };
+    // Copied once, the key stops and clears again.
+    let mut tui = visual();
+    tui.write("e");
+    let copied = tui.key("ctrl+c");
+    assert!(matches!(&copied[..], [Effect::Copy(..)]), "{copied:?}");
+    assert_eq!(mode(&tui), Some("normal"));
+    tui.key("ctrl+c");
+    assert_eq!(tui.text(), "");
+    // Cut by another key, `d` is no command for what is not selected any more.
+    let mut tui = visual();
+    tui.write("e");
+    tui.key("ctrl+k");
+    assert_eq!((mode(&tui), tui.text()), (Some("normal"), " two".into()));
+    tui.write("d");
+    assert_eq!(tui.text(), " two");
+    let mut tui = visual();
+    tui.send(Msg::Input(InputEvent::Paste("1".into())));
+    assert_eq!((mode(&tui), tui.text()), (Some("normal"), "1ne two".into()));
+    // A motion that is not vim's goes on selecting.
+    let mut tui = visual();
+    tui.key("ctrl+right");
+    let selected = tui.app.composer.selected_text();
+    assert_eq!(selected.as_deref(), Some("one "));
+    tui.write("d");
+    assert_eq!(tui.text(), "two");
+}
+
+#[test]
+fn keys_without_a_character_are_none() {
+    let mut tui = TestTui::new(80, 24);
+    tui.app.composer.set_vim(true);
+    tui.write("one two");
+    tui.key("esc");
+    for (begun, key) in [("r", "left"), ("f", "delete"), ("2", "home"), ("d", "esc")] {
+        tui.write(begun);
+        tui.key(key);
+        let (_, keys) = tui.app.composer.vim().unwrap();
+        assert_eq!(keys, "", "{begun} {key}");
+    }
+    assert_eq!(tui.text(), "one to");
+}
+
+#[test]
+fn an_answer_in_words_is_text() {
+    let mut tui = TestTui::new(80, 24);
+    tui.app.composer.set_vim(true);
+    tui.key("esc");
+    tui.running(Phase::Tools(Vec::new()));
+    let open = vec![choice(1)];
+    tui.agent(AgentEvent::Questions { open });
+    tui.wait(500);
+    tui.write("use both");
+    assert_eq!(tui.text(), "use both");
+}
+
+#[test]
 fn the_border_tells_the_mode_and_escape_first_leaves_insert_mode() {
     let mut tui = TestTui::new(80, 24);
     tui.app.composer.set_vim(true);
     tui.write("one two");
     assert!(tui.frame().contains("runs everything · insert "));
-    tui.running(tiller::agent::Phase::Streaming);
+    tui.running(Phase::Streaming);
     assert_eq!(tui.key("esc"), []);
     tui.write("2d");
     assert!(tui.frame().contains("· normal 2d "), "{}", tui.frame());
@@ -206,7 +320,7 @@ fn the_border_tells_the_mode_and_escape_first_leaves_insert_mode() {
     tui.write("bv");
     assert!(tui.frame().contains("· visual "));
     assert_eq!(tui.key("esc"), []);
-    assert_eq!(tui.key("esc"), [tiller::app::tui::effect::Effect::Abort]);
+    assert_eq!(tui.key("esc"), [Effect::Abort]);
     tui.write("x");
     assert_eq!(tui.text(), "one wo");
     // Enter sends, and the next prompt is text again.
@@ -241,6 +355,12 @@ fn a_character_is_jumped_to() {
     tui.key("ctrl+]");
     tui.write("z");
     assert!(tui.frame().contains("No z behind the caret"));
+    // Nobody waits for it for ever.
+    tui.key("ctrl+]");
+    tui.wait(3001);
+    tui.write("!");
+    assert_eq!(tui.text(), "let (a, b) = (c!, d);");
+    tui.key("backspace");
     // Any other key does what it does.
     tui.key("ctrl+]");
     tui.key("left");

@@ -120,8 +120,8 @@ pub struct App {
     pub(crate) resume: Option<Resume>,
     /// What waits for the start.
     pub start: Start,
-    /// Whether the next key is a character to move to, and which way.
-    pub(crate) jump: Option<Direction>,
+    /// Whether the next key is a character to move to: which way, and until when (Unix ms).
+    pub(crate) jump: Option<(Direction, i64)>,
     /// Keys of which more are to follow, and when the last came (Unix ms).
     pub(crate) chord: (Vec<KeyPress>, i64),
     /// Where things stood in the last frame.

@@ -122,6 +122,7 @@ impl Composer {
             Action::Redo => self.draft.redo(),
             _ => {}
         }
+        self.vim_follow();
         self.scroll();
     }
 
@@ -146,6 +147,7 @@ impl Composer {
                 self.apply(motion);
             }
         }
+        self.vim_deselect();
         self.scroll();
         self.anchor = Some(anchor);
     }
@@ -167,6 +169,7 @@ impl Composer {
     /// Selects nothing any more.
     pub fn deselect(&mut self) {
         self.anchor = None;
+        self.vim_deselect();
     }
 
     /// Types a character.
@@ -342,11 +345,11 @@ impl Composer {
     }
 
     /// Ends a sequence of kills, yanks or vertical motions.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         self.last = Last::Other;
         self.goal = None;
         self.anchor = None;
-        self.visual = None;
+        self.vim_deselect();
         self.scroll();
     }
 

@@ -16,19 +16,22 @@ use crate::app::tui::keymap::{Meaning, label};
 use crate::app::tui::overlay::{HelpPage, Overlay, Pager};
 use crate::llm::Content;
 
-/// How long the keys before one count with it, in milliseconds.
+/// How long the keys before one count with it, and a character to move to is waited for, in milliseconds.
 const CHORD_MS: i64 = 3000;
 
 pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
     // A user who types does not want the demonstration to begin; Enter alone does.
     let demo = app.start.demo.take();
-    if let Some(way) = app.jump.take()
+    if let Some((way, until)) = app.jump.take()
         && let Some(c) = press.text()
+        && app.now <= until
+        && app.overlays.is_empty()
     {
         jump(app, c, way);
         return Vec::new();
     }
-    let mut action = match chord(app, press) {
+    let (meaning, alone) = chord(app, press);
+    let mut action = match meaning {
         Meaning::Action(action) => Some(action),
         Meaning::Begins => return Vec::new(),
         Meaning::Nothing => None,
@@ -57,11 +60,12 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
     if !app.overlays.is_empty() && action != Some(Action::Suspend) {
         return overlay::press(app, press, action);
     }
-    if let Some(effects) = completion::press(app, press) {
+    // The last of several keys has no meaning of its own.
+    if alone && let Some(effects) = completion::press(app, press) {
         return effects;
     }
     let decides = matches!(action, Some(Action::KeepTrial | Action::DiscardTrial));
-    if !decides && vim::press(app, press) {
+    if alone && !decides && vim::press(app, press) {
         return Vec::new();
     }
     if action.is_none() && press.mods.contains(KeyModifiers::SHIFT) {
@@ -82,6 +86,7 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
                 if let Some(effects) = questions::choose(app, c) {
                     return effects;
                 }
+                vim::write(app);
                 return completion::insert(app, c);
             }
             let (key, help) = (label(press), app.key(Action::Help));
@@ -106,8 +111,9 @@ fn jump(app: &mut App, c: char, way: Direction) {
     }
 }
 
-/// What a key means behind those before it, as far as they wait for more. Tells that it does.
-fn chord(app: &mut App, press: KeyPress) -> Meaning {
+/// What a key means behind those before it, as far as they wait for more, and whether it stands alone.
+/// Tells that it waits.
+fn chord(app: &mut App, press: KeyPress) -> (Meaning, bool) {
     let (before, at) = std::mem::take(&mut app.chord);
     let before = if app.now - at > CHORD_MS {
         Vec::new()
@@ -128,10 +134,10 @@ fn chord(app: &mut App, press: KeyPress) -> Meaning {
             let text = format!("{} does nothing; {help} shows the keys", written(&keys));
             app.say(text, 3000);
             // It is no text either: it was meant for what began.
-            return Meaning::Begins;
+            return (Meaning::Begins, false);
         }
     }
-    meaning
+    (meaning, before.is_empty())
 }
 
 fn written(keys: &[KeyPress]) -> String {
@@ -250,7 +256,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
                 Action::JumpForward => Direction::Forward,
                 _ => Direction::Back,
             };
-            app.jump = Some(way);
+            app.jump = Some((way, app.now + CHORD_MS));
             app.say("Type the character to move to", CHORD_MS);
         }
         Action::Complete => return completion::complete_path(app),

@@ -10,9 +10,15 @@ pub fn press(app: &mut App, press: KeyPress) -> bool {
     if app.asks().is_some() {
         return false;
     }
-    let Some((mode, _)) = app.composer.vim() else {
+    let Some((mode, keys)) = app.composer.vim() else {
         return false;
     };
+    // `r` and `f` wait for a character, and a count would go on with `0`: these keys are neither.
+    let waits = keys.ends_with(['r', 'f', 'F', 't', 'T'])
+        || (press.code == KeyCode::Home && keys.ends_with(|c: char| c.is_ascii_digit()));
+    if waits && press.text().is_none() && press.code != KeyCode::Esc {
+        app.composer.vim_press(VimKey::Escape);
+    }
     let key = match (press.code, press.mods) {
         (KeyCode::Esc, KeyModifiers::NONE) => VimKey::Escape,
         _ if mode == VimMode::Insert => return false,
@@ -36,4 +42,12 @@ pub fn press(app: &mut App, press: KeyPress) -> bool {
         _ => return false,
     };
     app.composer.vim_press(key)
+}
+
+/// What is typed is text, in whatever mode: the question that it answers comes before vim.
+pub fn write(app: &mut App) {
+    let mode = app.composer.vim().map(|(mode, _)| mode);
+    if mode.is_some_and(|mode| mode != VimMode::Insert) {
+        app.composer.vim_insert();
+    }
 }

@@ -1,13 +1,14 @@
 //! The editor's keys for vim: what comes in, and what the screen tells of it.
 
 use super::super::editor::Composer;
-use super::state::{Vim, VimKey, VimMode};
+use super::mode::{VimKey, VimMode};
+use super::state::Vim;
 
 impl Composer {
     /// Lets keys be vim's, or not.
     pub fn set_vim(&mut self, on: bool) {
         self.vim = on.then(Vim::default);
-        self.visual = None;
+        self.vim_insert();
     }
 
     /// Vim's mode, and the keys of a command that is not whole yet; none where keys are not vim's.
@@ -28,8 +29,28 @@ impl Composer {
     /// What is typed next is text.
     pub fn vim_insert(&mut self) {
         self.visual = None;
+        let mark = self.draft.undo_mark();
         if let Some(vim) = &mut self.vim {
-            vim.begin_anew();
+            vim.begin_anew(mark);
+        }
+    }
+
+    /// Ends visual mode: something else than vim's keys did away with what was selected.
+    pub(in super::super) fn vim_deselect(&mut self) {
+        self.visual = None;
+        if let Some(vim) = &mut self.vim {
+            vim.deselect();
+        }
+    }
+
+    /// The caret may have moved by an action that is not vim's: what is selected goes up to it.
+    pub(in super::super) fn vim_follow(&mut self) {
+        if let (Some(vim), Some((_, revision))) = (&self.vim, &self.visual) {
+            if *revision == self.draft.revision() {
+                self.visual = Some((vim.selected(&self.draft), *revision));
+            } else {
+                self.vim_deselect();
+            }
         }
     }
 

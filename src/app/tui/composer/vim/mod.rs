@@ -4,10 +4,13 @@
 //! In insert mode every key but Esc is the editor's own. What is deleted or copied goes to the kill ring,
 //! from which `p` puts it; lines are what ends with a line feed there.
 
+mod mode;
 mod command;
 mod motion;
 mod object;
+mod characters;
 mod state;
 mod keys;
 
-pub use state::{Vim, VimKey, VimMode};
+pub use mode::{VimKey, VimMode};
+pub use state::Vim;

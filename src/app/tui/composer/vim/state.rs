@@ -6,51 +6,15 @@ use super::super::draft::Draft;
 use super::super::editor::Composer;
 use super::super::motion::{line_end, line_start, next, prev, snap_right};
 use super::super::undo::StepKind;
+use super::characters;
 use super::command::{Command, Find, Motion, NoCommand, Operator, Place, Target, read};
+use super::mode::{VimKey, VimMode};
 use super::motion::{Class, Span, class, end_of_this, first_text, target};
 use super::object;
 use crate::app::action::Action;
 
 /// Bytes that are put at once, unless the text is longer once.
 const MAX_PUT: usize = 1024 * 1024;
-
-/// What keys mean.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum VimMode {
-    /// Text.
-    #[default]
-    Insert,
-    /// Commands.
-    Normal,
-    /// Commands on what is selected.
-    Visual {
-        /// By whole lines.
-        lines: bool,
-    },
-}
-
-impl VimMode {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Insert => "insert",
-            Self::Normal => "normal",
-            Self::Visual { lines: false } => "visual",
-            Self::Visual { lines: true } => "visual line",
-        }
-    }
-}
-
-/// A key as far as this looks at keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VimKey {
-    /// A character.
-    Char(char),
-    /// Back to normal mode.
-    Escape,
-    /// What was undone, again.
-    Redo,
-}
 
 /// The mode, and what is remembered for the next command.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +27,8 @@ pub struct Vim {
     anchor: usize,
     /// What `.` does again, and the text that was inserted with it.
     change: Option<(Option<usize>, Command, String)>,
+    /// Whether what is typed belongs to it.
+    records: bool,
     /// Where inserting began: the steps since then are one.
     inserted_from: u64,
 }
@@ -103,28 +69,44 @@ impl Vim {
         true
     }
 
-    /// The text was sent or replaced: what is typed next is text.
-    pub fn begin_anew(&mut self) {
+    /// What is typed next is text, and belongs to no command; `mark` is where it begins.
+    pub fn begin_anew(&mut self, mark: u64) {
         self.mode = VimMode::Insert;
         self.keys.clear();
+        self.records = false;
+        self.inserted_from = mark;
+    }
+
+    /// Ends visual mode.
+    pub fn deselect(&mut self) {
+        if self.is_visual() {
+            self.mode = VimMode::Normal;
+            self.keys.clear();
+        }
     }
 
     /// Text was inserted in insert mode.
     pub fn inserted(&mut self, text: &str) {
-        if self.mode == VimMode::Insert
-            && let Some((.., typed)) = &mut self.change
-        {
+        if let Some(typed) = self.recorded() {
             typed.push_str(text);
         }
     }
 
     /// The character before the caret was deleted in insert mode.
     pub fn erased(&mut self) {
-        if self.mode == VimMode::Insert
-            && let Some((.., typed)) = &mut self.change
-        {
+        if let Some(typed) = self.recorded() {
             typed.pop();
         }
+    }
+
+    fn recorded(&mut self) -> Option<&mut String> {
+        let records = self.records && self.mode == VimMode::Insert;
+        let change = self.change.as_mut().filter(|_| records);
+        change.map(|(.., typed)| typed)
+    }
+
+    fn is_visual(&self) -> bool {
+        matches!(self.mode, VimMode::Visual { .. })
     }
 
     /// Keeps the caret on a character, and what is selected shown.
@@ -147,7 +129,7 @@ impl Vim {
     }
 
     /// The bytes that are selected.
-    fn selected(&self, draft: &Draft) -> Range<usize> {
+    pub fn selected(&self, draft: &Draft) -> Range<usize> {
         let (text, caret) = (draft.text(), draft.caret());
         let anchor = self.anchor_in(text);
         let (start, end) = (anchor.min(caret), anchor.max(caret));
@@ -174,7 +156,12 @@ impl Vim {
         if is_change {
             self.change = Some((count, command, String::new()));
         }
+        self.records = is_change;
         self.inserted_from = editor.draft.undo_mark();
+        // These go on with the column, or the prompt, of the one before.
+        if !matches!(command, Command::Move(Motion::Up | Motion::Down)) {
+            editor.settle();
+        }
         self.carry_out(count, command, editor);
     }
 
@@ -197,22 +184,8 @@ impl Vim {
             }
             Command::Insert(place) => self.insert(place, editor),
             Command::Put { before } => self.put(before, times, editor),
-            Command::ToggleCase => {
-                let end = characters(&editor.draft, times);
-                let toggled: String = editor.draft.text()[caret..end]
-                    .chars()
-                    .map(toggled)
-                    .collect();
-                editor.draft.replace(caret..end, &toggled, StepKind::Single);
-            }
-            Command::Replace(c) => {
-                let end = characters(&editor.draft, times);
-                let text = c.to_string().repeat(times);
-                if editor.draft.text()[caret..end].chars().count() >= times {
-                    editor.draft.replace(caret..end, &text, StepKind::Single);
-                    let last = prev(editor.draft.text(), editor.draft.caret());
-                    editor.draft.move_to(last);
-                }
+            Command::ToggleCase | Command::Replace(_) => {
+                self.change_characters(times, command, editor);
             }
             Command::Undo => (0..times).for_each(|_| editor.apply(Action::Undo)),
             Command::Again => self.again(count, editor),
@@ -244,7 +217,7 @@ impl Vim {
     fn go(&mut self, count: Option<usize>, motion: Motion, editor: &mut Composer) {
         let times = count.unwrap_or(1);
         match motion {
-            // By the rows that are seen; from the first and last on to other prompts.
+            // By the rows that are seen; without a count from the first and last on to other prompts.
             Motion::Up | Motion::Down => {
                 let action = if motion == Motion::Up {
                     Action::Up
@@ -252,7 +225,7 @@ impl Vim {
                     Action::Down
                 };
                 for _ in 0..times {
-                    if self.mode == VimMode::Normal {
+                    if self.mode == VimMode::Normal && times == 1 {
                         editor.apply(action);
                     } else {
                         editor.select(action);
@@ -425,7 +398,8 @@ impl Vim {
         let times = times.min(MAX_PUT / taken.len().max(1)).max(1);
         let mark = editor.draft.undo_mark();
         let mut at = editor.draft.caret();
-        let is_visual = matches!(self.mode, VimMode::Visual { .. });
+        let is_visual = self.is_visual();
+        let by_lines = self.mode == VimMode::Visual { lines: true };
         if is_visual {
             let range = self.selected(&editor.draft);
             self.mode = VimMode::Normal;
@@ -443,21 +417,50 @@ impl Vim {
                 } else {
                     next(text, at).min(end)
                 };
-                let put = taken.repeat(times);
-                let last = behind + prev(&put, put.len());
-                (behind, put, last)
+                let mut put = taken.repeat(times);
+                // The end of the lines that were selected is still there.
+                put.truncate(put.len() - usize::from(by_lines && put.ends_with('\n')));
+                let last = if by_lines { 0 } else { prev(&put, put.len()) };
+                (behind, put, behind + last)
             }
         };
         editor.draft.replace(at..at, &put, StepKind::Single);
         let text = editor.draft.text();
         let caret = snap_right(text, caret.min(text.len()));
-        let caret = if taken.ends_with('\n') && !is_visual {
+        let caret = if taken.ends_with('\n') && (!is_visual || by_lines) {
             first_text(text, caret)
         } else {
             caret
         };
         editor.draft.move_to(caret);
         editor.draft.join_undo(mark);
+    }
+
+    /// Changes each character that is selected, or so many from the caret on.
+    fn change_characters(&mut self, times: usize, command: Command, editor: &mut Composer) {
+        let is_visual = self.is_visual();
+        let range = if is_visual {
+            self.selected(&editor.draft)
+        } else {
+            let caret = editor.draft.caret();
+            caret..characters::end_of(editor.draft.text(), caret, times)
+        };
+        let text = &editor.draft.text()[range.clone()];
+        let changed = match command {
+            Command::Replace(_) if !is_visual && characters::count(text) < times => return,
+            Command::Replace(c) => characters::replaced(text, c),
+            _ => characters::toggled(text),
+        };
+        let start = range.start;
+        editor.draft.replace(range, &changed, StepKind::Single);
+        let text = editor.draft.text();
+        if is_visual {
+            self.mode = VimMode::Normal;
+            editor.draft.move_to(snap_right(text, start));
+        } else if matches!(command, Command::Replace(_)) {
+            let last = prev(text, editor.draft.caret());
+            editor.draft.move_to(last);
+        }
     }
 
     fn again(&mut self, count: Option<usize>, editor: &mut Composer) {
@@ -480,21 +483,4 @@ impl Vim {
         let (text, caret) = (editor.draft.text(), editor.draft.caret());
         editor.move_caret(prev(text, caret).max(line_start(text, caret)));
     }
-}
-
-/// The end of so many characters of the line from the caret on.
-fn characters(draft: &Draft, times: usize) -> usize {
-    let (text, caret) = (draft.text(), draft.caret());
-    let right = target(text, caret, Motion::Right, Some(times));
-    right.map_or(caret, |(to, _)| to)
-}
-
-fn toggled(c: char) -> char {
-    let mut other: Vec<char> = if c.is_lowercase() {
-        c.to_uppercase().collect()
-    } else {
-        c.to_lowercase().collect()
-    };
-    // Where it becomes several it stays.
-    if other.len() == 1 { other.remove(0) } else { c }
 }
