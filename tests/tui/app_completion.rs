@@ -6,6 +6,7 @@ use tiller::agent::permission::PermissionMode;
 use tiller::app::models::ProviderKey;
 use tiller::app::tui::completion::CompletionKind;
 use tiller::app::tui::effect::{Effect, TerminalEffect};
+use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::{EffectResult, FoundFiles, Msg};
 
 use super::app_kit::{TestTui, prompt};
@@ -268,4 +269,33 @@ fn that_there_is_no_file_is_said() {
     files(&mut tui, "x", &[]);
     assert!(tui.frame().contains("No file fits"));
     assert_eq!(tui.key("enter"), [prompt("@x")]);
+}
+
+#[test]
+fn a_list_closes_when_the_caret_is_elsewhere() {
+    for key in ["left", "ctrl+a"] {
+        let mut tui = test_tui();
+        tui.write("/thinking ");
+        assert!(tui.app.completion.is_some());
+        tui.key(key);
+        assert!(tui.app.completion.is_none(), "{key}");
+    }
+    let mut tui = test_tui();
+    tui.write("/thinking ");
+    tui.send(Msg::Input(InputEvent::Paste("hi".into())));
+    assert!(tui.app.completion.is_none());
+    let mut tui = test_tui();
+    tui.write("/export --branch ");
+    assert!(tui.app.completion.is_some(), "of the last word");
+}
+
+#[test]
+fn tab_completes_a_mention_whose_list_was_closed() {
+    let mut tui = test_tui();
+    tui.write("@Car");
+    tui.key("esc");
+    assert_eq!(tui.key("tab"), [Effect::ReadFolder("@Car".to_owned())]);
+    let names = ["Cargo.lock", "Cargo.toml"].map(str::to_owned).to_vec();
+    tui.send(Msg::Done(EffectResult::Folder("@Car".to_owned(), names)));
+    assert_eq!(tui.text(), "@Cargo.");
 }

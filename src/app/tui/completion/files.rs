@@ -31,7 +31,8 @@ pub(crate) fn file_candidates(mention: &str, paths: Vec<String>) -> Vec<Candidat
 
 /// The candidates for a path that was begun: what its folder holds.
 pub(crate) fn path_candidates(typed: &str, names: Vec<String>) -> Vec<Candidate> {
-    let folder = typed.rfind('/').map_or("", |slash| &typed[..=slash]);
+    let sign = if typed.starts_with('@') { "@" } else { "" };
+    let folder = typed.rfind('/').map_or(sign, |slash| &typed[..=slash]);
     let candidate = |name: String| Candidate {
         insert: format!("{folder}{name}"),
         label: name,
@@ -71,10 +72,14 @@ mod tests {
             let found = file_candidates(mention, vec![path.to_owned()]);
             assert_eq!(found[0].insert, insert, "{mention}");
         }
-        let names = vec!["main.rs".to_owned()];
-        assert_eq!(
-            path_candidates("./src/ma", names)[0].insert,
-            "./src/main.rs"
-        );
+        for (typed, insert) in [
+            ("./src/ma", "./src/main.rs"),
+            ("ma", "main.rs"),
+            ("@ma", "@main.rs"),
+            ("@src/ma", "@src/main.rs"),
+        ] {
+            let names = vec!["main.rs".to_owned()];
+            assert_eq!(path_candidates(typed, names)[0].insert, insert, "{typed}");
+        }
     }
 }

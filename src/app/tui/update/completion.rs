@@ -312,9 +312,21 @@ fn take(app: &mut App, runs: bool) -> Vec<Effect> {
 /// The caret moved, or the text became another one, by something else than typing.
 pub fn close_when_elsewhere(app: &mut App) {
     if let Some(list) = &app.completion {
-        let stays = app.overlays.is_empty() && app.composer.before_caret().ends_with(&list.typed);
-        let empty = list.typed.is_empty() && app.composer.is_empty();
-        if !stays || empty {
+        let before = app.composer.before_caret();
+        let stays = match (list.kind, token(before)) {
+            (CompletionKind::Path, _) => before.ends_with(&list.typed),
+            (CompletionKind::Command, Some(Token::Command(word))) => {
+                list.typed.strip_prefix('/') == Some(word)
+            }
+            (CompletionKind::Argument(action), Some(Token::Argument(of, rest))) if of == action => {
+                // Some lists are of the last word only.
+                let start = rest.strip_suffix(list.typed.as_str());
+                start.is_some_and(|it| it.is_empty() || it.ends_with(char::is_whitespace))
+            }
+            (CompletionKind::File, Some(Token::Mention(mention))) => mention == list.typed,
+            _ => false,
+        };
+        if !stays || !app.overlays.is_empty() {
             app.completion = None;
         }
     }
