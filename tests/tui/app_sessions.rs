@@ -5,18 +5,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tiller::agent::session::{Found, SessionState};
+use tiller::agent::tool::CommandDetails;
 use tiller::agent::{AgentEvent, RunOutcome, RunState};
 use tiller::app::sessions::{Choice, Refusal, Refused, SessionFacts, SessionRow, SessionScope};
 use tiller::app::tui::app::{SessionInfo, Start};
 use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::InputEvent;
-use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::msg::{EffectResult, Msg, ShellEnd};
 use tiller::app::tui::options::ExitKind;
 use tiller::app::tui::overlay::{Overlay, TextSearch};
 use tiller::app::tui::session_effect::{SessionEffect, SessionResult};
 use tiller::llm::{Content, Message};
 
-use super::app_kit::TestTui;
+use super::app_kit::{TestTui, prompt};
 use super::transcript_support::branch;
 
 fn test_tui() -> TestTui {
@@ -67,6 +68,33 @@ fn list(tui: &mut TestTui) {
         row("b", "Write the docs", SessionState::Idle, now),
     ];
     tui.send(result(SessionResult::List(SessionScope::Folder, Ok(rows))));
+}
+
+#[test]
+fn what_commands_wrote_stays_with_the_session_they_ran_in() {
+    let mut tui = stored();
+    tui.app.status.session.as_mut().unwrap().title = "Fix it".into();
+    let end = |tui: &mut TestTui, id: &str| {
+        let end = ShellEnd {
+            id: id.into(),
+            details: CommandDetails::default(),
+            failure: None,
+        };
+        tui.send(Msg::Done(EffectResult::Shell(end)));
+    };
+    tui.write("!ls");
+    tui.key("enter");
+    end(&mut tui, "shell-1");
+    tui.write("!make");
+    tui.key("enter");
+    list(&mut tui);
+    tui.write("docs");
+    tui.key("enter");
+    tui.agent(opened("Write the docs", None));
+    end(&mut tui, "shell-2");
+    tui.now += 500;
+    tui.write("hi");
+    assert_eq!(tui.key("enter"), [prompt("hi")]);
 }
 
 fn opened(first_prompt: &str, name: Option<&str>) -> AgentEvent {

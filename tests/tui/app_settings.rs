@@ -101,7 +101,7 @@ fn the_list_of_settings() {
         "found by what it is for: {}",
         tui.frame()
     );
-    for (width, height) in [(40, 10), (1, 1)] {
+    for (width, height) in [(40, 10), (6, 12), (1, 1)] {
         let mut tui = TestTui::new(width, height);
         tui.write("/settings");
         tui.key("enter");
@@ -144,11 +144,24 @@ fn values_are_typed() {
         tui.frame()
     );
     tui.key("backspace");
+    assert!(!tui.frame().contains("expected a value"));
     assert_eq!(tui.key("enter"), [save("agent.max_iterations", 10)]);
     let mut tui = opened("models.default");
     tui.key("enter");
     tui.write("sonnet");
     assert_eq!(tui.key("enter"), [save("models.default", "sonnet")]);
+    // What does not fit the line is not cut to fit.
+    for long in ["x".repeat(201), "one\ntwo".to_owned()] {
+        let mut tui = TestTui::new(100, 30);
+        tui.write("/settings");
+        tui.key("enter");
+        let rows = vec![row("compaction.prompt", long, true, "What a summary is.")];
+        tui.send(Msg::Done(EffectResult::Settings(Ok(rows))));
+        tui.key("enter");
+        assert!(tui.frame().contains("too long to be changed here"));
+        tui.write("x");
+        assert_eq!(tui.key("enter"), []);
+    }
     // Esc goes back to the list, then closes it.
     let mut tui = opened("models.default");
     tui.key("enter");

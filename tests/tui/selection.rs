@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tiller::agent::tool::{CommandDetails, TextDetails};
-use tiller::agent::{Details, ToolStatus};
+use tiller::agent::{Details, NoticeLevel, ToolStatus};
 use tiller::app::clipboard::CopyOutcome;
 use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::{InputEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -210,6 +210,20 @@ fn answered(text: &str) -> TestTui {
     stage.say(text, 9);
     tui.app.transcript = stage.transcript;
     tui
+}
+
+#[test]
+fn a_paste_ends_selecting_with_the_keys() {
+    let text: Vec<String> = (0..60).map(|line| format!("Line {line}.\n\n")).collect();
+    let mut tui = answered(&text.concat());
+    tui.frame();
+    tui.key("alt+s");
+    tui.frame();
+    tui.send(Msg::Input(InputEvent::Paste("pasted".to_owned())));
+    tui.frame();
+    assert!(!tui.app.transcript.has_selection());
+    tui.app.transcript.push_notice(NoticeLevel::Info, "It goes on");
+    assert!(tui.frame().contains("It goes on"), "the end is followed again");
 }
 
 #[test]

@@ -14,6 +14,13 @@ pub struct Picker {
 }
 
 impl Picker {
+    /// A line in which `text` stands already; none where it cannot hold all of it.
+    pub fn holding(text: &str) -> Option<Self> {
+        let mut line = Self::default();
+        line.type_text(text);
+        (line.query == text).then_some(line)
+    }
+
     /// What is typed.
     pub fn query(&self) -> &str {
         &self.query

@@ -1,6 +1,6 @@
 //! Editing by keys, pastes, the external editor, and what an earlier run left unsent.
 
-use super::{list, search, sessions};
+use super::{list, search, selecting, sessions};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -51,6 +51,9 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     // A question or the help must not swallow it: pasted text is typed text.
     close_end_trial(app);
     let effects = sessions::stop_waiting(app);
+    if let Some(Overlay::Selecting(_)) = app.overlays.last() {
+        selecting::close(app);
+    }
     app.overlays.clear();
     end_double_press(app);
     match dragged_picture(&text) {

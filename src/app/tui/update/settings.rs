@@ -47,6 +47,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
     let Some(Overlay::Settings(list)) = app.overlays.last_mut() else {
         return Vec::new();
     };
+    list.fault = None;
     if let Some(line) = &mut list.typing {
         match action {
             Some(Action::Cancel | Action::Interrupt) => list.typing = None,
@@ -55,7 +56,6 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         }
         return Vec::new();
     }
-    list.fault = None;
     match action {
         Some(Action::Left) => change(app, -1),
         Some(Action::Right) => change(app, 1),
@@ -77,9 +77,11 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
         && let Some(Overlay::Settings(list)) = app.overlays.last_mut()
         && let Some(text) = list.as_typed()
     {
-        let mut line = Picker::default();
-        line.type_text(&text);
-        list.typing = Some(line);
+        list.typing = Picker::holding(&text);
+        if list.typing.is_none() {
+            let fault = "This is too long to be changed here: write it into the file that `tiller config path` names";
+            list.fault = Some(fault.to_owned());
+        }
     }
     effects
 }

@@ -117,7 +117,10 @@ fn line(app: &App, row: &SettingRow, columns: usize, base: Style) -> StyledLine 
     let line = StyledLine::of(name, base)
         .with(" ".repeat(pad + 2), base)
         .with(
-            ellipsis(&value.replace('\n', " "), columns - name_columns - 2),
+            ellipsis(
+                &value.replace('\n', " "),
+                columns.saturating_sub(name_columns + 2),
+            ),
             style,
         );
     match &row.overridden {

@@ -78,6 +78,11 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
                 app.say("What was typed stays with the session before", SAY_MS);
             }
             app.save_draft_at = None;
+            // What commands wrote was for the model of that session.
+            app.told.clear();
+            if let Some(run) = &mut app.shell {
+                run.told = false;
+            }
             vec![Effect::ChangeDraft(DraftChange::Stays(left), file)]
         }
     }
