@@ -222,8 +222,13 @@ fn a_paste_ends_selecting_with_the_keys() {
     tui.send(Msg::Input(InputEvent::Paste("pasted".to_owned())));
     tui.frame();
     assert!(!tui.app.transcript.has_selection());
-    tui.app.transcript.push_notice(NoticeLevel::Info, "It goes on");
-    assert!(tui.frame().contains("It goes on"), "the end is followed again");
+    tui.app
+        .transcript
+        .push_notice(NoticeLevel::Info, "It goes on");
+    assert!(
+        tui.frame().contains("It goes on"),
+        "the end is followed again"
+    );
 }
 
 #[test]
