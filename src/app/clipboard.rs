@@ -71,7 +71,10 @@ const PROGRAMS: &[Program] = &[
 
 /// Copies `text` from this program.
 pub(crate) async fn copy_here(text: Arc<str>, file: Option<PathBuf>) -> CopyOutcome {
-    copy(&text, &std::env::vars().collect(), file.as_deref()).await
+    // What is no text says nothing about clipboards.
+    let env = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    copy(&text, &env.collect(), file.as_deref()).await
 }
 
 /// Copies `text` from a program with the environment `env`; what cannot be known to be copied is kept in

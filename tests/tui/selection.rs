@@ -643,3 +643,58 @@ fn the_caret_scrolls() {
     tui.frame();
     assert_eq!(copied(&tui.settled), Some("line-197\nline-198\nl"));
 }
+
+/// The end is found over what shows nothing: an answer that has no text yet.
+#[test]
+fn what_shows_nothing_is_not_the_end() {
+    let mut stage = Stage::new(80, 24);
+    stage.say("One two.\n\nThree.", 9);
+    stage.say("", 9);
+    let mut tui = TestTui::new(80, 24);
+    tui.app.transcript = stage.transcript;
+    tui.frame();
+    tui.key("alt+s");
+    for key in ["ctrl+home", "v", "ctrl+end", "end"] {
+        tui.frame();
+        tui.key(key);
+    }
+    tui.frame();
+    tui.key("y");
+    tui.frame();
+    assert_eq!(copied(&tui.settled), Some("One two.\n\nThree."));
+    let (column, row) = find(&tui.frame(), "two");
+    down(&mut tui, (column, row));
+    tui.mouse(MouseEventKind::Drag(MouseButton::Left), column, row + 8);
+    tui.frame();
+    tui.mouse(MouseEventKind::Up(MouseButton::Left), column, row + 8);
+    tui.frame();
+    assert_eq!(copied(&tui.settled), Some("two.\n\nThree."));
+}
+
+/// What was pasted is to be written: nothing stays selected, and the end is followed again.
+#[test]
+fn a_paste_ends_selecting_and_another_window_does_not() {
+    let mut tui = answered("One two three.");
+    tui.frame();
+    tui.key("alt+s");
+    tui.frame();
+    tui.send(Msg::Input(InputEvent::Focus(false)));
+    tui.frame();
+    assert!(tui.app.transcript.viewport().is_held());
+    tui.send(Msg::Input(InputEvent::Paste("text".into())));
+    tui.frame();
+    assert!(!tui.app.transcript.has_selection());
+    assert!(!tui.app.transcript.viewport().is_held());
+}
+
+#[test]
+fn a_drag_whose_end_was_lost_holds_nothing() {
+    let mut tui = answered("One two three.");
+    let (column, row) = find(&tui.frame(), "two");
+    down(&mut tui, (column, row));
+    tui.mouse(MouseEventKind::Drag(MouseButton::Left), column + 2, row);
+    tui.frame();
+    assert!(tui.app.transcript.viewport().is_held());
+    tui.click(column, row);
+    assert!(!tui.app.transcript.viewport().is_held());
+}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use serde_json::json;
 use tiller::agent::tool::{CommandDetails, TextDetails};
 use tiller::agent::{
     AgentEvent, CompactionOutcome, CompactionReason, Details, NoticeLevel, RunOutcome, ToolStatus,
@@ -712,4 +713,27 @@ fn without_color_nothing_is_colored() {
         let plain = |color| matches!(color, ratatui::style::Color::Reset);
         assert!(plain(cell.fg) && plain(cell.bg), "{cell:?}");
     }
+}
+
+/// Empty lines at its end do not make a prompt a long one.
+#[test]
+fn a_prompt_that_ends_with_many_empty_lines_is_shown() {
+    let mut stage = Stage::new(40, 10);
+    stage.user(&format!("Hello{}", "\n".repeat(40)));
+    let text = stage.text();
+    assert!(text.contains("Hello") && !text.contains("more lines"), "{text}");
+}
+
+/// A list that another program stored may have line ends in its items.
+#[test]
+fn a_stored_list_with_line_ends_in_it_is_shown() {
+    let items = ["a\naaaaa日", "b"].map(|content| json!({"content": content}));
+    let list = Details::from_json(json!({"kind": "todo", "items": items}));
+    let mut stage = Stage::new(40, 10);
+    stage.tool_start("t", "todo", list.clone());
+    stage.tool_end("t", "todo", ToolStatus::Ok, "", list, Some(1));
+    stage.text();
+    stage.transcript.toggle_recent();
+    let text = stage.text();
+    assert!(text.contains('日'), "{text}");
 }

@@ -122,10 +122,12 @@ impl HighlightCache {
 
     /// Whether the colors of the code in a row of `cell` are found, or never will be.
     pub fn is_colored(&self, cell: usize, row: &Row) -> bool {
-        let Some(place) = row.code else { return true };
-        let block = self.blocks.get(&(cell, place.block));
-        let waits = |block: &Block| block.lines.len() <= place.line as usize;
-        self.worker.is_none() || !block.is_some_and(waits)
+        let waits = |place: CodeRef| {
+            let block = self.blocks.get(&(cell, place.block));
+            block.is_some_and(|block| block.lines.len() <= place.line as usize)
+        };
+        let mut places = row.codes().into_iter().flatten();
+        self.worker.is_none() || !places.any(|(place, _)| waits(place))
     }
 
     /// Drops what is known of a cell, because its text is another now or it is far away.
@@ -159,6 +161,7 @@ pub fn mark_code(rows: &mut [Row], block: u32, line: usize, fill: Fill) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::tui::text::halves::Halves;
 
     /// A long answer that comes at once costs no colors for what nobody looks at, and no line is
     /// handed over twice.
@@ -182,5 +185,29 @@ mod tests {
         assert_eq!(sent(&mut highlights), [""; 0]);
         highlights.queue_line((0, 1), "rust", 1, "let y;");
         assert_eq!(sent(&mut highlights), ["let y;"]);
+    }
+
+    #[test]
+    fn a_row_with_two_halves_has_its_colors_when_both_have_them() {
+        let (worker, _jobs) = HighlightWorker::unstarted();
+        let mut highlights = HighlightCache::new(Some(worker));
+        for line in 0..2 {
+            highlights.queue_line((0, 0), "rust", line, "x");
+        }
+        let (block, from) = (0, 0);
+        let code = |line| Some((CodeRef { block, line, from }, 0..1));
+        let row = Row {
+            code: code(0).map(|(place, _)| place),
+            halves: Some(Box::new(Halves {
+                right: 1,
+                code: [code(0), code(1)],
+            })),
+            ..Row::default()
+        };
+        for known in 0..3 {
+            assert_eq!(highlights.is_colored(0, &row), known == 2, "{known}");
+            let block = highlights.blocks.get_mut(&(0, 0)).unwrap();
+            block.lines.push(Box::default());
+        }
     }
 }

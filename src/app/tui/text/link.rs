@@ -92,7 +92,7 @@ impl LinkTable {
         let base = self.base.as_ref()?;
         let mut out = String::new();
         match *link {
-            Link::Address(address) => encode(address, &mut out),
+            Link::Address(address) => encode(address, "", &mut out),
             Link::File(path, line) => {
                 if !base.has_files {
                     return None;
@@ -102,7 +102,7 @@ impl LinkTable {
                     None => base.cwd.join(path),
                 };
                 out.push_str("file://");
-                encode(path.to_str()?, &mut out);
+                encode(path.to_str()?, "%#?", &mut out);
                 let _ = write!(out, "#{line}");
             }
         }
@@ -110,11 +110,13 @@ impl LinkTable {
     }
 }
 
-/// Appends `text` with everything but plain characters written as numbers.
-fn encode(text: &str, out: &mut String) {
+/// Appends `text` with everything but plain characters written as numbers, and with those that `marks` has
+/// and which would mean something else there.
+fn encode(text: &str, marks: &str, out: &mut String) {
     for byte in text.bytes() {
-        if byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>' | b'\\' | b'^' | b'`') {
-            out.push(char::from(byte));
+        let c = char::from(byte);
+        if c.is_ascii_graphic() && !r#""<>\^`"#.contains(c) && !marks.contains(c) {
+            out.push(c);
         } else {
             let _ = write!(out, "%{byte:02X}");
         }
@@ -154,21 +156,21 @@ fn address(text: &str, colon: usize) -> Option<(Range<usize>, Link<'_>)> {
     let rest = &rest[..rest.find(ends).unwrap_or(rest.len())];
     let mut address = &text[start..colon + 3 + rest.len()];
     // What a sentence or a bracket around it ends with.
-    loop {
-        let unmatched = |close, open| {
-            address.ends_with(close)
-                && address.matches(close).count() > address.matches(open).count()
-        };
-        if address.ends_with(['.', ',', ';', ':', '!', '?', '*', '_', '~'])
-            || unmatched(')', '(')
-            || unmatched(']', '[')
-        {
-            address = &address[..address.len() - 1];
-        } else if let Some(cut) = address.find(")](").or_else(|| address.find("](")) {
-            address = &address[..cut];
-        } else {
-            break;
+    address = address.split_once("](").map_or(address, |(before, _)| before);
+    let mut unmatched = [(')', '('), (']', '[')].map(|(close, open)| {
+        let count = |bracket: char| address.matches(bracket).count();
+        (close, count(close).saturating_sub(count(open)))
+    });
+    while let Some(last) = address.chars().next_back() {
+        let bracket = unmatched
+            .iter_mut()
+            .find(|(close, left)| *close == last && *left > 0);
+        match bracket {
+            Some((_, left)) => *left -= 1,
+            None if ".,;:!?*_~".contains(last) => {}
+            None => break,
         }
+        address = &address[..address.len() - 1];
     }
     (address.len() > scheme.len() + 3)
         .then(|| (start..start + address.len(), Link::Address(address)))
@@ -246,7 +248,11 @@ mod tests {
 
     #[test]
     fn links_are_found() {
-        let cases: [(&str, &[&str]); 14] = [
+        let cases: [(&str, &[&str]); 15] = [
+            (
+                "[a](https://a.example/(x))](b) [https://b.example/[y]].",
+                &["https://a.example/(x)", "https://b.example/[y]"],
+            ),
             (
                 "see https://a.example/x?y=1#z.",
                 &["https://a.example/x?y=1#z"],
@@ -289,6 +295,8 @@ mod tests {
             ),
             (Link::File("src/x.rs", 7), "file:///w/a%20b/src/x.rs#7"),
             (Link::File("/e", 1), "file:///e#1"),
+            (Link::File("c#/50%?.rs", 2), "file:///w/a%20b/c%23/50%25%3F.rs#2"),
+            (Link::Address("https://a/50%25?x#y"), "https://a/50%25?x#y"),
         ];
         for (link, expected) in cases {
             let mark = table.mark(&link).unwrap();

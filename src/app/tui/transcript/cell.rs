@@ -253,7 +253,9 @@ impl Cell {
     /// Whether it is a prompt of which only beginning and end are shown when it is folded.
     pub fn is_long_prompt(&self) -> bool {
         match &self.body {
-            CellBody::User { text, .. } => text.lines().count() > PROMPT_LINES,
+            CellBody::User { text, .. } => {
+                text.trim_end_matches('\n').lines().count() > PROMPT_LINES
+            }
             _ => false,
         }
     }

@@ -65,6 +65,11 @@ fn press(app: &mut App, at: (u16, u16)) {
     if let (Some(spot), Unit::Word | Unit::Line) = (spot, unit) {
         app.transcript.select(spot, unit);
     }
+    // The end of the last drag may have been lost.
+    if app.pointer.down.is_some_and(|last| last.moved) {
+        app.transcript.hold(false);
+    }
+    app.pointer.edge = None;
     app.pointer.down = Some(Press {
         at,
         spot,

@@ -7,6 +7,7 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::TerminalReport;
 use crate::app::tui::layout::editor_size;
+use crate::app::tui::overlay::Overlay;
 use crate::app::tui::pointer::Pointer;
 
 pub fn resize(app: &mut App, size: Size) -> Vec<Effect> {
@@ -23,7 +24,9 @@ pub fn focus(app: &mut App, focused: bool) -> Vec<Effect> {
         return vec![Effect::ReadGit, Effect::ReadThemes];
     }
     app.pointer = Pointer::default();
-    app.transcript.hold(false);
+    // The keys select on when it is back.
+    let selects = matches!(app.overlays.last(), Some(Overlay::Selecting(_)));
+    app.transcript.hold(selects);
     Vec::new()
 }
 

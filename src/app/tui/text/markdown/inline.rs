@@ -25,8 +25,12 @@ pub fn inside_ticks(source: &str, text: &str, range: &Range<usize>) -> Vec<(Stri
             '\\' if source[at + 1..inside.end].starts_with(c) => (Some(at), at + 1 + c.len_utf8()),
             _ => return whole(),
         };
+        // A part is as it stands, unless it is a mark with what it stands for, or a line end.
+        let is_plain = |text: &str, range: &Range<usize>| {
+            text.len() == range.len() && !source[range.start..].starts_with(['\n', '\r'])
+        };
         match (part, parts.last_mut()) {
-            (None, Some((text, range))) if range.end == at && source[range.clone()] == **text => {
+            (None, Some((text, range))) if range.end == at && is_plain(text, range) => {
                 text.push(c);
                 range.end = end;
             }

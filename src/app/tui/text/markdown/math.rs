@@ -71,6 +71,9 @@ impl Reader<'_> {
 
     /// What stands in brackets behind a command, if something does.
     fn option(&mut self) -> Option<String> {
+        if self.depth > MAX_DEPTH {
+            return None;
+        }
         self.rest = self.rest.trim_start().strip_prefix('[')?;
         Some(self.group(Some(']')))
     }
@@ -289,5 +292,6 @@ mod tests {
         }
         let deep = "{".repeat(10_000) + r"\frac" + &"^{".repeat(10_000);
         assert!(!readable(&deep).contains('}'));
+        assert!(readable(&r"\sqrt[".repeat(200_000)).ends_with('['));
     }
 }

@@ -6,12 +6,17 @@ use std::collections::HashMap;
 /// The diagram line by line, each with the number of the line that it stands for; none where it is shown
 /// as it was written.
 pub fn outline(source: &str) -> Option<Vec<(usize, String)>> {
+    if source.len() > MAX_SOURCE {
+        return None;
+    }
     let lines = source.lines().enumerate();
     let lines: Vec<_> = lines.map(|(number, line)| (number, line.trim())).collect();
     let is_said = |line: &str| !line.is_empty() && !line.starts_with("%%");
     let mut said = lines.into_iter().filter(|(_, line)| is_said(line));
-    let (_, kind) = said.next()?;
-    let rest: Vec<_> = said.collect();
+    let (first, kind) = said.next()?;
+    let (kind, more) = kind.split_once(';').unwrap_or((kind, ""));
+    let more = Some((first, more.trim())).filter(|(_, more)| !more.is_empty());
+    let rest: Vec<_> = more.into_iter().chain(said).collect();
     let out = match kind.split_whitespace().next()? {
         "graph" | "flowchart" => flowchart(&rest)?,
         "sequenceDiagram" => sequence(&rest)?,
@@ -19,6 +24,9 @@ pub fn outline(source: &str) -> Option<Vec<(usize, String)>> {
     };
     (!out.is_empty()).then_some(out)
 }
+
+/// Bytes of a diagram beyond which it is shown as it was written.
+const MAX_SOURCE: usize = 32 * 1024;
 
 /// Statements that say how it looks.
 const LOOKS: [&str; 6] = [
@@ -44,7 +52,8 @@ fn flowchart(lines: &[(usize, &str)]) -> Option<Vec<(usize, String)>> {
             if LOOKS.contains(&word) {
                 continue;
             }
-            if let Some(title) = line.strip_prefix("subgraph") {
+            if word == "subgraph" {
+                let title = &line[word.len()..];
                 let (_, label) = title.split_once('[').unwrap_or(("", title));
                 let label = label.trim().trim_end_matches(']').trim_matches('"');
                 parsed.push((number, depth, Statement::Group(label)));
@@ -127,40 +136,50 @@ fn node(text: &str) -> Option<(Node<'_>, &str)> {
         return None;
     }
     let rest = &text[id.len()..];
-    let opens = |c: char| matches!(c, '[' | '(' | '{' | '/' | '\\' | '"');
-    let Some(first) = rest
-        .chars()
-        .next()
-        .filter(|c| matches!(c, '[' | '(' | '{' | '>'))
-    else {
-        let rest = rest
-            .strip_prefix(":::")
-            .map_or(rest, |class| class.trim_start_matches(belongs));
-        return Some(((id, None), rest));
-    };
-    let close = match first {
-        '[' | '>' => ']',
-        '(' => ')',
-        _ => '}',
-    };
-    let inside = rest[1..].trim_start_matches(opens);
-    let quoted = rest[..rest.len() - inside.len()].contains('"');
-    let end = if quoted {
-        inside.find('"')?
+    let (name, rest) = if rest.starts_with(['[', '(', '{', '>']) {
+        let (name, behind) = label(rest)?;
+        (Some(name), behind)
     } else {
-        inside.find(close)?
+        (None, rest)
     };
-    let label = if quoted {
-        &inside[..end]
-    } else {
-        inside[..end].trim_end_matches(['/', '\\', ')', ']', '}'])
-    };
-    let behind = &inside[end..];
-    let behind = behind.trim_start_matches(['"', '/', '\\', ')', ']', '}']);
-    let behind = behind
-        .strip_prefix(":::")
-        .map_or(behind, |class| class.trim_start_matches(belongs));
-    Some(((id, Some(label)), behind))
+    let class = rest.strip_prefix(":::");
+    let rest = class.map_or(rest, |class| class.trim_start_matches(belongs));
+    Some(((id, name), rest))
+}
+
+/// Brackets around what a node is called, and what they end with; the longest first.
+const SHAPES: [(&str, [&str; 2]); 12] = [
+    ("(((", [")))"; 2]),
+    ("((", ["))"; 2]),
+    ("([", ["])"; 2]),
+    ("[[", ["]]"; 2]),
+    ("[(", [")]"; 2]),
+    ("{{", ["}}"; 2]),
+    ("[/", ["/]", "\\]"]),
+    ("[\\", ["\\]", "/]"]),
+    ("(", [")"; 2]),
+    ("[", ["]"; 2]),
+    ("{", ["}"; 2]),
+    (">", ["]"; 2]),
+];
+
+/// What a node is called, in the brackets at the start of `text`, and what follows them.
+fn label(text: &str) -> Option<(&str, &str)> {
+    SHAPES.iter().find_map(|(open, ends)| {
+        let inside = text.strip_prefix(open)?;
+        ends.iter().find_map(|end| match inside.strip_prefix('"') {
+            Some(quoted) => {
+                let (label, behind) = quoted.split_once('"')?;
+                Some((label, behind.strip_prefix(end)?))
+            }
+            None => {
+                let (label, behind) = inside.split_once(end)?;
+                // Else it is the end of another node.
+                let is_whole = !label.contains(&end[end.len() - 1..]);
+                is_whole.then(|| (label.trim().trim_matches('"'), behind))
+            }
+        })
+    })
 }
 
 /// An arrow at the start of `text`, as it is shown, and what follows it.
@@ -170,22 +189,17 @@ fn arrow(text: &str) -> Option<(String, &str)> {
     if stroke.len() < 2 {
         return None;
     }
-    let mut behind =
-        text[stroke.len()..]
-            .strip_prefix(['o', 'x'])
-            .map_or(&text[stroke.len()..], |rest| {
-                if rest.starts_with([' ', '|']) {
-                    rest
-                } else {
-                    &text[stroke.len()..]
-                }
-            });
+    let rest = &text[stroke.len()..];
+    // A circle or a cross at its end.
+    let ended = rest.strip_prefix(['o', 'x']);
+    let ended = ended.filter(|rest| rest.starts_with([' ', '|']));
+    let mut behind = ended.unwrap_or(rest);
     let mut label = "";
     let mut ends = stroke;
     if let Some(said) = behind.strip_prefix('|') {
         let end = said.find('|')?;
         (label, behind) = (&said[..end], &said[end + 1..]);
-    } else if !stroke.ends_with('>') && stroke.len() <= 3 {
+    } else if ended.is_none() && ["--", "==", "-."].contains(&stroke.trim_start_matches('<')) {
         // Text between two parts of the line.
         let next = ["--", "==", ".-"]
             .into_iter()
@@ -213,7 +227,7 @@ fn arrow(text: &str) -> Option<(String, &str)> {
     Some((shown, behind))
 }
 
-/// Arrows of sequence diagrams, longest first, and how they are shown.
+/// Arrows of sequence diagrams, each before those that it begins with, and how they are shown.
 const MESSAGES: [(&str, &str); 10] = [
     ("<<-->>", "◀┄▶"),
     ("<<->>", "◀─▶"),
@@ -242,7 +256,8 @@ fn sequence(lines: &[(usize, &str)]) -> Option<Vec<(usize, String)>> {
                 }
                 continue;
             }
-            "autonumber" | "activate" | "deactivate" | "create" | "destroy" | "title" => continue,
+            "autonumber" | "activate" | "deactivate" | "create" | "destroy" => continue,
+            "title" | "title:" => said = Some((rest.to_owned(), depth)),
             "end" => {
                 depth = depth.saturating_sub(1);
                 continue;
@@ -260,11 +275,14 @@ fn sequence(lines: &[(usize, &str)]) -> Option<Vec<(usize, String)>> {
         let (text, depth) = match said {
             Some(said) => said,
             None => {
-                let found = MESSAGES.iter().find_map(|(sign, shown)| {
-                    let at = line.find(sign)?;
-                    Some((&line[..at], *shown, &line[at + sign.len()..]))
-                });
-                let (from, shown, rest) = found?;
+                let signs = MESSAGES
+                    .iter()
+                    .filter_map(|(sign, shown)| Some((line.find(sign)?, *sign, *shown)));
+                let (at, sign, shown) = signs.min_by_key(|(at, ..)| *at)?;
+                let (from, rest) = (&line[..at], &line[at + sign.len()..]);
+                if from.contains(':') {
+                    return None;
+                }
                 let (to, text) = rest.split_once(':').unwrap_or((rest, ""));
                 let name = |id: &str| {
                     let id = id.trim().trim_start_matches(['+', '-']).trim();
@@ -307,7 +325,21 @@ mod tests {
         );
         check(
             "graph LR; A-->B-->C\nsubgraph one [The one]\nD\nend",
-            &["A ──▶ B ──▶ C", "▸ The one", "  D"][1..],
+            &["A ──▶ B ──▶ C", "▸ The one", "  D"],
+        );
+        check(
+            "flowchart LR\nA --- B[b()] --> C\nD --x E -- f --> G\nH[/api] <-- i --> J[/k/]\nL[m (n)] --> O[\"p]\"]\nsubgraphs --> A",
+            &[
+                "A ─── b() ──▶ C",
+                "D ─── E ── f ─▶ G",
+                "/api ◀─ i ─▶ k",
+                "m (n) ──▶ p]",
+                "subgraphs ──▶ A",
+            ],
+        );
+        check(
+            "sequenceDiagram\n  title Two\n  A->B: to -->> C, a-x",
+            &["Two", "A ─── B   to -->> C, a-x"],
         );
         check(
             "sequenceDiagram\n  participant A as Alice\n  A->>Bob: Hello, Bob\n  loop each day\n    Bob-->>A: Hi: you\n  end\n  Note over A: thinks",
@@ -323,9 +355,13 @@ mod tests {
             "pie\n \"a\": 1",
             "graph TD\n ???",
             "graph TD",
+            "graph TD\n A[b[0]] --> C",
+            "sequenceDiagram\nlink A: b @ https://c->d",
             "sequenceDiagram\nnothing",
         ] {
             assert_eq!(outline(source), None, "{source}");
         }
+        let long = format!("graph TD\n{}", "A --> B\n".repeat(5_000));
+        assert_eq!(outline(&long), None);
     }
 }

@@ -116,6 +116,9 @@ impl Writer<'_, '_> {
                     self.inline(&part, style, &inside);
                 }
             }
+            Event::InlineMath(text) if self.begins_another(range.end) => {
+                self.inline(&format!("${text}$"), self.style(), &range);
+            }
             Event::InlineMath(text) | Event::DisplayMath(text) => {
                 let style = self.patched(self.context.theme.code);
                 self.inline(&readable(&text), style, &range);
@@ -293,14 +296,9 @@ impl Writer<'_, '_> {
                     self.gap = true;
                 }
             }
-            TagEnd::FootnoteDefinition => {
+            TagEnd::Item | TagEnd::FootnoteDefinition => {
                 self.flush();
-                self.containers.pop();
-                self.gap = true;
-            }
-            TagEnd::Item => {
-                self.flush();
-                // An item without anything in it still has its marker.
+                // One without anything in it still has its marker.
                 if let Some(Container::Item {
                     marker: Some(_), ..
                 }) = self.containers.last()
@@ -310,6 +308,7 @@ impl Writer<'_, '_> {
                     self.rows.push(line.into_row());
                 }
                 self.containers.pop();
+                self.gap |= tag == TagEnd::FootnoteDefinition;
             }
             TagEnd::Table => self.write_table(),
             TagEnd::TableHead => {
@@ -448,6 +447,13 @@ impl Writer<'_, '_> {
             clean = clean.replace('\n', " ").into();
         }
         self.line.push_source(&clean, style, source);
+    }
+
+    /// Whether the `$` before byte `end` of the chunk begins a sum of money or the name of a variable, and
+    /// ends no formula.
+    fn begins_another(&self, end: usize) -> bool {
+        let behind = self.chunk.source[end..].chars().next();
+        behind.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '{'))
     }
 
     /// A range of the chunk as one of the whole source.

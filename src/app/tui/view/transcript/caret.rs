@@ -66,7 +66,7 @@ impl Selector<'_> {
         })
     }
 
-    fn row(&mut self, at: RowRef) -> Option<Row> {
+    pub(super) fn row(&mut self, at: RowRef) -> Option<Row> {
         self.rows(at.cell).get(at.row as usize).cloned()
     }
 
@@ -146,7 +146,7 @@ impl Selector<'_> {
                 while let Neighbor::Cell(below) = self.transcript.at_or_after(last + 1) {
                     last = below;
                 }
-                let row = self.rows(last).len().checked_sub(1)? as u32;
+                let row = self.rows(last).len().saturating_sub(1) as u32;
                 let last = RowRef { cell: last, row };
                 let last = self.shown_from(last, false)?;
                 self.row_start(last)
@@ -204,7 +204,7 @@ impl Selector<'_> {
     }
 
     /// The first row from `at` on, down or up, with something in it.
-    fn shown_from(&mut self, mut at: RowRef, down: bool) -> Option<RowRef> {
+    pub(super) fn shown_from(&mut self, mut at: RowRef, down: bool) -> Option<RowRef> {
         loop {
             let row = self.row(at);
             if row.is_some_and(|row| row.is_of_source() || text_of(&row).0 < text_of(&row).1) {

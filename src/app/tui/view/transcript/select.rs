@@ -231,13 +231,9 @@ impl Selector<'_> {
         let Neighbor::Cell(cell) = self.transcript.before(self.transcript.end()) else {
             return None;
         };
-        let rows = self.rows(cell);
-        let row = rows.len().checked_sub(1)?;
-        let last = rows.get(row)?.clone();
-        let at = RowRef {
-            cell,
-            row: row as u32,
-        };
+        let row = self.rows(cell).len().saturating_sub(1) as u32;
+        let at = self.shown_from(RowRef { cell, row }, false)?;
+        let last = self.row(at)?;
         Some(self.place(at, &last, last.text.len() as u32))
     }
 

@@ -272,7 +272,7 @@ impl<'a> Body<'a> {
             prefix.push(mark, mark_style);
             let mut rest = self.context.indent();
             rest.push("  ", Style::new());
-            let begin = line.len().min(BOX);
+            let begin = line.floor_char_boundary(BOX);
             let text = Line::visible(&line[begin..], style, (at + begin) as u32);
             let prefix = Prefix {
                 first: prefix,
