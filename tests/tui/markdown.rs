@@ -488,7 +488,8 @@ fn diagrams_of_mermaid_are_readable() {
 /// Money and variables are no formulas, and a footnote without a text is one.
 #[test]
 fn what_only_looks_like_a_formula_is_shown_as_it_stands() {
-    let source = "It is $5-$10, or $100/$200, in $HOME/$USER and ${A}/${B}; $x$-axis.[^1]\n\n[^1]:\n";
+    let source =
+        "It is $5-$10, or $100/$200, in $HOME/$USER and ${A}/${B}; $x$-axis.[^1]\n\n[^1]:\n";
     let expected = " It is $5-$10, or $100/$200, in $HOME/$USER and ${A}/${B}; x-axis.¹\n\n ¹\n";
     assert_eq!(text(&whole(source, 80)), expected);
     let cuts: Vec<_> = (0..source.len()).collect();

@@ -721,7 +721,10 @@ fn a_prompt_that_ends_with_many_empty_lines_is_shown() {
     let mut stage = Stage::new(40, 10);
     stage.user(&format!("Hello{}", "\n".repeat(40)));
     let text = stage.text();
-    assert!(text.contains("Hello") && !text.contains("more lines"), "{text}");
+    assert!(
+        text.contains("Hello") && !text.contains("more lines"),
+        "{text}"
+    );
 }
 
 /// A list that another program stored may have line ends in its items.

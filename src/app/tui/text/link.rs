@@ -156,7 +156,9 @@ fn address(text: &str, colon: usize) -> Option<(Range<usize>, Link<'_>)> {
     let rest = &rest[..rest.find(ends).unwrap_or(rest.len())];
     let mut address = &text[start..colon + 3 + rest.len()];
     // What a sentence or a bracket around it ends with.
-    address = address.split_once("](").map_or(address, |(before, _)| before);
+    address = address
+        .split_once("](")
+        .map_or(address, |(before, _)| before);
     let mut unmatched = [(')', '('), (']', '[')].map(|(close, open)| {
         let count = |bracket: char| address.matches(bracket).count();
         (close, count(close).saturating_sub(count(open)))
@@ -295,7 +297,10 @@ mod tests {
             ),
             (Link::File("src/x.rs", 7), "file:///w/a%20b/src/x.rs#7"),
             (Link::File("/e", 1), "file:///e#1"),
-            (Link::File("c#/50%?.rs", 2), "file:///w/a%20b/c%23/50%25%3F.rs#2"),
+            (
+                Link::File("c#/50%?.rs", 2),
+                "file:///w/a%20b/c%23/50%25%3F.rs#2",
+            ),
             (Link::Address("https://a/50%25?x#y"), "https://a/50%25?x#y"),
         ];
         for (link, expected) in cases {
