@@ -20,7 +20,10 @@ use crate::llm::catalog::{Named, Snapshot};
 use crate::llm::http::Http;
 use crate::llm::local::{self, DiscoveredServer, ServerAddrs};
 use crate::llm::probe::Verdict;
-use crate::llm::{Catalog, Keys, Model, Secret};
+use crate::llm::{Catalog, Keys, LlmError, Model, Secret};
+
+/// Where most entries come from.
+pub const BUILT_IN: &str = "built in";
 
 /// Everything that can be chosen.
 pub struct Models {
@@ -196,7 +199,7 @@ impl Models {
                 .or_insert_with(|| self.key_state_in(&catalog, &model.provider))
                 .clone();
             let own = catalog.own(&model.provider, &model.id).is_some();
-            let origin = if own { "models.toml" } else { "built in" };
+            let origin = if own { "models.toml" } else { BUILT_IN };
             rows.push(ModelEntry {
                 model,
                 key,
@@ -211,6 +214,15 @@ impl Models {
     /// Whether the key of `provider` is there.
     pub fn key_state(&self, provider: &str) -> KeyState {
         self.key_state_in(&self.catalog.current(), provider)
+    }
+
+    /// Why there is no key for `provider`, where there is none.
+    pub fn missing_key(&self, provider: &str) -> Option<LlmError> {
+        let catalog = self.catalog.current();
+        catalog
+            .provider_auth(provider)
+            .key_location(&self.keys)
+            .err()
     }
 
     fn key_state_in(&self, catalog: &Snapshot, provider: &str) -> KeyState {

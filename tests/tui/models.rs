@@ -5,9 +5,10 @@ use std::sync::Arc;
 use ratatui::layout::Size;
 use tiller::agent::Phase;
 use tiller::app::models::{KeyState, ModelEntry, ModelList};
-use tiller::app::tui::effect::{Direction, Effect};
+use tiller::app::tui::effect::{Direction, Effect, TerminalEffect};
 use tiller::app::tui::input::{InputEvent, MouseEventKind};
 use tiller::app::tui::msg::{EffectResult, FoundModel, Msg};
+use tiller::app::tui::options::ExitKind;
 use tiller::app::tui::overlay::{ModelPicker, ModelsState, Overlay};
 use tiller::llm::{Api, Model, PriceTier, Prices, ThinkingLevel};
 
@@ -195,7 +196,7 @@ fn everything_that_is_known_is_told() {
             }
             tui.key("pagedown");
         }
-        let of_others = ["tiller", "for:"];
+        let of_others = ["tiller", "for:", "From:"];
         assert!(!of_others.iter().any(|word| seen.contains(word)), "{seen}");
         for word in [
             "window 200,000",
@@ -205,7 +206,6 @@ fn everything_that_is_known_is_told() {
             "above 200k: $6 in, $22.5 out",
             "Thinks: off, minimal, low, medium, high",
             "anthropic-messages at http://127.0.0.1:1",
-            "From: built in",
         ] {
             assert!(seen.contains(word), "{width}x{height} {word}\n{seen}");
         }
@@ -339,6 +339,24 @@ fn a_name_behind_the_command_is_looked_up() {
     assert_eq!(tui.app.status.model.full_id(), "openrouter/openai/gpt-5.5");
     tui.write("/model");
     assert_eq!(tui.key("enter"), [Effect::ListModels]);
+}
+
+#[test]
+fn the_demo_is_left_with_the_model_that_is_chosen() {
+    let mut tui = open(80, 24);
+    let demo = Model {
+        provider: "demo".into(),
+        ..model()
+    };
+    tui.app.status.model = Arc::new(demo);
+    let exit = |model: Option<&str>| {
+        let kind = ExitKind::Anew(model.map(str::to_owned));
+        [Effect::Terminal(TerminalEffect::Exit(kind))]
+    };
+    tui.write("qwen");
+    assert_eq!(tui.key("enter"), exit(Some("ollama/qwen3:8b")));
+    let stored = EffectResult::KeyStored(Ok("The key is stored".into()));
+    assert_eq!(tui.send(Msg::Done(stored)), exit(None));
 }
 
 #[test]

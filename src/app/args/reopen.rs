@@ -1,10 +1,23 @@
-//! The flags that hold when tiller starts again for the session of another folder.
+//! The flags that hold when tiller starts again: for the session of another folder, or in the same one.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use super::RunArgs;
 
 impl RunArgs {
+    /// Those that name `folder` and what belongs to it, for a start in the same place.
+    pub fn for_folder(&self, folder: &Path) -> Vec<OsString> {
+        let mut flags: Vec<OsString> = vec!["-C".into(), folder.into()];
+        for (flag, is_set) in [("--no-session", self.no_session), ("--trust", self.trust)] {
+            flags.extend(is_set.then(|| flag.into()));
+        }
+        for folder in &self.add_dir {
+            flags.extend(["--add-dir".into(), folder.into()]);
+        }
+        flags
+    }
+
     /// These flags as they are typed, without those that name a session, a folder or a prompt, and
     /// without `--trust`, which was said of the folder before.
     pub fn for_other_folder(&self) -> Vec<OsString> {

@@ -1,11 +1,11 @@
 //! From arguments to exit code: a sub-command, or an agent with its front end.
 
 use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, IsTerminal};
 use std::os::unix::process::CommandExt;
 use std::panic;
-use std::path::Path;
 use std::process::{self, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
@@ -169,8 +169,8 @@ async fn run_plan(
     if let Err(error) = steer_by_file(handle.clone(), context.cwd.clone(), when_idle) {
         tracing::warn!("SIGUSR1 cannot be caught: {error}");
     }
-    let args = plan.loaded.args.clone();
-    let mut reopened = None;
+    let mut args = plan.loaded.args.clone();
+    let mut again = None;
     let code = if plan.front_end == FrontEnd::Screen {
         // On the heap: all that the screen keeps would lie in this future else.
         let end = Box::pin(tui::run(context.screen(
@@ -185,7 +185,13 @@ async fn run_plan(
         let code = end.code();
         match end {
             tui::ExitKind::Unusable(why) => return Err(StartError::usage(why)),
-            tui::ExitKind::Reopen(session) => reopened = Some(session),
+            tui::ExitKind::Reopen(session) => {
+                again = Some(vec!["--session".into(), session.into()])
+            }
+            tui::ExitKind::Anew(model) => {
+                args.model = model.or(args.model);
+                again = Some(args.for_folder(&plan.loaded.cwd));
+            }
             _ => {}
         }
         ExitCode::from(code)
@@ -197,24 +203,25 @@ async fn run_plan(
     if let Some(events) = events {
         events.finish().await;
     }
-    match reopened {
-        Some(session) => Err(reopen(&session, &args, env)),
+    // The demo's folder goes; what takes the place of this program would not remove it.
+    drop(context);
+    match again {
+        Some(place) => Err(start_again(place, &args, env)),
         None => Ok(code),
     }
 }
 
-/// Becomes a tiller that goes on with `session` in the folder of that session, with that folder's
-/// settings and trust and the flags of this run. Comes back only when that fails.
-fn reopen(session: &Path, args: &RunArgs, env: &HashMap<String, String>) -> StartError {
+/// Becomes a tiller in the folder or with the session that `place` names, with the settings and the
+/// trust of that folder and the flags of this run. Comes back only when that fails.
+fn start_again(place: Vec<OsString>, args: &RunArgs, env: &HashMap<String, String>) -> StartError {
     let program = std::env::current_exe().unwrap_or_else(|_| "tiller".into());
     let mut command = process::Command::new(program);
-    command.arg("--session").arg(session);
-    command.args(args.for_other_folder());
+    command.args(&place).args(args.for_other_folder());
     // This one's environment was cleared of keys.
     let error = command.env_clear().envs(env).exec();
     StartError::failed(format!(
-        "cannot go on there: {error}; tiller --session {} does",
-        session.display()
+        "cannot go on there: {error}; tiller {} does",
+        place.join(OsStr::new(" ")).display()
     ))
 }
 

@@ -18,7 +18,8 @@ pub fn summary(app: &App) -> String {
         lines.push("trial    open, and goes on with the session".to_owned());
     }
     let total = &app.status.total;
-    if total.output > 0 {
+    // A script counts tokens that nobody pays for.
+    if total.output > 0 && !app.status.is_demo() {
         let tokens = format!(
             "{} in, {} out",
             total.input + total.cache_read,

@@ -92,6 +92,8 @@ pub enum ExitKind {
     Quit,
     /// The user goes on with the session in this file, in its own folder.
     Reopen(PathBuf),
+    /// The user leaves the demo for work in their own folder, with this model or the usual one.
+    Anew(Option<String>),
     /// A signal asked: its number (exit code 128 + number).
     Signal(i32),
     /// The terminal is gone (exit code 129, as after SIGHUP).
@@ -104,7 +106,7 @@ impl ExitKind {
     /// The exit code of the program.
     pub fn code(&self) -> u8 {
         match self {
-            Self::Quit | Self::Reopen(_) => 0,
+            Self::Quit | Self::Reopen(_) | Self::Anew(_) => 0,
             Self::Signal(number) => (128 + number) as u8,
             Self::TerminalGone => 129,
             Self::Unusable(_) => 2,

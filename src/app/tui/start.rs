@@ -26,6 +26,8 @@ pub struct Start {
     pub asks_trust: bool,
     /// The session that Enter on the empty editor goes on with, while nothing is said.
     pub recent: Option<Recent>,
+    /// The provider of the model that is started with, where its key is missing.
+    pub no_key: Option<String>,
     /// What the user should read; shown on the empty screen, then part of the transcript.
     pub notices: Vec<String>,
 }

@@ -1,12 +1,13 @@
 //! Storing a key without leaving the screen: it counts from the next request on.
 
-use super::list;
+use super::{list, stop};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::models::ProviderKey;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
+use crate::app::tui::options::ExitKind;
 use crate::app::tui::overlay::{Login, Overlay};
 use crate::llm::Secret;
 
@@ -89,7 +90,9 @@ fn store(app: &mut App) -> Vec<Effect> {
 /// A key was stored, or not.
 pub fn stored(app: &mut App, stored: Result<String, String>) -> Vec<Effect> {
     match stored {
+        Ok(_) if app.status.is_demo() => stop::end(app, ExitKind::Anew(None)),
         Ok(text) => {
+            app.start.no_key = None;
             app.transcript.push_notice(NoticeLevel::Info, text);
             // Whose key is there shows in the list of models.
             vec![Effect::ListModels]

@@ -10,6 +10,7 @@ use crate::app::models::{KeyState, ModelList};
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Direction, Effect};
 use crate::app::tui::msg::FoundModel;
+use crate::app::tui::options::ExitKind;
 use crate::app::tui::overlay::{ModelPicker, Overlay, Pager, same};
 use crate::llm::ThinkingLevel;
 
@@ -122,6 +123,10 @@ pub fn saved(app: &mut App, saved: Result<std::path::PathBuf, String>) {
 /// Uses this model from the next call on.
 fn choose(app: &mut App, found: &FoundModel) -> Vec<Effect> {
     let model = &found.model;
+    if app.status.is_demo() && model.provider != app.status.model.provider {
+        // Work would be lost with the demo's folder.
+        return stop::end(app, ExitKind::Anew(Some(model.full_id())));
+    }
     let mut effects = Vec::new();
     if **model != *app.status.model {
         app.status.model = Arc::clone(model);

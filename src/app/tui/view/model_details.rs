@@ -6,7 +6,7 @@ use ratatui::style::Style;
 
 use super::line::StyledLine;
 use crate::app::humanize::{grouped, price, window};
-use crate::app::models::{KeyState, ModelEntry};
+use crate::app::models::{BUILT_IN, KeyState, ModelEntry};
 use crate::app::tui::theme::Theme;
 use crate::llm::{Model, PriceTier};
 
@@ -24,7 +24,9 @@ pub fn lines(theme: &Theme, entry: &ModelEntry, columns: usize) -> Vec<StyledLin
     details.push((thinking(model), theme.popup));
     let place = format!("{} at {}", model.api.as_str(), model.base_url);
     details.push((place, quiet));
-    details.push((format!("From: {}", entry.origin), quiet));
+    if entry.origin != BUILT_IN {
+        details.push((format!("From: {}", entry.origin), quiet));
+    }
     let lines = details.into_iter();
     lines
         .flat_map(|(text, style)| StyledLine::wrapped(&text, style, columns))
