@@ -237,6 +237,12 @@ impl Plan {
                  model with -m provider/id",
             ));
         }
+        // A run that cannot begin leaves no session behind.
+        if let (true, Some((model, _)), []) = (silent, &model, fallback.as_slice())
+            && let Some(error) = models.missing_key(&model.provider)
+        {
+            return Err(StartError::failed(error.to_string()));
+        }
         Ok(Self {
             loaded,
             stdio,

@@ -153,6 +153,17 @@ fn what_passes_is_waited_out() {
 }
 
 #[test]
+fn a_run_without_a_key_never_begins() {
+    for mode in ["text", "json"] {
+        let sandbox = Sandbox::new();
+        let ran = sandbox.run(&["-p", "--mode", mode, "-m", "sonnet", "hi"]);
+        check(&ran, 1, &["tiller auth add anthropic", "/login anthropic"]);
+        assert!(ran.stderr.starts_with("tiller: no API key"), "{ran:#?}");
+        assert!(sandbox.session_files().is_empty(), "{mode}");
+    }
+}
+
+#[test]
 fn what_is_no_model_at_all() {
     let html = "<html><head><title>Sign in</title></head><body>Wi-Fi</body></html>";
     for wire in Wire::ALL {

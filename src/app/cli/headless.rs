@@ -8,7 +8,7 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use tokio::time::Instant;
 
-use super::out::{self, eprint_line};
+use super::out;
 use crate::agent::{AgentEvent, AgentHandle, BudgetLimit, Event, RunOutcome, SlowReader};
 use crate::app::outcome::Outcome;
 use crate::app::signals::Signals;
@@ -42,6 +42,11 @@ pub async fn run_headless(
     outcome
 }
 
+/// Says on stderr what scripts and users should know.
+fn tell(text: &str) {
+    out::eprint_line(&format!("tiller: {text}"));
+}
+
 async fn drive(
     handle: &AgentHandle,
     prompt: Vec<Content>,
@@ -56,7 +61,7 @@ async fn drive(
     let mut signals = match signals {
         Ok(signals) => signals,
         Err(error) => {
-            eprint_line(&format!("cannot listen for signals: {error}"));
+            tell(&format!("cannot listen for signals: {error}"));
             return Outcome::Failed;
         }
     };
@@ -89,7 +94,7 @@ async fn drive(
             event = events.recv() => event,
         };
         let Some(event) = event else {
-            eprint_line("the agent stopped before the end of the run");
+            tell("the agent stopped before the end of the run");
             return stopped.unwrap_or(Outcome::Failed);
         };
         if let Err(error) = sink.event(&event) {
@@ -109,7 +114,7 @@ async fn drive(
     }
     for queued in waiting {
         let text = content_text(&queued.content);
-        eprint_line(&format!("not sent to the model: {text}"));
+        tell(&format!("not sent to the model: {text}"));
     }
     if let Err(error) = sink.end() {
         let outcome = out::write_failed(&error);
@@ -117,24 +122,24 @@ async fn drive(
     }
     if let Some(outcome) = stopped {
         if outcome == Outcome::TimedOut {
-            eprint_line("the time given by --timeout ran out; the run was stopped");
+            tell("the time given by --timeout ran out; the run was stopped");
         }
         return outcome;
     }
     match ended {
         Some(RunOutcome::Done) => Outcome::Done,
         Some(RunOutcome::Truncated) => {
-            eprint_line(
+            tell(
                 "the answer was cut at the model's output limit\nask for less at once, or raise max_output of the model in models.toml",
             );
             Outcome::Failed
         }
         Some(RunOutcome::Failed { message }) => {
-            eprint_line(&message);
+            tell(&message);
             Outcome::Failed
         }
         Some(RunOutcome::LimitReached { limit }) => {
-            eprint_line(&format!(
+            tell(&format!(
                 "Max iterations ({limit}) exceeded\nallow more with --max-iterations N, 0 for no limit"
             ));
             Outcome::Failed
@@ -144,7 +149,7 @@ async fn drive(
                 BudgetLimit::Usd(_) => "--budget-usd",
                 BudgetLimit::Tokens(_) => "--budget-tokens",
             };
-            eprint_line(&format!(
+            tell(&format!(
                 "{reached}\nallow more with {flag} N, 0 for no limit"
             ));
             Outcome::Failed

@@ -53,14 +53,14 @@ impl Sink for Print {
             } => {
                 let seconds = delay_ms.div_ceil(1000);
                 out::eprint_line(&format!(
-                    "{error}\nretry {attempt}/{max_attempts} in {seconds} s"
+                    "tiller: {error}\nretry {attempt}/{max_attempts} in {seconds} s"
                 ));
             }
             AgentEvent::Notice {
                 level: NoticeLevel::Warning | NoticeLevel::Error,
                 text,
             } => {
-                out::eprint_line(text);
+                out::eprint_line(&format!("tiller: {text}"));
             }
             _ => {}
         }

@@ -142,7 +142,10 @@ impl ProviderAuth<'_> {
     }
 
     fn set_command(&self) -> String {
-        let add = format!("tiller auth add {}", self.provider);
+        let add = format!(
+            "tiller auth add {0} (or /login {0} in tiller)",
+            self.provider
+        );
         match (self.api_key.map(KeySpec::parse), self.variables.first()) {
             // It is looked for nowhere else.
             (Some(KeySpec::Variable(name)), _) => format!("export {name}=YOUR_KEY"),

@@ -27,6 +27,9 @@ pub const SCENES: &[Scene] = &[
         });
         tui.app.start.demo = Some(("Fix the bug".into(), 0));
     }),
+    ("first_screen_no_key", |tui| {
+        tui.app.start.no_key = Some("anthropic".into());
+    }),
     ("user", user),
     ("thinking", |tui| {
         begin(tui, "Why is it slow?");

@@ -9,7 +9,7 @@ use crate::app::action::Action;
 use crate::app::humanize::age;
 use crate::app::sessions::Recent;
 use crate::app::tui::app::App;
-use crate::app::tui::text::width::ellipsis;
+use crate::app::tui::text::width::{ellipsis, width};
 use crate::llm::ThinkingLevel;
 
 /// Rows of air above it on a screen that has them.
@@ -76,23 +76,24 @@ fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
     }
     let mut keys: Vec<(String, &str)> = Vec::new();
     if status.is_demo() {
-        let command = "tiller auth add anthropic";
-        lines.push(
-            StyledLine::of("No model yet.   ", theme.text)
-                .with(command, theme.code)
-                .with("   or openai, google, ...; or start Ollama", theme.dim),
-        );
+        lines.extend(no_model(app, columns));
         lines.push(StyledLine::new());
         let demo = "plays a demo of 30 s: a script, real tools, a scratch folder";
         keys.push((app.key(Action::Submit), demo));
         keys.push(("/login".to_owned(), "stores a key"));
+    } else if app.start.no_key.as_ref() == Some(&status.model.provider) {
+        let text = format!("No key for {} yet", status.model.provider);
+        lines.extend(StyledLine::wrapped(&text, theme.warning, columns));
+        lines.push(StyledLine::new());
+        keys.push((format!("/login {}", status.model.provider), "stores one"));
+        keys.push((app.key(Action::Models), "chooses another model"));
     } else {
         keys.push((app.key(Action::Submit), "sends; steers what runs"));
         keys.push(("/".to_owned(), "begins a command"));
     }
     keys.push((app.key(Action::Newline), "starts a new line"));
     keys.push((app.key(Action::Help), "shows all keys"));
-    let field = keys.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
+    let field = keys.iter().map(|(key, _)| width(key)).max().unwrap_or(0);
     for (key, what) in keys {
         lines.push(
             StyledLine::of(format!("{key:field$}"), theme.key_hint)
@@ -100,6 +101,25 @@ fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
         );
     }
     lines
+}
+
+/// The command that stores a key, whole on any screen.
+fn no_model(app: &App, columns: usize) -> Vec<StyledLine> {
+    let theme = &app.theme;
+    let command = "tiller auth add anthropic";
+    let others = "or openai, google, ...; or start Ollama";
+    let line = |what: &str| StyledLine::of(what, theme.text).with(command, theme.code);
+    let short = line("No model: ");
+    let long = line("No model yet.   ");
+    let whole = long.clone().with("   ", theme.dim).with(others, theme.dim);
+    if whole.width() <= columns {
+        vec![whole]
+    } else if long.width() <= columns {
+        let below = StyledLine::of(" ".repeat(16), theme.dim).with(others, theme.dim);
+        vec![long, below]
+    } else {
+        vec![short]
+    }
 }
 
 /// The session used last and how to go on with it, in as many words as fit.
