@@ -118,6 +118,25 @@ fn the_answers_stay_on_the_screen_however_long_the_command_and_small_the_screen(
 }
 
 #[test]
+fn what_can_be_chosen_stays_on_the_screen_however_long_the_question() {
+    let question = Arc::new(Question {
+        subject: Subject::Choice(ChoiceSubject {
+            question: "a long word ".repeat(200),
+            choices: vec!["Postgres".into(), "SQLite".into(), "None".into()],
+        }),
+        ..(*choice(1)).clone()
+    });
+    for (width, height) in [(90, 24), (40, 14)] {
+        let mut tui = TestTui::new(width, height);
+        ask(&mut tui, &[Arc::clone(&question)]);
+        let frame = tui.frame();
+        for words in ["? The model asks", "…", "1 Postgres", "3 None"] {
+            assert!(frame.contains(words), "{width}x{height}: {words}: {frame}");
+        }
+    }
+}
+
+#[test]
 fn keys_answer_on_the_empty_editor_only_and_not_at_once() {
     let once = [Effect::Answer(1, Answer::once())];
     let refused = [Effect::Answer(1, Answer::Refuse { reason: None })];

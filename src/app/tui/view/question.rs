@@ -35,7 +35,7 @@ pub fn rows(app: &App, room: Rect) -> Vec<StyledLine> {
     let (columns, height) = (usize::from(room.width), usize::from(room.height));
     let mut rows = match &question.subject {
         Subject::Permission(subject) => permission(app, question, subject, (columns, height)),
-        Subject::Choice(subject) => choice(app, subject, columns),
+        Subject::Choice(subject) => choice(app, subject, (columns, height)),
     };
     if let [first, ..] = rows.as_mut_slice()
         && app.questions.len() > 1
@@ -241,7 +241,11 @@ fn body(app: &App, details: &Details, columns: usize, most: usize) -> Vec<Styled
     rows.into_iter().map(rail).collect()
 }
 
-fn choice(app: &App, subject: &ChoiceSubject, columns: usize) -> Vec<StyledLine> {
+fn choice(
+    app: &App,
+    subject: &ChoiceSubject,
+    (columns, height): (usize, usize),
+) -> Vec<StyledLine> {
     let theme = &app.theme;
     let room = columns.saturating_sub(MARGIN).max(8);
     let mark = |at: usize| StyledLine::of(if at == 0 { "? " } else { "  " }, theme.warning);
@@ -249,7 +253,8 @@ fn choice(app: &App, subject: &ChoiceSubject, columns: usize) -> Vec<StyledLine>
     let question = format!("{}{}", MODEL_ASKS, revealed(&subject.question));
     let question = StyledLine::wrapped(&question, theme.strong, room);
     let question = question.iter().enumerate();
-    let mut rows: Vec<StyledLine> = question.map(|(at, row)| mark(at).then(row)).collect();
+    let question: Vec<StyledLine> = question.map(|(at, row)| mark(at).then(row)).collect();
+    let mut rows = Vec::new();
     for (number, choice) in subject.choices.iter().enumerate() {
         for (at, row) in StyledLine::wrapped(&revealed(choice), theme.text, room)
             .iter()
@@ -268,5 +273,15 @@ fn choice(app: &App, subject: &ChoiceSubject, columns: usize) -> Vec<StyledLine>
         _ => "  a number chooses · or type an answer, Enter sends it",
     };
     rows.push(StyledLine::of(how, theme.activity));
-    rows
+    // What can be chosen must be seen: the end of a long question gives way to it.
+    let mut all = question;
+    let most = height.saturating_sub(rows.len()).max(1);
+    if all.len() > most {
+        all.truncate(most);
+        if let Some(last) = all.last_mut() {
+            last.push("…", theme.activity);
+        }
+    }
+    all.append(&mut rows);
+    all
 }

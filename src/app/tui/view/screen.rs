@@ -62,7 +62,11 @@ impl Plan {
             editor_rows: layout.rows.len() as u16,
             question_rows: u16::MAX,
             // What stands in the rail stands nowhere else.
-            queue_rows: if rail { 0 } else { app.queue.len() as u16 },
+            queue_rows: if rail {
+                0
+            } else {
+                u16::try_from(app.queue.len()).unwrap_or(u16::MAX)
+            },
             todo_rows: if rail {
                 0
             } else {
@@ -73,7 +77,7 @@ impl Plan {
         };
         let room = Areas::new(size, wanted).question;
         let asked = question::rows(app, room);
-        wanted.question_rows = asked.len() as u16;
+        wanted.question_rows = u16::try_from(asked.len()).unwrap_or(u16::MAX);
         Self {
             areas: Areas::new(size, wanted),
             layout,
