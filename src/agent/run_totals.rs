@@ -6,7 +6,7 @@ use std::iter;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{AgentEvent, RunOutcome, ToolStatus};
+use super::event::{AgentEvent, CompactionOutcome, RunOutcome, ToolStatus};
 use super::tool::Details;
 use crate::llm::Message;
 
@@ -74,6 +74,11 @@ impl RunCounter {
                     self.totals.cost += message.usage.cost.total;
                 }
             }
+            AgentEvent::Spent { usage, .. }
+            | AgentEvent::CompactionEnd {
+                outcome: CompactionOutcome::Done { usage, .. },
+                ..
+            } => self.totals.cost += usage.cost.total,
             AgentEvent::ToolEnd {
                 status, details, ..
             } => {

@@ -94,7 +94,10 @@ impl Carried {
                 self.modified.push(path.to_owned());
             }
             ("todo", _) => {
-                if let Ok(items) = Deserialize::deserialize(&call.arguments["todos"]) {
+                let todos = &call.arguments["todos"];
+                // As the tool takes it, too.
+                let quoted = todos.as_str().and_then(|it| serde_json::from_str(it).ok());
+                if let Ok(items) = Deserialize::deserialize(quoted.as_ref().unwrap_or(todos)) {
                     self.todo = TodoDetails::new(items);
                 }
             }
@@ -267,6 +270,15 @@ mod tests {
         ));
         assert!(text.starts_with("Text\n"));
         assert!(carried.append_to(&"ä".repeat(100), 10).contains("cut here"));
+    }
+
+    #[test]
+    fn the_todo_list_is_carried_over_in_quotes_too() {
+        let list = json!([{"content": "Test it", "status": "in_progress"}]);
+        for todos in [list.clone(), Value::String(list.to_string())] {
+            let carried = Carried::of(None, &[answer(&[("todo", json!({"todos": todos}))], 0)]);
+            assert_eq!(carried.details(0)["todos"], list);
+        }
     }
 
     // F14
