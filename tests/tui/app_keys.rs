@@ -225,6 +225,35 @@ fn typing_between_two_ctrl_c_stays() {
 }
 
 #[test]
+fn nobody_who_types_is_told_how_to_leave() {
+    let mut tui = test_tui();
+    tui.key("ctrl+c");
+    assert!(tui.frame().contains("again to exit"), "{}", tui.frame());
+    tui.write("a");
+    assert!(!tui.frame().contains("again to exit"), "{}", tui.frame());
+}
+
+#[test]
+fn what_stood_on_the_first_screen_comes_before_what_is_said_later() {
+    let mut tui = test_tui();
+    tui.app.start.notices = vec!["It runs everything".into()];
+    for said in ["One thing", "Another"] {
+        tui.send(Msg::Done(EffectResult::Failed(said.into())));
+    }
+    let frame = tui.frame();
+    let at = |text: &str| {
+        frame
+            .find(text)
+            .unwrap_or_else(|| panic!("{text}: {frame}"))
+    };
+    assert!(at("It runs everything") < at("One thing"), "{frame}");
+    assert!(at("One thing") < at("Another"), "{frame}");
+    tui.write("hi");
+    tui.key("enter");
+    assert_eq!(tui.frame().matches("It runs everything").count(), 1);
+}
+
+#[test]
 fn ctrl_d_leaves_only_an_empty_editor_and_asks_during_a_run() {
     let mut tui = test_tui();
     tui.write("ab");

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use tiller::agent::session::{Found, SessionState};
 use tiller::agent::tool::CommandDetails;
 use tiller::agent::{AgentEvent, RunOutcome, RunState};
-use tiller::app::sessions::{Choice, Refusal, Refused, SessionFacts, SessionRow, SessionScope};
+use tiller::app::sessions::{
+    Choice, Recent, Refusal, Refused, SessionFacts, SessionRow, SessionScope,
+};
 use tiller::app::tui::app::{SessionInfo, Start};
 use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::InputEvent;
@@ -52,6 +54,25 @@ pub(super) fn row(name: &str, title: &str, state: SessionState, now: i64) -> Ses
         size: 1000,
         state,
     }
+}
+
+#[test]
+fn enter_goes_on_with_the_last_session_only_where_that_is_told() {
+    let recent = || {
+        SessionResult::Recent(Some(Recent {
+            session: row("b", "Fix it", SessionState::Closed, 0),
+            others: 0,
+        }))
+    };
+    let mut tui = stored();
+    tui.send(result(recent()));
+    assert!(tui.frame().contains("Enter goes on"), "{}", tui.frame());
+    let open = SessionEffect::Open(Choice::Open("/s/b.jsonl".into()));
+    assert_eq!(tui.key("enter"), [session(open)]);
+    let mut tui = stored();
+    tui.send(result(recent()));
+    tui.send(Msg::Done(EffectResult::Failed("No such thing".into())));
+    assert_eq!(tui.key("enter"), []);
 }
 
 fn list(tui: &mut TestTui) {

@@ -275,7 +275,7 @@ fn the_stats_tell_how_long_first_tokens_took() {
     turn(&mut tui, 2, 100, &[]);
     tui.write("/stats");
     tui.key("enter");
-    let told = "first token   340 ms  in the middle, 340 ms at most";
+    let told = "first token   340 ms  median, 340 ms at most";
     assert!(tui.frame().contains(told), "{}", tui.frame());
 }
 

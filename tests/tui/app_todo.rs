@@ -94,6 +94,10 @@ fn a_key_folds_and_opens_it() {
 
 #[test]
 fn it_goes_when_all_is_done_and_the_run_is_over() {
+    let mut single = working(80, 24);
+    todo(&mut single, list(1, 1));
+    let frame = single.frame();
+    assert_eq!(frame.matches("all 1 done").count(), 2, "{frame}");
     let mut tui = working(80, 24);
     todo(&mut tui, list(7, 7));
     assert_eq!(
@@ -115,6 +119,8 @@ fn it_goes_when_all_is_done_and_the_run_is_over() {
         "{}",
         tui.frame()
     );
+    tui.key("alt+t");
+    assert!(tui.frame().contains("todo: all 7 done"), "{}", tui.frame());
     // What was done before says nothing about the next prompt.
     tui.write("next");
     tui.key("enter");

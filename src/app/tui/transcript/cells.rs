@@ -238,6 +238,25 @@ impl Cells {
         index
     }
 
+    /// Puts `bodies` before all others, where those are notices and nothing else. Answers whether it did.
+    pub(super) fn put_first(&mut self, bodies: impl Iterator<Item = CellBody>) -> bool {
+        let is_notice = |cell: &Cell| matches!(cell.body, CellBody::Notice { .. });
+        let [
+            Page {
+                cells: Some(cells), ..
+            },
+        ] = self.pages.as_mut_slice()
+        else {
+            return false;
+        };
+        if !cells.iter().all(is_notice) {
+            return false;
+        }
+        cells.splice(0..0, bodies.map(|body| Cell::new(body, Fold::Open)));
+        (0..self.end()).for_each(|index| self.touch(index));
+        true
+    }
+
     /// Changes a cell; `change` answers whether there was anything to change.
     pub(super) fn change(&mut self, index: usize, change: impl FnOnce(&mut Cell) -> bool) -> bool {
         let changed = self.get_mut(index).is_some_and(change);

@@ -261,6 +261,15 @@ impl Transcript {
         notices::push(&mut self.cells, level, text);
     }
 
+    /// Puts notices before those that stand here, while nothing else does. Answers whether it did.
+    pub fn begin_with(&mut self, notices: &[String]) -> bool {
+        let bodies = notices.iter().map(|text| CellBody::Notice {
+            level: NoticeLevel::Info,
+            text: text.clone(),
+        });
+        self.retry_notice().is_none() && self.cells.put_first(bodies)
+    }
+
     /// The notice that says how retries go, while there are some.
     pub(super) fn retry_notice(&self) -> Option<usize> {
         self.pending.retry_notice()

@@ -1,6 +1,6 @@
 //! Editing by keys, pastes, the external editor, and what an earlier run left unsent.
 
-use super::{list, search, selecting, sessions};
+use super::{list, search, selecting, sessions, stop};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -130,6 +130,6 @@ pub fn edited(app: &mut App, given: &str, left: Result<String, String>) {
 
 /// A second Ctrl+C or Esc counts only when nothing came between.
 fn end_double_press(app: &mut App) {
-    app.presses.interrupt = None;
+    stop::stay(app);
     app.presses.cancel = None;
 }

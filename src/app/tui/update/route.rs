@@ -17,6 +17,7 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
     app.now = app.now.max(now);
     let of_user = matches!(msg, Msg::Input(_));
     let revision = app.composer.revision();
+    let was_empty = app.transcript.is_empty();
     let mut effects = match msg {
         Msg::Started => queue::start(app),
         Msg::Input(event) => input(app, event),
@@ -46,6 +47,10 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
         Msg::Done(result) => done(app, result),
     };
     completion::close_when_elsewhere(app);
+    // What stood on the first screen was said before.
+    if was_empty && !app.transcript.is_empty() && app.transcript.begin_with(&app.start.notices) {
+        app.start.notices.clear();
+    }
     if revision != app.composer.revision() {
         app.draft_changed();
         app.warmed &= !app.composer.is_empty();

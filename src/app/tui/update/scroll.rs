@@ -60,6 +60,10 @@ fn toggle_todo(app: &mut App) {
         );
         return;
     }
+    if app.work.todo.is_done() {
+        app.say(format!("todo: {}", app.work.todo.progress()), 4000);
+        return;
+    }
     let fold = if app.opens_todo(app.size) {
         Fold::Folded
     } else {

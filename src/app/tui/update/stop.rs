@@ -61,6 +61,15 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
     Vec::new()
 }
 
+/// The user goes on: the next Ctrl+C is the first one again, and nothing says otherwise.
+pub fn stay(app: &mut App) {
+    let said_until = app.presses.interrupt.take().map(|at| at + LEAVE_MS);
+    let hint = app.hint.as_ref().map(|hint| hint.until);
+    if said_until.is_some() && hint == said_until {
+        app.hint = None;
+    }
+}
+
 /// Ctrl+D.
 pub fn quit(app: &mut App) -> Vec<Effect> {
     if !app.composer.is_empty() {

@@ -10,6 +10,7 @@ use crate::agent::tool::Details;
 use crate::agent::{Phase, RunState, TrialStep};
 use crate::app::action::Action;
 use crate::app::humanize::{duration, plural};
+use crate::app::sanitize::visible_line;
 use crate::app::tui::app::{App, OpenTrial};
 use crate::app::tui::run_facts::Resume;
 use crate::app::tui::text::width::{ellipsis, width};
@@ -104,15 +105,17 @@ fn idle(app: &App, columns: u16) -> StyledLine {
         return StyledLine::new();
     };
     let does = match resume {
-        Resume::AtLimit | Resume::Unanswered => " on the empty editor goes on",
-        Resume::Failed => " on the empty editor tries again",
-        Resume::Planned(_) => " on the empty editor carries the plan out in auto",
-        Resume::AtBudget(next) => {
-            let does = format!(" on the empty editor goes on, up to {next}");
-            return offer(app, Action::Submit, &does);
-        }
+        Resume::AtLimit | Resume::Unanswered => " goes on".to_owned(),
+        Resume::Failed => " tries again".to_owned(),
+        Resume::Planned(_) => " carries the plan out in auto".to_owned(),
+        Resume::AtBudget(next) => format!(" goes on, up to {next}"),
     };
-    offer(app, Action::Submit, does)
+    let whole = offer(app, Action::Submit, &format!(" on the empty editor{does}"));
+    if whole.width() + 2 <= usize::from(columns) {
+        whole
+    } else {
+        offer(app, Action::Submit, &does)
+    }
 }
 
 /// What the trial has changed, and how it ends.
@@ -175,7 +178,7 @@ fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mu
     let room = columns.saturating_sub(mark + stop.width() + 3);
     let mut left = StyledLine::of("● ", theme.activity_mark);
     if room > 0 {
-        left.push(ellipsis(&what, room), theme.activity);
+        left.push(ellipsis(&visible_line(&what), room), theme.activity);
         let used = left.width() - mark;
         let left_over = room.saturating_sub(used + 3);
         let extra = extra.filter(|_| right.width() == 0);
@@ -237,11 +240,12 @@ fn describe(app: &App, phase: &Phase) -> (String, Option<String>) {
             attempt,
             max_attempts,
             at,
-            reason,
+            // The notice above says it.
+            reason: _,
         } => {
             let left = ((at - app.now).max(0) + 999) / 1000;
             let what = format!("retry {attempt}/{max_attempts} in {}", duration(left));
-            (what, Some(reason.clone()))
+            (what, None)
         }
         Phase::Compacting => (for_seconds("summarising the conversation"), None),
         Phase::Trial(step) => {

@@ -113,6 +113,7 @@ fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
     let hidden = layout.total_rows.saturating_sub(layout.rows.len());
     let note = match hidden {
         0 => StyledLine::new(),
+        1 => StyledLine::of(" 1 more line ", theme.dim),
         more => StyledLine::of(format!(" {more} more lines "), theme.dim),
     };
     let note = if hidden == 0 {

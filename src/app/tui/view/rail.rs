@@ -77,6 +77,9 @@ fn plan(app: &App, columns: usize, room: usize) -> Vec<Sides> {
     }
     let progress = StyledLine::of(list.progress(), app.theme.dim);
     let mut rows = vec![heading(app, "todo", progress)];
+    if list.is_done() && !app.opens_todo(app.size) {
+        return rows;
+    }
     let room = if app.opens_todo(app.size) {
         room.saturating_sub(2).max(1)
     } else {

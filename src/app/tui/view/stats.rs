@@ -75,7 +75,7 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
     if let Some(slowest) = first.last() {
         let slowest = match first.len() {
             1 => String::new(),
-            _ => format!("  in the middle, {} at most", measured(*slowest)),
+            _ => format!("  median, {} at most", measured(*slowest)),
         };
         row("first token", measured(first[first.len() / 2]), slowest);
     }

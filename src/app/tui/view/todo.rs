@@ -66,10 +66,12 @@ fn aside(app: &App, area: Rect) -> StyledLine {
     let theme = &app.theme;
     let mut line = StyledLine::new();
     // Where what is done has a row, that says it.
-    if usize::from(area.height) == list.items.len() || area.height == 1 && !list.is_done() {
+    let is_whole = usize::from(area.height) == list.items.len();
+    if !list.is_done() && (is_whole || area.height == 1) {
         line.push(list.progress(), theme.dim);
     }
-    if area.width >= KEY_FROM && list.items.len() > 1 && !list.is_done() {
+    let has_room = area.height > 1 || !app.opens_todo(app.size);
+    if area.width >= KEY_FROM && has_room && list.items.len() > 1 && !list.is_done() {
         let does = if area.height == 1 { " opens" } else { " folds" };
         line.push("  ", theme.dim);
         line.push(app.key(Action::ToggleTodo), theme.key_hint);

@@ -36,7 +36,8 @@ pub(super) fn recent(app: &mut App, recent: Option<Recent>) {
 
 /// Goes on with the session used last, where that is offered.
 pub fn go_on_with_recent(app: &mut App) -> Vec<Effect> {
-    match app.start.recent.take() {
+    // Where it was told: on the first screen.
+    match app.start.recent.take_if(|_| app.transcript.is_empty()) {
         Some(recent) => open(app, Choice::Open(recent.session.path)),
         None => Vec::new(),
     }
