@@ -174,7 +174,16 @@ fn a_missing_key_says_what_to_set() {
     );
     let effects = tui.key("enter");
     assert!(effects.iter().any(set("openai/gpt-5.5")));
-    assert!(tui.frame().contains("has no key yet"), "{}", tui.frame());
+    let frame = tui.frame();
+    assert!(frame.contains("has no key yet. Set it with"), "{frame}");
+    let found = FoundModel {
+        model: Arc::new(model()),
+        thinking: None,
+        key: KeyState::Missing("Set it with: tiller auth add lab (or /login lab in tiller)".into()),
+    };
+    tui.send(Msg::Done(EffectResult::Model(Ok(found))));
+    let told = format!("No key for {} yet", model().provider);
+    assert!(tui.frame().contains(&told), "{}", tui.frame());
 }
 
 #[test]

@@ -265,9 +265,9 @@ impl RunContext {
                 refused: plan.loaded.refused.clone(),
                 recent: None,
                 asks_trust: self.scratch.is_none() && plan.loaded.trust.undecided().is_some(),
-                no_key: (self.scratch.is_none()
-                    && plan.models.missing_key(&self.model.provider).is_some())
-                .then(|| self.model.provider.clone()),
+                no_key: (plan.models.missing_key(&self.model.provider))
+                    .filter(|error| error.to_string().contains("/login"))
+                    .map(|_| self.model.provider.clone()),
                 notices,
             },
             notify: settings.notify,

@@ -139,6 +139,11 @@ fn choose(app: &mut App, found: &FoundModel) -> Vec<Effect> {
     }
     let id = model.full_id();
     let text = match &found.key {
+        // Else it is looked for in one place only, which the hint names.
+        KeyState::Missing(hint) if hint.contains("/login") => {
+            app.start.no_key = Some(model.provider.clone());
+            format!("{id} has no key yet: /login {} stores one", model.provider)
+        }
         KeyState::Missing(hint) => format!("{id} has no key yet. {hint}"),
         KeyState::Ready if app.is_running() => format!("{id}, from the next model call on"),
         KeyState::Ready => id,
