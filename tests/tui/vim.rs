@@ -33,9 +33,20 @@ fn editor(text: &str) -> Composer {
     editor
 }
 
-/// `␛` is Esc, `␍` a new line, `␈` Backspace, `®` Ctrl+R.
+/// `␛` is Esc, `␍` a new line, `␈` Backspace, `®` Ctrl+R; `↧`, `↥`, `⟳` and `→` are Ctrl+K, Ctrl+Y, Alt+Y and
+/// Ctrl+Right, in any mode.
 fn press(editor: &mut Composer, keys: &str) {
     for key in keys.chars() {
+        let others = [
+            ('↧', A::CutToEnd),
+            ('↥', A::Yank),
+            ('⟳', A::YankPop),
+            ('→', A::WordRight),
+        ];
+        if let Some((_, action)) = others.iter().find(|(other, _)| *other == key) {
+            editor.apply(*action);
+            continue;
+        }
         let key = match key {
             '␛' => VimKey::Escape,
             '®' => VimKey::Redo,
@@ -390,7 +401,7 @@ proptest! {
 }
 
 fn any_key() -> impl Strategy<Value = char> {
-    let keys = "hjklwbeWBE0^$fFtT;,gGxXdcypPDCYsSr~u®.iaIAoOvV\"'([{<)]}123␛␛␛␍␈ ab日\u{301}";
+    let keys = "hjklwbeWBE0^$fFtT;,gGxXdcypPDCYsSr~u®.iaIAoOvV\"'([{<)]}123␛␛␛␍␈ ab日\u{301}↧↥⟳→";
     prop::sample::select(keys.chars().collect::<Vec<_>>())
 }
 
