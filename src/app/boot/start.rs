@@ -186,7 +186,7 @@ async fn run_plan(
         match end {
             tui::ExitKind::Unusable(why) => return Err(StartError::usage(why)),
             tui::ExitKind::Reopen(session) => {
-                again = Some(vec!["--session".into(), session.into()])
+                again = Some(vec!["--session".into(), session.into()]);
             }
             tui::ExitKind::Anew(model) => {
                 args.model = model.or(args.model);
