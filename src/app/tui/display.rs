@@ -136,9 +136,10 @@ impl Display {
         self.inline.is_some()
     }
 
-    /// When a frame is due though nothing changed.
+    /// When a frame is due though nothing changed: nothing waits to be printed while the whole screen is
+    /// taken.
     pub fn next_wake(&self) -> Option<Instant> {
-        let inline = self.inline.as_ref()?;
+        let inline = self.inline.as_ref().filter(|it| !it.is_alternate)?;
         [inline.held, inline.colors].into_iter().flatten().min()
     }
 
@@ -287,5 +288,31 @@ fn reflow(var: impl Fn(&str) -> Option<String>) -> Reflow {
         Reflow::Cuts
     } else {
         Reflow::Wraps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is due and never drawn would be due again at once, for ever.
+    #[test]
+    fn nothing_is_due_while_the_whole_screen_is_taken() {
+        let now = Instant::now();
+        for (is_alternate, expected) in [(false, Some(now)), (true, None)] {
+            let inline = Inline {
+                region: InlineBuffer::new(Reflow::Wraps),
+                printed: None,
+                is_alternate,
+                held: None,
+                colors: Some(now),
+                sized: None,
+            };
+            let display = Display {
+                full: ScreenBuffer::new(Size::new(80, 24)),
+                inline: Some(inline),
+            };
+            assert_eq!(display.next_wake(), expected);
+        }
     }
 }

@@ -180,7 +180,10 @@ impl Tui {
         let frame = (self.dirty && !self.away && !behind).then_some(self.next_frame);
         let wake = self.app.next_wake();
         let wake = wake.map(|at| Instant::now() + self.clock.until(at));
-        let wake = wake.into_iter().chain(self.display.next_wake()).min();
+        // What is due already would be due again and again where no frame can be drawn, and nothing else
+        // would get its turn.
+        let print = self.display.next_wake().filter(|_| !self.dirty);
+        let wake = wake.into_iter().chain(print).min();
         let refine = self.unmeasured && !self.dirty;
         let mut events = Vec::new();
         tokio::select! {
