@@ -208,6 +208,9 @@ fn nothing_old_stays_beside_an_emoji() {
         "warn that stays",
         "warn ⚠\u{fe0f} ok",
         "warn ⚠\u{fe0f} on",
+        "warn that stays",
+        // Two columns for us, one for the emulator.
+        "warn ｶﾞ ok",
         "👍🏽 x",
         "plain",
     ] {

@@ -76,7 +76,7 @@ pub fn write_row(
         differs |= *cell != shown[x];
         if !differs {
             // Stands there already.
-        } else if is_uncertain(cell.symbol()) {
+        } else if is_uncertain(cell) {
             out.write(place, run.drain(..));
             // Nothing old may show beside it where the terminal takes it for narrower than we do.
             let mut blank = cell.clone();
@@ -184,17 +184,24 @@ fn write_run(run: &[(u16, &Cell)], out: &mut Vec<u8>) {
 }
 
 fn is_special(cell: &Cell) -> bool {
-    columns(cell) > 1 || is_uncertain(cell.symbol())
+    columns(cell) > 1 || is_uncertain(cell)
 }
 
 /// Whether terminals disagree about the width of a character: emoji that a selector, a joiner or a
-/// modifier makes, and flags.
-fn is_uncertain(symbol: &str) -> bool {
+/// modifier makes, and flags; and what is wide without being a letter of East Asia, for that depends on
+/// the edition of Unicode.
+fn is_uncertain(cell: &Cell) -> bool {
+    let symbol = cell.symbol();
     let mark = |c| {
         matches!(c, '\u{200d}' | '\u{20e3}' | '\u{fe0e}' | '\u{fe0f}'
             | '\u{1f1e6}'..='\u{1f1ff}' | '\u{1f3fb}'..='\u{1f3ff}')
     };
-    symbol.len() > 3 && symbol.contains(mark)
+    let letter = |c| {
+        matches!(c, '\u{2e80}'..='\u{4dbf}' | '\u{4e00}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}'
+            | '\u{f900}'..='\u{faff}' | '\u{fe30}'..='\u{ff60}' | '\u{20000}'..='\u{3fffd}')
+    };
+    let is_marked = symbol.len() > 3 && symbol.contains(mark);
+    is_marked || (columns(cell) > 1 && !symbol.starts_with(letter))
 }
 
 /// Columns a cell takes, at least one.
