@@ -16,6 +16,7 @@ use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::{EffectResult, Msg, ShellEnd};
 use tiller::app::tui::options::ExitKind;
 use tiller::app::tui::overlay::{Overlay, TextSearch};
+use tiller::app::tui::screen_mode::ScreenMode;
 use tiller::app::tui::session_effect::{SessionEffect, SessionResult};
 use tiller::llm::{Content, Message};
 
@@ -174,7 +175,9 @@ fn nothing_of_the_session_before_stays_on_the_screen() {
     tui.key("alt+i");
     assert!(!tui.frame().contains("No model was called yet"));
     tui.key("esc");
+    tui.app.screen = ScreenMode::Reading;
     tui.agent(opened("Write the docs", None));
+    assert_eq!(tui.app.screen, ScreenMode::Inline);
     // Neither its iterations, nor that Enter goes on with its last run.
     tui.key("alt+i");
     tui.send(Msg::Done(EffectResult::Iterations(Ok(Arc::default()))));

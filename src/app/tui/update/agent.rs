@@ -191,6 +191,7 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
 pub fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
     let transcript = Transcript::of_branch(Arc::clone(branch));
     app.transcript.replace(transcript);
+    app.screen = app.screen.closed();
     app.status.total = facts.usage.clone();
     app.status.context = facts.context_tokens;
     app.work.clone_from(&facts.work);
