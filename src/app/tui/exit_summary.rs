@@ -22,7 +22,7 @@ pub fn summary(app: &App) -> String {
     if total.output > 0 && !app.status.is_demo() {
         let tokens = format!(
             "{} in, {} out",
-            total.input + total.cache_read,
+            total.input + total.cache_read + total.cache_write,
             total.output
         );
         lines.push(format!("tokens   {tokens}"));
@@ -31,4 +31,34 @@ pub fn summary(app: &App) -> String {
         lines.push(format!("cost     {}", dollars(total.cost.total)));
     }
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use ratatui::layout::Size;
+
+    use super::*;
+    use crate::app::tui::app::Status;
+    use crate::app::tui::keymap::Keymap;
+    use crate::app::tui::theme::{ColorDepth, Theme};
+    use crate::llm::{Api, Model, ThinkingLevel, Usage};
+
+    /// What was written to a cache was sent as well.
+    #[test]
+    fn all_tokens_that_were_sent_count() {
+        let model = Model::new("p", "m", Api::AnthropicMessages, "");
+        let mut status = Status::new(Path::new("/w"), model, ThinkingLevel::Off);
+        status.total = Usage {
+            input: 1,
+            cache_read: 20,
+            cache_write: 300,
+            output: 5,
+            ..Usage::default()
+        };
+        let theme = Theme::load("dark", ColorDepth::None).unwrap();
+        let app = App::new(Size::new(80, 24), 0, Keymap::default(), theme, status);
+        assert_eq!(summary(&app), "tokens   321 in, 5 out");
+    }
 }
