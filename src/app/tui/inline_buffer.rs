@@ -133,7 +133,8 @@ impl InlineBuffer {
             self.go_to_top(width, out);
             self.blank(width, out);
         }
-        if printed.area.height + self.next.area.height > height.max(1) {
+        let rows = u32::from(printed.area.height) + u32::from(self.next.area.height);
+        if rows > u32::from(height.max(1)) {
             self.print_all(printed, links, out);
         }
         let cost = self.write(printed, links, out);

@@ -30,13 +30,12 @@ pub(super) struct ShellRunner {
     pub cwd: PathBuf,
     pub secrets: KnownSecrets,
     pub results: UnboundedSender<EffectResult>,
-    pub running: Option<(String, AbortHandle)>,
+    pub running: Option<AbortHandle>,
 }
 
 impl ShellRunner {
     /// Runs a command without a sandbox: it is the user's own.
     pub(super) fn run(&mut self, id: String, command: String) {
-        let name = id.clone();
         let command = ShellCommand {
             id,
             spawn: Spawn {
@@ -49,12 +48,12 @@ impl ShellRunner {
             results: self.results.clone(),
         };
         let task = tokio::spawn(command.run(self.processes.clone()));
-        self.running = Some((name, task.abort_handle()));
+        self.running = Some(task.abort_handle());
     }
 
     /// Ends what runs.
     pub(super) fn stop(&mut self) {
-        if let Some((_, task)) = self.running.take() {
+        if let Some(task) = self.running.take() {
             task.abort();
         }
     }

@@ -11,7 +11,7 @@ use crate::app::tui::app::App;
 use crate::app::tui::text::width::ellipsis;
 
 /// Of ten rows of the screen, how many the conversation may take.
-const TENTHS: u16 = 6;
+const TENTHS: u32 = 6;
 /// Rows that it may take on any screen.
 const LEAST: u16 = 4;
 
@@ -32,9 +32,8 @@ impl LivePlan {
         let areas = &plan.areas;
         let most = areas.transcript.height;
         let others = app.size.height - most;
-        let rows = rows.min(usize::from(
-            most.min((app.size.height * TENTHS / 10).max(LEAST)),
-        )) as u16;
+        let share = (u32::from(app.size.height) * TENTHS / 10) as u16;
+        let rows = rows.min(usize::from(most.min(share.max(LEAST)))) as u16;
         let mut room = rows.max(least.saturating_sub(others));
         if app.transcript.is_empty() {
             room = room.max(welcome::height(app, app.size.width));
