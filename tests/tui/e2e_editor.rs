@@ -60,11 +60,17 @@ fn escape_ends_a_command_and_what_it_started() {
 
 #[test]
 fn what_is_sent_behind_a_mention_waits_for_its_file() {
-    let (server, sandbox) = job::stage_with(vec![Reply::text("I see.")]);
+    let (server, sandbox) = job::stage_with(vec![Reply::text("I see.").repeat()]);
     let screen = open(&sandbox, Wire::ALL[0]);
     screen.keys("look at @src/math.rs now<enter>and then this<enter>");
     screen.wait_for("I see.");
-    let sent = server.request(0).body.to_string();
+    // Both go with one request, or the second with the next.
+    let mut sent = String::new();
+    screen.wait_until("both are sent", |_| {
+        let requests = server.requests();
+        sent = requests.last().unwrap().body.to_string();
+        sent.contains("and then this")
+    });
     let places = ["look at @src/math.rs", "a - b", "and then this"].map(|part| sent.find(part));
     assert!(
         places.is_sorted() && !places.contains(&None),
