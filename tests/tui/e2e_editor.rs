@@ -65,12 +65,9 @@ fn what_is_sent_behind_a_mention_waits_for_its_file() {
     screen.keys("look at @src/math.rs now<enter>and then this<enter>");
     screen.wait_for("I see.");
     // Both go with one request, or the second with the next.
-    let mut sent = String::new();
-    screen.wait_until("both are sent", |_| {
-        let requests = server.requests();
-        sent = requests.last().unwrap().body.to_string();
-        sent.contains("and then this")
-    });
+    let last = || server.requests().last().unwrap().body.to_string();
+    screen.wait_until("both are sent", |_| last().contains("and then this"));
+    let sent = last();
     let places = ["look at @src/math.rs", "a - b", "and then this"].map(|part| sent.find(part));
     assert!(
         places.is_sorted() && !places.contains(&None),
