@@ -145,8 +145,8 @@ fn waiting(app: &App, columns: usize) -> Vec<Sides> {
     let mut rows = vec![heading(app, "waiting", key)];
     for queued in app.queue.iter().take(WAITING) {
         let (mark, style) = match queued.kind {
-            QueueKind::Steering => ("↳ steer ", theme.queue_steer),
-            QueueKind::FollowUp => ("▸ then  ", theme.queue_follow_up),
+            QueueKind::Steering => ("↳ ", theme.queue_steer),
+            QueueKind::FollowUp => ("▸ then ", theme.queue_follow_up),
         };
         let text = typed_text(&queued.content);
         let line = text.lines().find(|line| !line.trim().is_empty());
