@@ -123,7 +123,7 @@ fn a_message_starts_a_run_steers_it_and_waits_for_its_end() {
     );
     screen.wait_for("❯ Begin from afar");
     screen.wait_for("from another program");
-    screen.wait_for("until [ -e go ]");
+    screen.wait_for("● bash  until [ -e go ]");
     let ran = sandbox.run_with(&["steer", &id[..13], "-"], Some("Use the\nother way\n"));
     assert!(said(&ran).ends_with("before its next tool or model call."));
     let ran = sandbox.run(&["steer", "--follow-up", &id[20..], "Then the changelog"]);
@@ -230,7 +230,7 @@ fn many_writers_lose_nothing() {
     let socket = socket(&sandbox);
     let text = |writer: usize, number: usize| format!("writer {writer} message {number}");
     screen.keys("Go<enter>");
-    screen.wait_for("until [ -e go ]");
+    screen.wait_for("● bash  until [ -e go ]");
     std::thread::scope(|scope| {
         for writer in 0..WRITERS {
             let socket = &socket;

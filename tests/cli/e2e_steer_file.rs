@@ -49,7 +49,7 @@ fn the_file_is_a_message() {
     let (server, sandbox) = job::stage_with(gated());
     let screen = screen(&sandbox);
     screen.keys("Go<enter>");
-    screen.wait_for("until [ -e go ]");
+    screen.wait_for("● bash  until [ -e go ]");
     sandbox.write(".tiller/steer", "first\nmessage\n");
     screen.signal(Signal::SIGUSR1);
     screen.wait_for("↳ steer  first  +1 line  from another program");

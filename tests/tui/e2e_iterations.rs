@@ -18,7 +18,7 @@ fn iterations_are_listed_while_it_runs_and_after_a_resume() {
     ]);
     let screen = open(&sandbox, Wire::ALL[0]);
     screen.keys("Look and wait<enter>");
-    screen.wait_for("until [ -e go ]");
+    screen.wait_for("● bash  until [ -e go ]");
     screen.keys("<a-i>");
     screen.wait_until("both iterations", |view| {
         let has = |line: &String| line.contains("  ls ") && line.contains("❯ Look and wait");

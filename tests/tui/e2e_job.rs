@@ -80,7 +80,7 @@ fn steering_and_a_follow_up() {
         ]);
         let screen = open(&sandbox, wire);
         screen.keys("go<enter>");
-        screen.wait_for("until [ -e go ]");
+        screen.wait_for("● bash  until [ -e go ]");
         screen.keys("use the other way<enter>");
         screen.keys("then the changelog<a-enter>");
         // D7: both are visible, by kind, while they wait.

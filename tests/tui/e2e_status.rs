@@ -52,7 +52,7 @@ fn gated() -> Vec<Reply> {
 fn begin(sandbox: &Sandbox, screen: &Screen, prompt: &str) {
     screen.keys(prompt);
     screen.keys("<enter>");
-    screen.wait_for("until [ -e go ]");
+    screen.wait_for("● bash  until [ -e go ]");
     assert_eq!(
         wait_state(sandbox, "processing")["model"],
         Wire::ALL[0].model()
@@ -150,7 +150,7 @@ fn an_unstored_session_is_not_seen() {
         .start();
     screen.wait_for("─ runs everything");
     screen.keys("go<enter>");
-    screen.wait_for("until [ -e go ]");
+    screen.wait_for("● bash  until [ -e go ]");
     assert_eq!(status(&sandbox), Vec::<Value>::new());
     sandbox.write("go", "");
     screen.wait_for("Done.");
