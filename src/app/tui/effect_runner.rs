@@ -136,6 +136,7 @@ impl EffectRunner {
             Effect::SteerNow
                 | Effect::TakeBack
                 | Effect::Abort
+                | Effect::Compact(_)
                 | Effect::GoOn
                 | Effect::Session(_)
                 | Effect::Trial(TrialEffect::Keep | TrialEffect::Discard)

@@ -14,6 +14,7 @@ use super::width::width;
 use super::wrap::{Break, Prefix, wrap};
 use crate::agent::diff::{self, DiffOp, DiffTag};
 use crate::app::sanitize::visible_line;
+use crate::app::tui::theme::Theme;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
@@ -22,6 +23,28 @@ pub enum Sign {
     Context,
     /// Lines are left out here.
     Skipped,
+}
+
+impl Sign {
+    /// The sign as it is written, and the styles of its line: number, text, words that differ.
+    pub(super) fn looks(self, theme: &Theme) -> (&'static str, Style, Style, Style) {
+        match self {
+            Self::Added => (
+                "+",
+                theme.diff_added_number,
+                theme.diff_added,
+                theme.diff_added_word,
+            ),
+            Self::Removed => (
+                "−",
+                theme.diff_removed_number,
+                theme.diff_removed,
+                theme.diff_removed_word,
+            ),
+            Self::Context => (" ", theme.line_number, Style::new(), Style::new()),
+            Self::Skipped => (" ", theme.faint, Style::new(), Style::new()),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -233,22 +256,7 @@ pub fn write(
         .unwrap_or(0);
     for (index, line) in lines.iter().enumerate() {
         let theme = context.theme;
-        let (sign, gutter, base, word) = match line.sign {
-            Sign::Added => (
-                "+",
-                theme.diff_added_number,
-                theme.diff_added,
-                theme.diff_added_word,
-            ),
-            Sign::Removed => (
-                "−",
-                theme.diff_removed_number,
-                theme.diff_removed,
-                theme.diff_removed_word,
-            ),
-            Sign::Context => (" ", theme.line_number, Style::new(), Style::new()),
-            Sign::Skipped => (" ", theme.faint, Style::new(), Style::new()),
-        };
+        let (sign, gutter, base, word) = line.sign.looks(theme);
         let context = &RenderContext {
             rail: context.rail.map(|rail| match line.sign {
                 Sign::Added | Sign::Removed => Style { bg: None, ..gutter },

@@ -104,22 +104,7 @@ impl Writer<'_> {
     /// The rows of one half, as wide as it is.
     fn half(&self, at: usize, number: &str) -> Vec<Row> {
         let (line, theme) = (&self.lines[at], self.context.theme);
-        let (sign, gutter, base, word) = match line.sign {
-            Sign::Added => (
-                "+",
-                theme.diff_added_number,
-                theme.diff_added,
-                theme.diff_added_word,
-            ),
-            Sign::Removed => (
-                "−",
-                theme.diff_removed_number,
-                theme.diff_removed,
-                theme.diff_removed_word,
-            ),
-            Sign::Context => (" ", theme.line_number, Style::new(), Style::new()),
-            Sign::Skipped => (" ", theme.faint, Style::new(), Style::new()),
-        };
+        let (sign, gutter, base, word) = line.sign.looks(theme);
         let number = if line.sign == Sign::Skipped {
             "⋯"
         } else {
