@@ -1,9 +1,11 @@
-//! Finding files by a few letters among 1,000,000 paths: what a key costs while a file is mentioned.
+//! What a key costs while something is looked for: a file among 1,000,000 paths, an earlier prompt among
+//! 16 MB of them.
 
 use std::sync::LazyLock;
 
 use divan::{Bencher, black_box};
 use tiller::app::files::FileIndex;
+use tiller::app::tui::composer::{History, Narrowing};
 
 fn main() {
     divan::main();
@@ -30,4 +32,35 @@ fn paths(count: usize) -> Vec<String> {
 fn search(bencher: Bencher<'_, '_>, typed: &str) {
     LazyLock::force(&INDEX);
     bencher.bench(|| INDEX.search(black_box(typed), 60));
+}
+
+static HISTORY: LazyLock<History> = LazyLock::new(|| History::new(prompts(10_000)));
+
+/// Prompts of 1.6 kB on average, most of which are short.
+fn prompts(count: usize) -> Vec<String> {
+    let paths = paths(count);
+    let prompt = |n: usize| {
+        let lines = if n.is_multiple_of(10) { 350 } else { 2 };
+        let words = paths[n..].iter().chain(&paths).take(lines);
+        words.fold(format!("Look at {n}:"), |text, path| text + "\n" + path)
+    };
+    (0..count).map(prompt).collect()
+}
+
+/// The last letter of what is typed, when those before it were looked for already.
+#[divan::bench(args = ["e", "zq", "co", "core", "look at", "session_4711", "snwk9", "tests parser", "zzzz", "lkat"])]
+fn prompt(bencher: Bencher<'_, '_>, typed: &str) {
+    let mut known = Narrowing::default();
+    let ends = typed.char_indices().map(|(at, _)| at);
+    ends.for_each(|end| drop(HISTORY.search(&typed[..end], &mut known)));
+    bencher
+        .with_inputs(|| known.clone())
+        .bench_refs(|known| HISTORY.search(black_box(typed), known));
+}
+
+#[divan::bench]
+fn read_prompts(bencher: Bencher<'_, '_>) {
+    bencher
+        .with_inputs(|| prompts(10_000))
+        .bench_values(History::new);
 }

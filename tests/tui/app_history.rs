@@ -1,6 +1,7 @@
 //! The search through earlier prompts.
 
 use insta::assert_snapshot;
+use tiller::app::tui::composer::History;
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::msg::{EffectResult, Msg};
 
@@ -10,7 +11,7 @@ use super::app_kit::TestTui;
 fn test_tui(prompts: &[&str]) -> TestTui {
     let mut tui = TestTui::new(80, 24);
     let prompts = prompts.iter().map(|prompt| (*prompt).to_owned()).collect();
-    tui.send(Msg::Done(EffectResult::History(prompts)));
+    tui.send(Msg::Done(EffectResult::History(History::new(prompts))));
     tui
 }
 

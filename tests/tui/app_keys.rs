@@ -7,7 +7,7 @@ use tiller::agent::{
     AgentEvent, BudgetLimit, BudgetReached, Phase, QueueKind, RunOutcome, RunState, Snapshot,
 };
 use tiller::app::tui::app::Start;
-use tiller::app::tui::composer::SavedDraft;
+use tiller::app::tui::composer::{Narrowing, SavedDraft};
 use tiller::app::tui::effect::{Effect, TerminalEffect, TreeEffect};
 use tiller::app::tui::input::{InputEvent, TerminalReport};
 use tiller::app::tui::msg::{EffectResult, Msg};
@@ -199,7 +199,11 @@ fn ctrl_c_stops_then_clears_then_leaves() {
     assert_eq!(tui.key("ctrl+c"), []);
     assert_eq!(tui.text(), "", "cleared");
     assert_eq!(
-        tui.app.composer.history().search("draft").len(),
+        tui.app
+            .composer
+            .history()
+            .search("draft", &mut Narrowing::default())
+            .len(),
         1,
         "but kept"
     );
@@ -560,7 +564,7 @@ fn a_huge_paste_into_a_search_is_cut() {
         tui.send(Msg::Input(InputEvent::Paste("日本 ".repeat(400_000))));
         tui.frame();
         let picker = match tui.app.overlays.last() {
-            Some(Overlay::HistorySearch(picker)) => picker,
+            Some(Overlay::HistorySearch(list)) => &list.picker,
             Some(Overlay::Models(models)) => &models.picker,
             other => panic!("{key}: {other:?}"),
         };

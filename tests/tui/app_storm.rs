@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use ratatui::layout::Size;
 use tiller::agent::tool::{CommandDetails, Details};
 use tiller::agent::{AgentEvent, NoticeLevel, Phase, QueueKind, RunOutcome, RunState, ToolStatus};
+use tiller::app::tui::composer::Narrowing;
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::input::{
     InputEvent, KeyCode, KeyModifiers, KeyPress, MouseButton, MouseEvent, MouseEventKind,
@@ -313,7 +314,7 @@ proptest! {
         }
         kept.push_str(&tui.text());
         let history = tui.app.composer.history();
-        kept.extend(history.search("").into_iter().filter_map(|age| history.get(age)));
+        kept.extend(history.search("", &mut Narrowing::default()).into_iter().filter_map(|age| history.get(age)));
         for word in typed {
             prop_assert!(kept.contains(&word), "{word} is lost");
         }

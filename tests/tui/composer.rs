@@ -1,7 +1,7 @@
 //! The composer as a user meets it: keys in, rows and caret out.
 
 use tiller::app::action::Action as A;
-use tiller::app::tui::composer::{Composer, History, SpanKind};
+use tiller::app::tui::composer::{Composer, History, Narrowing, SpanKind};
 use unicode_width::UnicodeWidthStr;
 
 /// A composer of 20 columns and 4 rows.
@@ -254,9 +254,11 @@ fn a_cleared_draft_is_kept_in_the_history_and_in_undo() {
 #[test]
 fn browsing_keeps_the_draft_and_what_was_changed_on_the_way() {
     let mut composer = empty();
-    composer
-        .history_mut()
-        .merge(vec!["oldest".into(), "two\nlines".into(), "newest".into()]);
+    composer.history_mut().merge(History::new(vec![
+        "oldest".into(),
+        "two\nlines".into(),
+        "newest".into(),
+    ]));
     composer.paste(&"draft\n".repeat(20));
     let draft = composer.text();
     let walk = |composer: &mut Composer, command: A| {
@@ -284,7 +286,7 @@ fn browsing_keeps_the_draft_and_what_was_changed_on_the_way() {
     assert_eq!(composer.take(), "two\nlines?");
     let history = composer.history();
     let all = history
-        .search("")
+        .search("", &mut Narrowing::default())
         .into_iter()
         .filter_map(|age| history.get(age));
     let all: Vec<_> = all.collect();
@@ -297,7 +299,9 @@ fn the_history_may_come_late() {
     let mut composer = typed("mine");
     composer.take();
     composer.apply(A::Up);
-    composer.history_mut().merge(vec!["from the file".into()]);
+    composer
+        .history_mut()
+        .merge(History::new(vec!["from the file".into()]));
     composer.apply(A::Up);
     assert_eq!(picture(&composer), "from the file│");
 }
@@ -375,7 +379,7 @@ fn history(entries: &[&str]) -> History {
 }
 
 fn found<'a>(history: &'a History, query: &str) -> Vec<&'a str> {
-    let ages = history.search(query);
+    let ages = history.search(query, &mut Narrowing::default());
     ages.into_iter()
         .filter_map(|age| history.get(age))
         .collect()
@@ -400,7 +404,9 @@ fn each_text_is_remembered_once_where_it_was_used_last() {
 #[test]
 fn what_the_file_held_is_older_than_what_was_typed() {
     let mut history = history(&["new", "both"]);
-    history.merge(vec!["x".into(), "both".into(), "y".into(), "x".into()]);
+    history.merge(History::new(
+        ["x", "both", "y", "x"].map(String::from).into(),
+    ));
     assert_eq!(all(&history), ["both", "new", "x", "y"]);
     assert_eq!(history.take_unsaved(), ["new", "both"]);
 }
@@ -408,7 +414,9 @@ fn what_the_file_held_is_older_than_what_was_typed() {
 #[test]
 fn the_newest_prompts_are_kept() {
     let mut history = History::default();
-    history.merge((0..10_000 + 5).map(|i| i.to_string()).collect());
+    history.merge(History::new(
+        (0..10_000 + 5).map(|i| i.to_string()).collect(),
+    ));
     assert_eq!(all(&history).len(), 10_000);
     assert_eq!(history.get(10_000), Some("5"));
     history.push("new");
@@ -425,6 +433,33 @@ fn search_wants_every_word_in_any_case() {
     assert_eq!(found("the"), ["other", "Fix the login"]);
     assert_eq!(found("ärger"), ["ÄRGER"]);
     assert_eq!(found("nothing"), [""; 0]);
+}
+
+/// What is found letter by letter, on from what was found before, is what is found at once.
+#[test]
+fn typing_on_finds_what_a_new_search_finds() {
+    let prompts = [
+        "Fix the login",
+        "fix LOGIN again",
+        "list files, login",
+        "ΣΑΣ σα",
+        "lo",
+        "Grün",
+    ];
+    let mut history = history(&prompts);
+    let mut narrowing = Narrowing::default();
+    for query in [
+        "l", "lo", "log", "log f", "log fi", "lo", "lfil", "σας", "σασ", "grun", "g", "", "l",
+    ] {
+        let on = history.search(query, &mut narrowing);
+        assert_eq!(
+            on,
+            history.search(query, &mut Narrowing::default()),
+            "{query}"
+        );
+    }
+    history.push("login once more");
+    assert_eq!(history.search("login", &mut narrowing)[0], 1);
 }
 
 #[test]

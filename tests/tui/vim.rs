@@ -391,11 +391,11 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100_000) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    #[ignore = "takes minutes"]
-    fn any_keys_on_any_text_100_000_times(text in text(wild()), keys in prop::collection::vec(any_key(), 1..60)) {
+    #[ignore = "as many cases as PROPTEST_CASES says: 10,000 take a minute"]
+    fn any_keys_on_any_text_any_number_of_times(text in text(wild()), keys in prop::collection::vec(any_key(), 1..60)) {
         holds(&text, &keys)?;
     }
 }

@@ -10,7 +10,7 @@ use futures_util::FutureExt as _;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
-use super::composer::{HistoryFile, SavedDraft};
+use super::composer::{History, HistoryFile, SavedDraft};
 use super::effect::{Direction, Effect, TreeEffect, TrialEffect, UndoEffect};
 use super::external_editor;
 use super::file_finder::FileFinder;
@@ -352,7 +352,7 @@ impl EffectRunner {
     fn load_history(&self) {
         if let Some(file) = self.history.clone() {
             self.block(move || match file.load() {
-                Ok(prompts) => EffectResult::History(prompts),
+                Ok(prompts) => EffectResult::History(History::new(prompts)),
                 Err(error) => {
                     EffectResult::Failed(format!("The prompt history cannot be read: {error}"))
                 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ratatui::layout::Size;
 
-use super::composer::SavedDraft;
+use super::composer::{History, SavedDraft};
 use super::effect::Direction;
 use super::input::InputEvent;
 use super::open_target::OpenTarget;
@@ -109,7 +109,7 @@ pub enum EffectResult {
     /// Something to know at the start.
     Note(String),
     /// Prompts of earlier runs, oldest first.
-    History(Vec<String>),
+    History(History),
     /// Another session was forked before this prompt.
     Forked(String),
     /// Two branches side by side, or why they cannot be compared.

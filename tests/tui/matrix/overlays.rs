@@ -9,6 +9,7 @@ use tiller::agent::undo::{Direction, FilePreview, Kept, Preview, RewindPoint};
 use tiller::app::branches::{Outline, compare};
 use tiller::app::sessions::{Refusal, SessionFacts, SessionScope};
 use tiller::app::tui::app::SessionInfo;
+use tiller::app::tui::composer::History;
 use tiller::app::tui::msg::{EffectResult, FoundFiles, Msg};
 use tiller::app::tui::session_effect::SessionResult;
 use tiller::llm::{AssistantMessage, Content, Message};
@@ -69,7 +70,10 @@ pub const SCENES: &[Scene] = &[
     ("themes", |tui| command(tui, "/theme")),
     ("history", |tui| {
         let prompts = ["Fix the login", "Write the docs\nin two lines", "日本語"];
-        done(tui, EffectResult::History(prompts.map(String::from).into()));
+        done(
+            tui,
+            EffectResult::History(History::new(prompts.map(String::from).into())),
+        );
         tui.key("ctrl+r");
     }),
     ("search", |tui| {

@@ -1,6 +1,9 @@
 //! Earlier prompts, as data. Their file is [`super::HistoryFile`].
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
+
+use memchr::memmem::Finder;
 
 use crate::app::fuzzy::Query;
 
@@ -15,37 +18,80 @@ pub(super) const MAX_ENTRIES: usize = 10_000;
 #[derive(Clone, Debug, Default)]
 pub struct History {
     /// Oldest first.
-    entries: Vec<String>,
+    entries: Vec<Prompt>,
     unsaved: Vec<String>,
+    /// Grows with every change of the entries.
+    revision: u64,
+}
+
+/// A prompt, ready to be searched.
+#[derive(Clone, Debug)]
+struct Prompt {
+    text: String,
+    /// In lower case, where that is something else.
+    lower: Option<String>,
+}
+
+/// The prompts that an earlier search found to fit, in any way: only these can fit what is typed on from
+/// there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Narrowing {
+    query: String,
+    revision: u64,
+    ages: Vec<usize>,
+}
+
+impl Prompt {
+    fn new(text: String) -> Self {
+        let lower = Some(text.to_lowercase()).filter(|lower| *lower != text);
+        Self { text, lower }
+    }
+
+    fn lower(&self) -> &str {
+        self.lower.as_deref().unwrap_or(&self.text)
+    }
 }
 
 impl History {
+    /// What a history file held, oldest first. It takes as long as the file is large.
+    pub fn new(texts: Vec<String>) -> Self {
+        let mut seen = HashSet::new();
+        let is_new: Vec<bool> = texts.iter().rev().map(|text| seen.insert(text)).collect();
+        let newest_first = texts.into_iter().rev().zip(is_new);
+        let mut entries: Vec<Prompt> = newest_first
+            .filter_map(|(text, is_new)| is_new.then(|| Prompt::new(text)))
+            .take(MAX_ENTRIES)
+            .collect();
+        entries.reverse();
+        Self {
+            entries,
+            ..Self::default()
+        }
+    }
+
     /// Remembers a prompt as the newest. Blank text is not remembered.
     pub fn push(&mut self, text: &str) {
-        if text.trim().is_empty() || self.entries.last().is_some_and(|last| last == text) {
+        if text.trim().is_empty() || self.entries.last().is_some_and(|last| last.text == text) {
             return;
         }
-        self.entries.retain(|entry| entry != text);
+        self.entries.retain(|entry| entry.text != text);
         if self.entries.len() >= MAX_ENTRIES {
             self.entries.remove(0);
         }
-        self.entries.push(text.to_owned());
+        self.entries.push(Prompt::new(text.to_owned()));
         self.unsaved.push(text.to_owned());
+        self.revision += 1;
     }
 
-    /// Adds what a history file held, oldest first, before everything remembered so far.
-    pub fn merge(&mut self, older: Vec<String>) {
-        let known = std::mem::take(&mut self.entries);
-        let mut seen = HashSet::new();
-        let mut newest_first: Vec<String> = known
-            .into_iter()
-            .rev()
-            .chain(older.into_iter().rev())
-            .filter(|entry| seen.insert(entry.clone()))
-            .take(MAX_ENTRIES)
-            .collect();
-        newest_first.reverse();
-        self.entries = newest_first;
+    /// Adds what a history file held before everything remembered so far.
+    pub fn merge(&mut self, older: Self) {
+        let known = std::mem::replace(&mut self.entries, older.entries);
+        self.entries
+            .retain(|entry| known.iter().all(|known| known.text != entry.text));
+        self.entries.extend(known);
+        let surplus = self.entries.len().saturating_sub(MAX_ENTRIES);
+        self.entries.drain(..surplus);
+        self.revision += 1;
     }
 
     /// What was pushed since the last call, oldest first: to be appended to the file.
@@ -55,20 +101,35 @@ impl History {
 
     /// The prompts that fit `query`, in any case, by their age: first those that hold every word, newest
     /// first, then those that begin with its letters in this order, best first.
-    pub fn search(&self, query: &str) -> Vec<usize> {
-        let mut query = Query::new(&query.to_lowercase());
-        let enough = query.letters() as u32 * MIN_SCORE;
+    pub fn search(&self, query: &str, narrowing: &mut Narrowing) -> Vec<usize> {
+        let query = query.to_lowercase();
+        let goes_on = narrowing.revision == self.revision && query.starts_with(&narrowing.query);
+        let candidates = match std::mem::take(&mut narrowing.ages) {
+            ages if goes_on && !narrowing.query.is_empty() => ages,
+            _ => (1..=self.entries.len()).collect(),
+        };
+        let mut letters = Query::new(&query);
+        let enough = letters.letters() as u32 * MIN_SCORE;
+        let words: Vec<_> = query.split_whitespace().map(Finder::new).collect();
         let (mut found, mut scattered) = (Vec::new(), Vec::new());
-        for age in 1..=self.entries.len() {
-            let entry = self.get(age).unwrap_or_default().to_lowercase();
-            if query.words().iter().all(|word| entry.contains(word)) {
-                found.push(age);
+        for age in candidates {
+            let Some(entry) = self.entry(age).map(Prompt::lower) else {
                 continue;
+            };
+            let holds = |word: &Finder<'_>| word.find(entry.as_bytes()).is_some();
+            if words.iter().all(holds) {
+                found.push(age);
+            } else {
+                let start = &entry[..entry.floor_char_boundary(MAX_SCATTERED)];
+                let Some(fit) = letters.fit(age, start) else {
+                    continue;
+                };
+                scattered.extend((fit.score >= enough).then_some((Reverse(fit.score), age)));
             }
-            let start = &entry[..entry.floor_char_boundary(MAX_SCATTERED)];
-            let fit = query.fit(age, start).filter(|fit| fit.score >= enough);
-            scattered.extend(fit.map(|fit| (std::cmp::Reverse(fit.score), age)));
+            narrowing.ages.push(age);
         }
+        narrowing.query = query;
+        narrowing.revision = self.revision;
         scattered.sort_unstable();
         found.extend(scattered.into_iter().map(|(_, age)| age));
         found
@@ -80,7 +141,10 @@ impl History {
 
     /// A prompt by its age: 1 is the newest.
     pub fn get(&self, age: usize) -> Option<&str> {
-        let index = self.entries.len().checked_sub(age)?;
-        self.entries.get(index).map(String::as_str)
+        self.entry(age).map(|entry| entry.text.as_str())
+    }
+
+    fn entry(&self, age: usize) -> Option<&Prompt> {
+        self.entries.get(self.entries.len().checked_sub(age)?)
     }
 }

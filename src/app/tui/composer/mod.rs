@@ -23,7 +23,7 @@ mod draft_file;
 pub(crate) use draft_file::DraftFile;
 pub use draft_file::SavedDraft;
 pub use editor::Composer;
-pub use history::History;
+pub use history::{History, Narrowing};
 pub(crate) use history_file::HistoryFile;
 pub use layout::{ComposerLayout, Span, SpanKind};
 pub use vim::{VimKey, VimMode};

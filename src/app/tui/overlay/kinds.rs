@@ -2,6 +2,7 @@
 
 use super::copy::CopyPicker;
 use super::help::HelpPage;
+use super::history::HistoryPicker;
 use super::iterations::IterationPicker;
 use super::login::Login;
 use super::models::ModelPicker;
@@ -46,7 +47,7 @@ pub enum Overlay {
     /// The prompts to go back to.
     Rewind(Box<RewindPicker>),
     /// Earlier prompts.
-    HistorySearch(Picker),
+    HistorySearch(HistoryPicker),
     /// What is looked for in the conversation.
     Search(SearchBar),
     /// Text of the conversation is selected with the keys.
@@ -109,7 +110,7 @@ impl Overlay {
     /// The list to choose from, if it has one.
     pub fn picker(&mut self) -> Option<&mut Picker> {
         match self {
-            Self::HistorySearch(picker) => Some(picker),
+            Self::HistorySearch(list) => Some(&mut list.picker),
             Self::Copy(list) => Some(&mut list.picker),
             Self::Opening(opening) => Some(&mut opening.picker).filter(|_| !opening.waits),
             Self::Models(models) => Some(&mut models.picker),

@@ -14,11 +14,13 @@ mod tree;
 mod tree_rows;
 mod undo;
 mod copy;
+mod history;
 mod search;
 mod selecting;
 
 pub use copy::{CopyItem, CopyKind, CopyPicker};
 pub use help::{FIRST_KEYS, HelpLine, HelpPage, help_lines};
+pub use history::HistoryPicker;
 pub use iterations::{IterationPicker, OpenedIteration};
 pub use kinds::Overlay;
 pub use login::Login;

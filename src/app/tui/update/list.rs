@@ -2,9 +2,10 @@
 
 use crate::app::action::Action;
 use crate::app::tui::app::App;
+use crate::app::tui::composer::History;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{Overlay, Picker, SessionMode};
+use crate::app::tui::overlay::{HistoryPicker, Overlay, SessionMode};
 
 /// A key that means the same in all lists; Enter does `choose`.
 pub fn press(
@@ -29,13 +30,13 @@ pub fn press(
 
 /// Opens the search through earlier prompts.
 pub fn open_history(app: &mut App) {
-    let picker = Picker::default();
-    app.overlays.push(Overlay::HistorySearch(picker));
+    let list = HistoryPicker::default();
+    app.overlays.push(Overlay::HistorySearch(list));
     search(app);
 }
 
 /// The prompts of earlier runs were read.
-pub fn history_loaded(app: &mut App, older: Vec<String>) {
+pub fn history_loaded(app: &mut App, older: History) {
     app.message_mut().history_mut().merge(older);
     if let Some(Overlay::HistorySearch(_)) = app.overlays.last() {
         search(app);
@@ -61,10 +62,7 @@ pub fn paste(app: &mut App, text: &str) -> bool {
 /// Finds what matches the query of the topmost list.
 fn search(app: &mut App) {
     match app.overlays.last_mut() {
-        Some(Overlay::HistorySearch(picker)) => {
-            let found = app.composer.history().search(picker.query());
-            picker.set_matches(found, 0);
-        }
+        Some(Overlay::HistorySearch(list)) => list.search(app.composer.history()),
         Some(Overlay::Copy(list)) => list.search(),
         Some(Overlay::Models(models)) => models.search(&app.models),
         Some(Overlay::Themes(themes)) => themes.search(),

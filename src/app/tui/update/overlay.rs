@@ -120,8 +120,8 @@ pub fn context_read(app: &mut App, usage: Option<ContextUsage>) {
 /// Takes the selected entry of the topmost list.
 pub fn choose(app: &mut App) -> Vec<Effect> {
     match app.overlays.last() {
-        Some(Overlay::HistorySearch(picker)) => {
-            let age = picker.chosen();
+        Some(Overlay::HistorySearch(list)) => {
+            let age = list.picker.chosen();
             let prompt = age.and_then(|age| app.composer.history().get(age));
             if let Some(prompt) = prompt.map(str::to_owned) {
                 app.composer.set(&prompt);

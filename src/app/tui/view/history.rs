@@ -14,7 +14,6 @@ use crate::app::fuzzy::Query;
 use crate::app::humanize::plural;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::Picker;
-use crate::app::tui::text::width::width;
 
 /// Rows of the list at most.
 const MAX_ROWS: usize = 10;
@@ -24,7 +23,7 @@ const PREVIEW: usize = 5;
 const MIN_ROOM: u16 = 16;
 /// Bytes of a prompt that are looked at.
 const MAX_SHOWN: usize = 20_000;
-/// Matches that are looked at to see whether a preview is of use.
+/// Matches that are looked at, not measured, to see how much preview is of use.
 const LOOKED_AT: usize = 100;
 
 pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
@@ -34,14 +33,9 @@ pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> Popu
         let text = history.get(age).unwrap_or_default();
         &text[..text.floor_char_boundary(MAX_SHOWN)]
     };
-    let rows_of = |text: &str| -> usize {
-        let lines = text.lines().take(PREVIEW);
-        lines
-            .map(|line| width(line).div_ceil(columns.max(1)).max(1))
-            .sum()
-    };
     let ages = picker.matches().iter().take(LOOKED_AT);
-    let longest = ages.map(|age| rows_of(prompt(*age))).max().unwrap_or(0);
+    let longest = ages.map(|age| rows_of(prompt(*age), columns)).max();
+    let longest = longest.unwrap_or(0);
     // With its rule; as high as the longest needs, so that nothing moves from one to the next.
     let preview = match longest {
         2.. if room.height >= MIN_ROOM => longest.min(PREVIEW) + 1,
@@ -73,8 +67,8 @@ pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> Popu
         _ => "Nothing found",
     };
     let query = picker.query().to_lowercase();
+    let mut query = Query::new(&query);
     let drawn = draw_matches(app, picker, none, list, buffer, |age, style| {
-        let mut query = Query::new(&query);
         row(app, prompt(age), &mut query, columns, style)
     });
     if preview > 0 {
@@ -84,12 +78,22 @@ pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> Popu
             ..area
         };
         let text = picker.chosen().map(prompt).unwrap_or_default();
-        draw_preview(app, text, &mut Query::new(&query), below, buffer);
+        draw_preview(app, text, &mut query, below, buffer);
     }
     PopupDrawn {
         caret: Some((caret, area.y)),
         ..drawn
     }
+}
+
+/// How many rows a prompt takes at most, by its bytes; `PREVIEW` stands for more too.
+fn rows_of(prompt: &str, columns: usize) -> usize {
+    let columns = columns.max(1);
+    let start = &prompt[..prompt.floor_char_boundary(columns * PREVIEW)];
+    let rows = start
+        .lines()
+        .map(|line| line.len().div_ceil(columns).max(1));
+    rows.sum::<usize>().min(PREVIEW)
 }
 
 /// The line of a prompt in which the query stands, else its first; behind it how many there are.

@@ -57,7 +57,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
         Overlay::EndTrial(action, _) => draw_end_trial(app, *action, area, buffer),
         Overlay::Undo(question) => undo::draw(app, question, area, buffer),
         Overlay::Rewind(list) => undo::draw_rewind(app, list, area, buffer),
-        Overlay::HistorySearch(picker) => history::draw(app, picker, area, buffer),
+        Overlay::HistorySearch(list) => history::draw(app, &list.picker, area, buffer),
         Overlay::Search(bar) => search::draw(app, bar, area, buffer),
         Overlay::Selecting(mode) => selecting::draw(app, *mode, area, buffer),
         Overlay::Copy(list) => copy::draw(app, list, area, buffer),

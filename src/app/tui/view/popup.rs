@@ -86,7 +86,7 @@ pub fn draw_matches(
     none: &str,
     area: Rect,
     buffer: &mut Buffer,
-    line: impl Fn(usize, Style) -> StyledLine,
+    mut line: impl FnMut(usize, Style) -> StyledLine,
 ) -> PopupDrawn {
     let theme = &app.theme;
     let height = usize::from(area.height);
