@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use nix::sys::signal::Signal;
+use serde_json::json;
 
 use super::e2e_job::leave;
 use crate::support::job;
@@ -300,4 +301,47 @@ fn fits(screen: &str, columns: u16) -> bool {
         line.starts_with('╰') && line.ends_with('╯') && line.chars().count() == usize::from(columns)
     };
     screen.lines().any(is_edge)
+}
+
+/// More came while the user read than is kept in memory; then another conversation takes its place.
+#[test]
+fn a_long_run_while_reading_and_a_new_conversation() {
+    const TURNS: usize = 50;
+    let (first, marks) = paragraphs("p", 12);
+    let go = Reply::text(first).gate("go").and_call("ls", json!({}));
+    let mut replies = vec![go];
+    for turn in 0..TURNS {
+        // Pages end after so many entries.
+        let calls = 0..40;
+        let said = Reply::new().say(format!("turn-{turn}. goes on"));
+        let reply = calls.fold(said, |reply, call| {
+            let arguments = json!({"pattern": format!("{turn}-{call}"), "path": "README.md"});
+            reply.and_call("grep", arguments)
+        });
+        replies.push(reply);
+    }
+    replies.extend([Reply::text("All done."), Reply::text("Anew.")]);
+    let (server, sandbox) = job::stage_with(replies);
+    let screen = open(&sandbox, &["--config", "agent.max_iterations=1000"]);
+    screen.keys("go<enter>");
+    server.wait_gate("go");
+    screen.keys("<pgup>");
+    screen.wait_until("the page above", |view| {
+        view.is_alternate() && view.contains("Ctrl+C stops")
+    });
+    server.release("go");
+    screen.wait_gone("Ctrl+C stops");
+    screen.keys("/new<enter>");
+    screen.wait_for("a new conversation");
+    screen.keys("again<enter>");
+    screen.wait_for("Anew.");
+    screen.wait_gone("Esc stops");
+    let turns: Vec<String> = (0..TURNS)
+        .map(|turn| format!("turn-{turn}. goes on"))
+        .collect();
+    let mut seen = vec!["❯ go"];
+    seen.extend(marks.iter().chain(&turns).map(String::as_str));
+    seen.extend(["All done.", "══ a new conversation", "❯ again", "Anew."]);
+    assert_once(&screen, &seen);
+    leave(&screen);
 }

@@ -7,11 +7,13 @@ use tiller::agent::session::{Body, Session};
 use tiller::agent::{AgentEvent, Details, NoticeLevel, ToolStatus};
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::msg::{EffectResult, Msg};
-use tiller::app::tui::transcript::{ScrollBy, Transcript};
+use tiller::app::tui::text::link::LinkTable;
+use tiller::app::tui::transcript::{Drawn, Printing, ScrollBy, Transcript};
+use tiller::app::tui::view::transcript::{Printed, Ready, print, unprinted};
 use tiller::llm::{AssistantMessage, Content, Message, StopReason, ToolCall, ToolResultMessage};
 
 use super::app_kit::TestTui;
-use super::transcript_support::{Stage, branch};
+use super::transcript_support::{Stage, branch, picture};
 
 const TURNS: usize = 400;
 const LIVE_TURNS: usize = 800;
@@ -270,21 +272,28 @@ fn live() -> Vec<(AgentEvent, Option<Arc<Message>>)> {
     events
 }
 
-#[test]
-fn what_came_live_is_let_go_of_once_it_is_stored_and_looks_as_it_did() {
-    let folder = TempDir::new().unwrap();
-    let mut session = Session::create(folder.path(), folder.path());
+/// The screen on which all of it came, and is kept.
+fn kept() -> Stage {
     let mut kept = Stage::new(60, 20);
-    let mut sealed = Stage::new(60, 20);
     // One that was given back: the agent never confirms it.
     kept.transcript.push_user("given back");
+    for (event, _) in live() {
+        kept.apply(event);
+    }
+    kept
+}
+
+/// The same, where what is stored was let go of; and the folder of its session.
+fn sealed() -> (Stage, TempDir) {
+    let folder = TempDir::new().unwrap();
+    let mut session = Session::create(folder.path(), folder.path());
+    let mut sealed = Stage::new(60, 20);
     sealed.transcript.push_user("given back");
     let mut asked = 0;
     for (event, stored) in live() {
         if let Some(message) = stored {
             session.append(Body::Message { message });
         }
-        kept.apply(event.clone());
         sealed.apply(event);
         sealed.draw();
         if sealed.transcript.asks_for_branch() {
@@ -297,6 +306,12 @@ fn what_came_live_is_let_go_of_once_it_is_stored_and_looks_as_it_did() {
     }
     assert!(asked > 0);
     sealed.draw();
+    (sealed, folder)
+}
+
+#[test]
+fn what_came_live_is_let_go_of_once_it_is_stored_and_looks_as_it_did() {
+    let (mut kept, (mut sealed, _folder)) = (kept(), sealed());
     assert!(kept.transcript.source(0).is_some());
     assert_eq!(sealed.transcript.source(0), None, "it was let go of");
     let kept = walked(&mut kept, 7);
@@ -304,6 +319,44 @@ fn what_came_live_is_let_go_of_once_it_is_stored_and_looks_as_it_did() {
     let notices = sealed.iter().filter(|row| row.contains("notice "));
     assert_eq!(notices.count(), conversation_of(LIVE_TURNS).len() / 20);
     assert_eq!(sealed, kept);
+}
+
+/// All of it as it is printed, once and without air; what was let go of is read again for it.
+fn printed(stage: &mut Stage) -> String {
+    let ready = Ready::Settled {
+        is_running: false,
+        waits_for_colors: false,
+    };
+    let mut links = LinkTable::default();
+    let (mut all, mut printed) = (String::new(), Printed::default());
+    loop {
+        let (transcript, cache) = (&mut stage.transcript, &mut stage.cache);
+        let found = unprinted(transcript, cache, &stage.theme, stage.width, printed, ready);
+        let rows = print(&found.rows, transcript, cache, &mut links, stage.width);
+        all.push_str(&picture(&rows));
+        printed = found.next;
+        transcript.after_draw(&Drawn {
+            printing: Some(Printing {
+                generation: transcript.generation(),
+                page: printed.page(),
+                unread: found.unread,
+            }),
+            ..Drawn::default()
+        });
+        match transcript.request() {
+            Some(request) => transcript.insert(request.load()),
+            None if found.has_more => {}
+            None => return all.replace("\n\n", "\n"),
+        }
+    }
+}
+
+#[test]
+fn what_was_let_go_of_before_it_was_printed_is_printed() {
+    let whole = printed(&mut kept());
+    let (mut sealed, _folder) = sealed();
+    assert_eq!(sealed.transcript.source(0), None, "it was let go of");
+    assert_eq!(printed(&mut sealed), whole);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Size;
+use ratatui::layout::{Rect, Size};
 use tokio::time::Instant;
 
 use super::app::App;
@@ -14,6 +14,7 @@ use super::screen_buffer::{FrameCost, ScreenBuffer};
 use super::screen_mode::ScreenMode;
 use super::terminal::Terminal;
 use super::text::link::LinkTable;
+use super::transcript::{Printing, Transcript};
 use super::view::transcript::{Printed, Ready, print, unprinted};
 use super::view::{LivePlan, ScreenDrawn, ViewCache, divider, view};
 use crate::agent::RunState;
@@ -182,7 +183,7 @@ impl Display {
     /// printed before where this is the end.
     pub fn stand_aside(
         &mut self,
-        app: &App,
+        app: &mut App,
         cache: &mut ViewCache,
         terminal: &Terminal,
         is_end: bool,
@@ -195,7 +196,12 @@ impl Display {
             out.extend(terminal.switch(false));
             self.full.forget();
         }
-        while is_end && inline.print(app, cache, Ready::All, out).has_more {}
+        let mut has_more = is_end;
+        while has_more {
+            let drawn = inline.print(app, cache, Ready::All, out);
+            app.transcript.after_draw(&drawn.screen.transcript);
+            has_more = app.transcript.read_unprinted() || drawn.has_more;
+        }
         inline.region.leave(app.size.width, out);
         terminal.set_rows_below(0);
     }
@@ -235,8 +241,15 @@ impl Inline {
         ready: Ready,
         out: &mut Vec<u8>,
     ) -> Drawn {
-        let (transcript, theme) = (&app.transcript, &app.theme);
-        let width = app.size.width;
+        let (theme, width) = (&app.theme, app.size.width);
+        // What came of the conversation before this one while the whole screen was taken goes first.
+        let was_printed =
+            |it: &&Transcript| self.printed.is_some_and(|(of, _)| of == it.generation());
+        let replaced = app.transcript.replaced().filter(was_printed);
+        let (transcript, ready) = match replaced {
+            Some(replaced) => (replaced, Ready::All),
+            None => (&app.transcript, ready),
+        };
         let generation = transcript.generation();
         let is_other = self.printed.is_some_and(|(of, _)| of != generation);
         let printed = match self.printed {
@@ -244,15 +257,25 @@ impl Inline {
             _ => Printed::before(transcript),
         };
         let rows = &mut cache.transcript;
-        let found = unprinted(transcript, rows, theme, width, printed, ready);
+        let mut found = unprinted(transcript, rows, theme, width, printed, ready);
         let mut above = if is_other {
             divider(app, width)
         } else {
-            Buffer::empty(ratatui::layout::Rect::new(0, 0, width, 0))
+            Buffer::empty(Rect::new(0, 0, width, 0))
         };
         let settled = print(&found.rows, transcript, rows, &mut cache.links, width);
         above.content.extend(settled.content);
         above.area.height += settled.area.height;
+        let mut printing = Printing {
+            generation,
+            page: found.next.page(),
+            unread: found.unread,
+        };
+        if replaced.is_some() && found.unread.is_none() && !found.has_more {
+            // The next frame goes on with the conversation that is there now.
+            printing.generation = app.transcript.generation();
+            found.has_more = true;
+        }
         if !found.lacks_colors {
             self.colors = None;
         } else if self.colors.is_none() {
@@ -261,7 +284,8 @@ impl Inline {
         let least = self.region.height().saturating_sub(above.area.height);
         let plan = LivePlan::new(app, found.live, least);
         let buffer = self.region.begin(plan.size());
-        let screen = plan.draw(app, cache, buffer);
+        let mut screen = plan.draw(app, cache, buffer);
+        screen.transcript.printing = Some(printing);
         let (cursor, height) = (screen.cursor, app.size.height);
         let cost = self
             .region

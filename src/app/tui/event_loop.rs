@@ -408,7 +408,7 @@ impl Tui {
     fn stand_aside(&mut self, is_end: bool) -> io::Result<()> {
         self.out.clear();
         let (display, cache) = (&mut self.display, &mut self.cache);
-        display.stand_aside(&self.app, cache, &self.terminal, is_end, &mut self.out);
+        display.stand_aside(&mut self.app, cache, &self.terminal, is_end, &mut self.out);
         let written = self.terminal.write(&self.out);
         self.terminal.leave();
         written

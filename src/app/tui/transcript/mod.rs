@@ -37,4 +37,4 @@ pub use selection::{
 };
 pub use state::Transcript;
 pub(crate) use viewport::Anchor;
-pub use viewport::{Drawn, Position, RowRef, ScrollBy};
+pub use viewport::{Drawn, Position, Printing, RowRef, ScrollBy};

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use super::apply::{self, Pending};
 use super::cell::{Cell, CellBody, CellClass, Fold, ThinkingState, ToolCell, ToolState, user_text};
 use super::cells::{Cells, Neighbor};
-use super::pages::{self, Page, page_of};
-use super::reading::{LoadedPage, PageRequest};
+use super::pages::{self, Page};
 use super::sealing::LiveEnd;
 use super::search::Search;
 use super::selection::Selecting;
@@ -24,15 +23,12 @@ use crate::llm::Content;
 
 /// Cells at the end among which all that run are: there are never more parallel calls.
 const RUNNING_CELLS: usize = 64;
-/// Stored pages that are kept, and bytes of them.
-const PAGES: usize = 16;
-const BYTES: u64 = 4 * 1024 * 1024;
 
 /// The conversation as the screen holds it.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
     /// Tells this conversation from the one shown before it.
-    generation: u32,
+    pub(super) generation: u32,
     pub(super) cells: Cells,
     pending: Pending,
     pub(super) viewport: Viewport,
@@ -50,9 +46,11 @@ pub struct Transcript {
     /// Where stored pages are read from.
     pub(super) branch: Arc<SessionBranch>,
     /// The page that is being read.
-    reading: Option<usize>,
+    pub(super) reading: Option<usize>,
     /// What of the end is stored.
-    live: LiveEnd,
+    pub(super) live: LiveEnd,
+    /// The conversation before this one, while rows of it are still to be printed.
+    pub(super) replaced: Option<Box<Self>>,
 }
 
 impl Transcript {
@@ -80,15 +78,16 @@ impl Transcript {
         Self::default()
     }
 
-    /// Shows another conversation in place of this one.
-    pub fn replace(&mut self, other: Self) {
-        *self = Self {
+    /// Shows another conversation in place of this one, which is given back.
+    pub fn replace(&mut self, other: Self) -> Self {
+        let other = Self {
             generation: self.generation.wrapping_add(1),
-            fold_key: std::mem::take(&mut self.fold_key),
+            fold_key: self.fold_key.clone(),
             previews: self.previews,
             diff_layout: self.diff_layout,
             ..other
         };
+        std::mem::replace(self, other)
     }
 
     /// Rises when another conversation takes this one's place.
@@ -160,23 +159,6 @@ impl Transcript {
             self.live.end(page);
         }
         changed
-    }
-
-    /// Whether the branch should be read, to let go of cells that are stored by now; asked for once.
-    pub fn asks_for_branch(&mut self) -> bool {
-        self.live.asks()
-    }
-
-    /// Takes in the branch, read for the conversation of this generation: what stands in its file can be
-    /// let go of.
-    pub fn seal(&mut self, generation: u32, branch: Arc<SessionBranch>) {
-        if generation != self.generation {
-            return;
-        }
-        for (page, entries) in self.live.sealed(&branch) {
-            self.cells.seal(page, &branch, entries);
-        }
-        self.branch = branch;
     }
 
     /// Shows a user's message before the agent has confirmed it; the agent's own record of the
@@ -355,53 +337,8 @@ impl Transcript {
             steps: Vec::new(),
         };
         self.cells.clear_dirty();
-        self.let_go(drawn.unread);
-    }
-
-    /// The page to read for what the user looks at, asked for once.
-    pub fn request(&mut self) -> Option<PageRequest> {
-        let page = self.viewport.unread().filter(|_| self.reading.is_none())?;
-        let entries = self.pages().get(page)?.entries.clone()?;
-        self.reading = Some(page);
-        Some(PageRequest {
-            generation: self.generation,
-            page,
-            entries,
-            branch: Arc::clone(&self.branch),
-        })
-    }
-
-    /// Takes in a page that was read.
-    pub fn insert(&mut self, page: LoadedPage) {
-        if page.generation == self.generation {
-            self.reading = None;
-            self.cells.insert(page.page, page.cells);
-            self.open_match();
-        }
-    }
-
-    /// Lets go of the pages farthest from the screen, once there are too many.
-    fn let_go(&mut self, wanted: Option<usize>) {
-        let visible = || self.viewport.visible_cells().map(page_of);
-        // Where nothing is on the screen all of it was printed: the end is looked at.
-        let end = page_of(self.end());
-        let (first, last) = (visible().min(), visible().max());
-        let (first, last) = (first.unwrap_or(end), last.unwrap_or(end));
-        let distance = |page: usize| first.saturating_sub(page).max(page.saturating_sub(last));
-        let there = self.pages().iter().enumerate().filter(|(page, it)| {
-            it.cells.is_some() && it.entries.is_some() && Some(*page) != wanted
-        });
-        let mut there: Vec<(usize, usize, u64)> = there
-            .map(|(page, it)| (distance(page), page, it.bytes))
-            .collect();
-        there.sort_unstable();
-        let (mut pages, mut bytes) = (0, 0);
-        for (distance, page, size) in there {
-            (pages, bytes) = (pages + 1, bytes + size);
-            if distance > 1 && (pages > PAGES || bytes > BYTES) {
-                self.cells.let_go(page);
-            }
-        }
+        self.after_printing(drawn.printing);
+        self.let_go(drawn.unread, drawn.printing);
     }
 
     /// Opens or folds, in place, what stands at `row` of the transcript's area: a title, or a row

@@ -67,6 +67,17 @@ impl RowRef {
     }
 }
 
+/// How far the rows of a conversation are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Printing {
+    /// The conversation.
+    pub generation: u32,
+    /// The page of the first row that is not printed.
+    pub page: usize,
+    /// A page that must be read before it can be.
+    pub unread: Option<usize>,
+}
+
 /// What a frame found out about the viewport.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drawn {
@@ -84,6 +95,8 @@ pub struct Drawn {
     pub seen: Anchor,
     /// A page that must be read before more can be shown.
     pub unread: Option<usize>,
+    /// How far was printed, where the frame printed rows.
+    pub printing: Option<Printing>,
     /// Scrolls that wait for it.
     pub waiting: Vec<ScrollBy>,
     /// Which of the visible rows show something of the source of their cell.
@@ -158,6 +171,12 @@ impl Viewport {
 
     pub(super) fn unread(&self) -> Option<usize> {
         self.drawn.unread
+    }
+
+    /// The page that must be read before more can be printed, and of which conversation.
+    pub(super) fn unprinted(&self) -> Option<(u32, usize)> {
+        let printing = self.drawn.printing?;
+        Some((printing.generation, printing.unread?))
     }
 
     /// The cells on the screen, from the top, one entry a row.

@@ -20,6 +20,7 @@ use crate::app::tui::app::{Access, App, SessionInfo, Status};
 use crate::app::tui::effect::{Effect, TerminalEffect, TrialEffect};
 use crate::app::tui::overlay::Overlay;
 use crate::app::tui::run_facts::Resume;
+use crate::app::tui::screen_mode::ScreenMode;
 use crate::app::tui::timeline::Timeline;
 use crate::app::tui::transcript::{CellClass, Transcript};
 use crate::llm::{AssistantMessage, Message, StopReason, StreamEvent, Usage};
@@ -190,7 +191,10 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
 /// Shows a conversation in place of the one so far.
 pub fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
     let transcript = Transcript::of_branch(Arc::clone(branch));
-    app.transcript.replace(transcript);
+    let replaced = app.transcript.replace(transcript);
+    if app.screen != ScreenMode::Full {
+        app.transcript.print_before(replaced);
+    }
     app.screen = app.screen.closed();
     app.status.total = facts.usage.clone();
     app.status.context = facts.context_tokens;

@@ -10,7 +10,9 @@ use super::links::paint_links;
 use super::rows::CellRows;
 use crate::app::tui::text::link::LinkTable;
 use crate::app::tui::theme::Theme;
-use crate::app::tui::transcript::{Anchor, CellBody, Neighbor, RowRef, Transcript, cell_at};
+use crate::app::tui::transcript::{
+    Anchor, CellBody, Neighbor, RowRef, Transcript, cell_at, page_of,
+};
 
 /// Rows that are printed in one frame at most.
 const AT_ONCE: usize = 400;
@@ -48,6 +50,8 @@ pub struct Unprinted {
     pub live: usize,
     /// Whether more are ready than are printed in one frame.
     pub has_more: bool,
+    /// A page that must be read before the rows behind it can be printed.
+    pub unread: Option<usize>,
     /// Whether code in the first that is not ready has no colors yet.
     pub lacks_colors: bool,
 }
@@ -65,6 +69,11 @@ impl Printed {
             ..Anchor::default()
         };
         Self { at }
+    }
+
+    /// The page of the first row that was not.
+    pub fn page(self) -> usize {
+        page_of(self.at.cell)
     }
 }
 
@@ -96,7 +105,18 @@ pub fn unprinted(
     );
     let mut is_open = false;
     let mut cell = printed.at.cell;
-    while let Neighbor::Cell(at) = transcript.at_or_after(cell) {
+    loop {
+        let at = match transcript.at_or_after(cell) {
+            Neighbor::Cell(at) => at,
+            Neighbor::Unread(page) => {
+                // It was let go of while the whole screen was taken. Until it is there nothing that may
+                // still change is known.
+                found.unread = (!found.has_more && !is_open).then_some(page);
+                found.live = 0;
+                break;
+            }
+            Neighbor::None => break,
+        };
         let is_settled = at < settled;
         let grows = transcript
             .cell(at)
