@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::support::job;
-use crate::support::model_server::{ModelServer, Reply, Wire};
+use crate::support::model_server::{Reply, Wire};
 use crate::support::sandbox::{Ran, Sandbox};
 use crate::support::screen::{Launch, Screen};
 
 /// How long something may take to come about.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-const GATE: &str = "until [ -e go ]; do sleep 0.02; done";
+const GATE: &str = "until [ -e go ]; do touch runs; sleep 0.02; done";
 
 fn gated() -> Vec<Reply> {
     vec![
@@ -166,10 +166,13 @@ fn start_headless(sandbox: &Sandbox, mode: &str) -> Child {
     sandbox.tiller(&arguments).spawn().unwrap()
 }
 
-fn wait_processing(sandbox: &Sandbox, server: &ModelServer) {
+/// Waits until the command runs: a message that comes before would have it skipped, and the run would
+/// not wait for anything.
+fn wait_processing(sandbox: &Sandbox) {
     let started = Instant::now();
-    server.wait_requests(1);
-    while open_sessions(sandbox, 1)[0]["state"] != "processing" {
+    while open_sessions(sandbox, 1)[0]["state"] != "processing"
+        || !sandbox.path().join("runs").exists()
+    {
         assert!(started.elapsed() < DEADLINE);
     }
 }
@@ -179,7 +182,7 @@ fn runs_without_a_screen_are_steered_too() {
     for mode in ["text", "json"] {
         let (server, sandbox) = job::stage_with(gated());
         let child = start_headless(&sandbox, mode);
-        wait_processing(&sandbox, &server);
+        wait_processing(&sandbox);
         let steered = sandbox.run(&["steer", "Mind the tests"]);
         let queued = sandbox.run(&["steer", "--follow-up", "And then"]);
         sandbox.write("go", "");
@@ -206,9 +209,9 @@ fn runs_without_a_screen_are_steered_too() {
 fn what_a_run_that_failed_did_not_hear_is_told() {
     let failed = Reply::http(400, "application/json", "{}");
     let replies = vec![Reply::call("bash", json!({"command": GATE})), failed];
-    let (server, sandbox) = job::stage_with(replies);
+    let (_server, sandbox) = job::stage_with(replies);
     let child = start_headless(&sandbox, "text");
-    wait_processing(&sandbox, &server);
+    wait_processing(&sandbox);
     let ran = sandbox.run(&["steer", "--follow-up", "Say that\nit is done"]);
     said(&ran);
     sandbox.write("go", "");

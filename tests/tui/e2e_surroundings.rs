@@ -2,8 +2,11 @@
 //! terminals, clipboards that do not answer, a terminal of another size.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::json;
 
 use super::e2e_job::{leave, open};
 use crate::support::job;
@@ -81,6 +84,52 @@ fn every_way_of_dying_leaves_terminal_and_session_whole() {
         let asked = server.request(2).text();
         for said in ["first", "It is said.", "second", "third"] {
             assert!(asked.contains(said), "{signal}: {said} is lost: {asked}");
+        }
+    }
+}
+
+/// A window that is closed ends the program and all that it runs; the conversation goes on from there.
+#[test]
+fn a_terminal_that_hangs_up_ends_it_and_its_commands() {
+    for runs in [false, true] {
+        let (server, sandbox) = job::stage_with(vec![
+            Reply::text("It is said."),
+            Reply::call(
+                "bash",
+                json!({"command": "sleep 1234.5 & echo $! > pid; wait"}),
+            ),
+            Reply::text("It goes on."),
+        ]);
+        let screen = open(&sandbox, Wire::Anthropic);
+        screen.keys("first<enter>");
+        screen.wait_for("It is said.");
+        screen.wait_gone("Esc stops");
+        let started = if runs {
+            screen.keys("second<enter>");
+            screen.wait_map("the command", |_| {
+                let pid = fs::read_to_string(sandbox.path().join("pid")).ok()?;
+                pid.trim().parse::<i32>().ok()
+            })
+        } else {
+            screen.keys("not sent");
+            screen.wait_for("not sent");
+            i32::MAX
+        };
+        screen.hang_up();
+        screen.wait_dead();
+        let end = Instant::now() + Duration::from_secs(20);
+        while kill(Pid::from_raw(started), None).is_ok() {
+            assert!(Instant::now() < end, "a command was left behind");
+            std::thread::sleep(Duration::from_millis(10)); // poll
+        }
+        if !runs {
+            continue;
+        }
+        let ran = sandbox.run(&["-m", Wire::Anthropic.model(), "-c", "-p", "third"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let asked = server.request(2).text();
+        for said in ["first", "It is said.", "second", "third"] {
+            assert!(asked.contains(said), "{said} is lost: {asked}");
         }
     }
 }

@@ -79,7 +79,7 @@ fn terminals_that_know_little() {
     let (_server, sandbox) = job::stage();
     let screen = Launch::new(&sandbox)
         .args(&["-m", Wire::Chat.model()])
-        .without_size()
+        .telling(0, 0)
         .start();
     screen.wait_for("─ runs everything");
     leave(&screen);
@@ -131,15 +131,62 @@ fn no_color_means_no_color() {
 /// Terminals that answer nothing, or less, work all the same and get nothing typed into them.
 #[test]
 fn terminals_of_every_kind() {
-    for terminal in [Terminal::Kitty, Terminal::Xterm, Terminal::Silent] {
+    for terminal in [
+        Terminal::Kitty,
+        Terminal::Xterm,
+        Terminal::Slow,
+        Terminal::Silent,
+    ] {
         let (_server, sandbox) = job::stage_with(vec![Reply::text("Hello.")]);
         let screen = Launch::new(&sandbox)
             .args(&["-m", Wire::Chat.model()])
             .terminal(terminal)
             .start();
-        screen.wait_for("─ runs everything");
+        screen.wait_for("│ Ask for anything");
+        screen.wait_answered();
         screen.keys("hi<enter>");
         screen.wait_for("Hello.");
+        assert!(
+            screen.text().contains("❯ hi"),
+            "{terminal:?}: {}",
+            screen.text()
+        );
+        leave(&screen);
+    }
+}
+
+/// A terminal may tell of any size: it is drawn on as far as a screen can be, and right again at the
+/// next size that is true.
+#[test]
+fn terminals_that_lie_about_their_size() {
+    for arguments in [&[][..], &["--inline"]] {
+        let (_server, sandbox) = job::stage_with(vec![Reply::text("Hello.")]);
+        let screen = Launch::new(&sandbox)
+            .args(&["-m", Wire::Chat.model()])
+            .args(arguments)
+            .telling(u16::MAX, u16::MAX)
+            .start();
+        screen.wait_answered();
+        for (columns, rows) in [
+            (0, 0),
+            (1, 1),
+            (u16::MAX, 1),
+            (1, u16::MAX),
+            (u16::MAX, u16::MAX),
+        ] {
+            screen.tell(columns, rows);
+        }
+        screen.keys("hi<enter>");
+        screen.resize(80, 24);
+        screen.wait_until("the answer", |view| {
+            view.contains("Hello.") && !view.contains("Esc stops")
+        });
+        let status = std::fs::read_to_string(format!("/proc/{}/status", screen.pid()));
+        let peak = status.ok().and_then(|text| {
+            let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
+            line.split_whitespace().nth(1)?.parse::<u64>().ok()
+        });
+        assert!(peak.is_none_or(|kilobytes| kilobytes < 400_000), "{peak:?}");
         leave(&screen);
     }
 }

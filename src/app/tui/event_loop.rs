@@ -108,6 +108,7 @@ impl Tui {
         let drawn = display.draw(&app, &mut cache, &terminal, &mut out);
         terminal.write(&out)?;
         let (input, keys) = Input::start()?;
+        input.expect_replies();
         terminal.query()?;
         let mut tui = Self {
             app,
@@ -301,15 +302,22 @@ impl Tui {
             TerminalEffect::Exit(kind) => self.exit = Some(kind),
             TerminalEffect::Suspend => return self.suspend(),
             TerminalEffect::EnableKitty => return self.terminal.enable_kitty(),
-            TerminalEffect::ConfirmKitty => self.input.confirm_kitty(),
+            TerminalEffect::ConfirmKitty => {
+                self.terminal.kitty_confirmed();
+                self.input.confirm_kitty();
+            }
             TerminalEffect::Notify(notify, text) => {
                 return self.terminal.write(&notify.bytes(text));
             }
             TerminalEffect::Mouse(on) => return self.terminal.set_mouse(on),
-            TerminalEffect::QueryColors => return self.terminal.query_colors(),
+            TerminalEffect::QueryColors => {
+                self.input.expect_replies();
+                return self.terminal.query_colors();
+            }
             TerminalEffect::AskClipboard(bytes) => return self.terminal.write(&bytes),
             TerminalEffect::Answered => {
                 self.terminal.answered();
+                self.input.answered();
                 self.display.answered();
             }
             TerminalEffect::LayOutAnew => self.start_highlighter(),

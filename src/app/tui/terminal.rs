@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{FlushArg, SetArg, Termios, cfmakeraw, tcflush, tcgetattr, tcsetattr};
 use ratatui::layout::Size;
 
@@ -47,7 +48,11 @@ const KITTY_OFF: &[u8] = b"\x1b[<1u";
 const QUERY_KITTY: &[u8] = b"\x1b[?u";
 /// Queries the kitty flags, the background color, and last what every terminal answers (DA1).
 const QUERIES: &[u8] = b"\x1b[?u\x1b]11;?\x1b\\\x1b[c";
-/// How long a terminal that does not read holds up the way out.
+/// Columns and rows that are drawn at most: some terminals tell of sizes that no screen has.
+const LARGEST: Size = Size::new(1_000, 500);
+/// How often replies are waited for on the way out, for `TIMEOUT` each time.
+const REPLIES: usize = 4;
+/// How long a terminal that does not read or reply holds up the way out.
 const TIMEOUT: Duration = Duration::from_millis(50);
 /// The same while something is still printed that stays on the screen.
 const PRINT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -83,6 +88,7 @@ impl Terminal {
             kitty: AtomicBool::new(false),
             kitty_pushed: [AtomicBool::new(false), AtomicBool::new(false)],
             unanswered: AtomicBool::new(false),
+            unconfirmed: AtomicBool::new(false),
             tmux: std::env::var_os("TMUX").is_some(),
             mouse: AtomicBool::new(manners.mouse),
             cursor_shaped: Arc::default(),
@@ -184,18 +190,24 @@ impl Terminal {
         self.modes.unanswered.store(false, Ordering::Relaxed);
     }
 
+    /// The terminal reported that the kitty keyboard protocol is in force.
+    pub fn kitty_confirmed(&self) {
+        self.modes.unconfirmed.store(false, Ordering::Relaxed);
+    }
+
     /// Switches the kitty keyboard protocol on, once the terminal reported that it has it, and
     /// queries whether it is in force.
     pub fn enable_kitty(&self) -> io::Result<()> {
         if self.modes.kitty.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
+        self.modes.unconfirmed.store(true, Ordering::Relaxed);
         let bytes = [self.modes.push_kitty(), QUERY_KITTY].concat();
         self.modes.out.write(&bytes)
     }
 
-    /// The size now. Where the terminal does not know it (0 on a serial line): `COLUMNS` and `LINES`,
-    /// else 80x24.
+    /// The size now, as much of it as is drawn. Where the terminal does not know it (0 on a serial
+    /// line): `COLUMNS` and `LINES`, else 80x24.
     pub fn size() -> Size {
         let (width, height) = crossterm::terminal::size().unwrap_or_default();
         let known = |size: u16, variable, default| match size {
@@ -207,8 +219,8 @@ impl Terminal {
             size => size,
         };
         Size {
-            width: known(width, "COLUMNS", 80),
-            height: known(height, "LINES", 24),
+            width: known(width, "COLUMNS", 80).min(LARGEST.width),
+            height: known(height, "LINES", 24).min(LARGEST.height),
         }
     }
 }
@@ -232,7 +244,9 @@ struct Modes {
     /// one and the alternate one have flags of their own.
     kitty: AtomicBool,
     kitty_pushed: [AtomicBool; 2],
+    /// Whether replies are still to come, and one about the kitty protocol by itself.
     unanswered: AtomicBool,
+    unconfirmed: AtomicBool,
     tmux: bool,
     mouse: AtomicBool,
     /// Whether the cursor has a shape of ours.
@@ -340,11 +354,25 @@ impl Modes {
             TIMEOUT
         };
         self.out.finish(&bytes, timeout);
-        if self.unanswered.load(Ordering::Relaxed) {
-            // Replies still under way would be typed into the shell.
-            let _ = tcflush(io::stdin(), FlushArg::TCIFLUSH);
+        if [&self.unanswered, &self.unconfirmed].map(|it| it.swap(false, Ordering::Relaxed))
+            != [false; 2]
+        {
+            discard_replies();
         }
         let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &self.original());
+    }
+}
+
+/// Discards what the terminal still replies: it would be typed into the shell.
+fn discard_replies() {
+    let stdin = io::stdin();
+    for _ in 0..REPLIES {
+        let _ = tcflush(&stdin, FlushArg::TCIFLUSH);
+        let mut fds = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
+        let timeout = PollTimeout::try_from(TIMEOUT).unwrap_or(PollTimeout::ZERO);
+        if poll(&mut fds, timeout).is_ok_and(|ready| ready == 0) {
+            break;
+        }
     }
 }
 

@@ -31,14 +31,15 @@ pub struct Launch<'a> {
     env: Vec<(String, String)>,
     columns: u16,
     rows: u16,
-    knows_its_size: bool,
+    told: Option<(u16, u16)>,
     terminal: Terminal,
 }
 
 /// A running program and its terminal. Killed when dropped.
 pub struct Screen {
     shared: Arc<Shared>,
-    master: Box<dyn MasterPty + Send>,
+    /// None once it has hung up.
+    master: Mutex<Option<Box<dyn MasterPty + Send>>>,
     writer: Arc<Mutex<Box<dyn Write + Send>>>,
     pid: Pid,
     settings: String,
@@ -58,6 +59,10 @@ struct State {
     closed: bool,
     /// Whether the terminal does not read what the program writes.
     frozen: bool,
+    /// Whether it has gone away.
+    gone: bool,
+    /// Whether it is about to answer.
+    answering: bool,
 }
 
 /// How the program ended.
@@ -76,7 +81,7 @@ impl<'a> Launch<'a> {
             env: Vec::new(),
             columns: 80,
             rows: 24,
-            knows_its_size: true,
+            told: None,
             terminal: Terminal::Kitty,
         }
     }
@@ -97,9 +102,9 @@ impl<'a> Launch<'a> {
         self
     }
 
-    /// In a terminal that does not know its size.
-    pub fn without_size(mut self) -> Self {
-        self.knows_its_size = false;
+    /// In a terminal that tells of this size and has another one.
+    pub fn telling(mut self, columns: u16, rows: u16) -> Self {
+        self.told = Some((columns, rows));
         self
     }
 
@@ -117,11 +122,10 @@ impl<'a> Launch<'a> {
     /// Starts another program in the same surroundings.
     pub fn start_program(self, program: &str) -> Screen {
         let pair = native_pty_system()
-            .openpty(if self.knows_its_size {
-                size(self.columns, self.rows)
-            } else {
-                size(0, 0)
-            })
+            .openpty(
+                self.told
+                    .map_or(size(self.columns, self.rows), |told| size(told.0, told.1)),
+            )
             .unwrap();
         let mut command = CommandBuilder::new(program);
         command.args(&self.arguments);
@@ -147,6 +151,8 @@ impl<'a> Launch<'a> {
                 exit: None,
                 closed: false,
                 frozen: false,
+                gone: false,
+                answering: false,
             }),
             changed: Condvar::new(),
         });
@@ -165,7 +171,7 @@ impl<'a> Launch<'a> {
         });
         Screen {
             shared,
-            master: pair.master,
+            master: Mutex::new(Some(pair.master)),
             writer,
             pid,
             settings,
@@ -200,7 +206,37 @@ impl Screen {
     pub fn resize(&self, columns: u16, rows: u16) {
         let mut state = self.shared.lock();
         state.parser.set_size(one(rows), one(columns));
-        self.master.resize(size(columns, rows)).unwrap();
+        self.tell(columns, rows);
+    }
+
+    /// Tells of another size than it has.
+    pub fn tell(&self, columns: u16, rows: u16) {
+        self.master(|it| it.resize(size(columns, rows)).unwrap());
+    }
+
+    /// The terminal goes away without a word, as when its window is closed.
+    pub fn hang_up(&self) {
+        self.shared.lock().gone = true;
+        // The other thread lets go of it when the next byte comes.
+        let path = self.master(|it| it.tty_name().unwrap());
+        let mut slave = std::fs::OpenOptions::new()
+            .write(true)
+            .custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits())
+            .open(path)
+            .unwrap();
+        slave.write_all(&[0]).unwrap();
+        drop(slave);
+        let mut state = self.shared.lock();
+        while !state.closed {
+            state = self.shared.wait(state, DEADLINE);
+        }
+        drop(state);
+        *lock(&self.writer) = Box::new(std::io::sink());
+        lock(&self.master).take();
+    }
+
+    fn master<T>(&self, with: impl Fn(&(dyn MasterPty + Send)) -> T) -> T {
+        with(lock(&self.master).as_deref().unwrap())
     }
 
     /// The terminal stops reading, and there is no room left for what the program writes.
@@ -209,7 +245,7 @@ impl Screen {
         let mut slave = std::fs::OpenOptions::new()
             .write(true)
             .custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits())
-            .open(self.master.tty_name().unwrap())
+            .open(self.master(|it| it.tty_name().unwrap()))
             .unwrap();
         // Terminals show nothing for NUL. One read may still be under way, so once is not enough.
         let mut fulls = 0;
@@ -228,6 +264,17 @@ impl Screen {
     pub fn thaw(&self) {
         self.shared.lock().frozen = false;
         self.shared.changed.notify_all();
+    }
+
+    /// Waits until the terminal was asked what it is, and has answered what it answers.
+    #[track_caller]
+    pub fn wait_answered(&self) {
+        let end = Instant::now() + DEADLINE;
+        let mut state = self.shared.lock();
+        while state.answering || !state.raw.windows(3).any(|bytes| bytes == b"\x1b[c") {
+            assert!(Instant::now() < end, "waited for answers");
+            state = self.shared.wait(state, DEADLINE);
+        }
     }
 
     /// Waits for the end of the program, whether or not its output was read.
@@ -371,7 +418,7 @@ impl Screen {
     pub fn leftovers(&self) -> Vec<String> {
         let state = self.shared.lock();
         let mut left = state.answers.leftovers();
-        let now = settings(self.master.as_ref());
+        let now = self.master(settings);
         if now != self.settings {
             left.push(format!("terminal settings: {} became {now}", self.settings));
         }
@@ -409,6 +456,9 @@ fn read(mut reader: Box<dyn Read + Send>, shared: &Shared, writer: &Mutex<Box<dy
         while guard.frozen {
             guard = shared.wait(guard, DEADLINE);
         }
+        if guard.gone {
+            break;
+        }
         let state = &mut *guard;
         state.raw.extend_from_slice(&bytes[..count]);
         state.parser.process(&bytes[..count]);
@@ -416,13 +466,24 @@ fn read(mut reader: Box<dyn Read + Send>, shared: &Shared, writer: &Mutex<Box<dy
         state.answers.cursor(cursor);
         state.vte.advance(&mut state.answers, &bytes[..count]);
         let answer = state.answers.take();
+        state.answering = !answer.is_empty();
+        let slow = state.answers.terminal == Terminal::Slow;
         drop(guard);
         shared.changed.notify_all();
-        if !answer.is_empty() {
+        let (step, pause) = if slow {
+            (1, Duration::from_millis(40))
+        } else {
+            (answer.len().max(1), Duration::ZERO)
+        };
+        for piece in answer.chunks(step) {
+            std::thread::sleep(pause); // a slow line
             let mut writer = lock(writer);
-            let _ = writer.write_all(&answer).and_then(|()| writer.flush());
+            let _ = writer.write_all(piece).and_then(|()| writer.flush());
         }
+        shared.lock().answering = false;
+        shared.changed.notify_all();
     }
+    drop(reader);
     shared.lock().closed = true;
     shared.changed.notify_all();
 }

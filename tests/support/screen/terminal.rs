@@ -12,13 +12,15 @@ pub enum Terminal {
     Kitty,
     /// Answers everything but the kitty question.
     Xterm,
+    /// The same, late and byte by byte.
+    Slow,
     /// Answers nothing.
     Silent,
 }
 
 /// Reads the program's output for questions and wishes.
 pub(super) struct Answers {
-    terminal: Terminal,
+    pub(super) terminal: Terminal,
     out: Vec<u8>,
     cursor: (u16, u16),
     /// Kitty flags, pushed.

@@ -30,8 +30,9 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 
 /// How long a lone ESC waits before it is the Esc key.
 const ESCAPE_WAIT: Duration = Duration::from_millis(25);
-/// The same once the Esc key has a sequence of its own: only a net for a terminal that forgot it.
-const CONFIRMED_ESCAPE_WAIT: Duration = Duration::from_millis(250);
+/// The same once the Esc key has a sequence of its own, which is only a net for a terminal that forgot
+/// it, and while replies are expected, which may come in pieces.
+const SEQUENCE_ESCAPE_WAIT: Duration = Duration::from_millis(250);
 /// How long `ESC [` and its like wait before they are Alt and a character.
 const INTRODUCER_WAIT: Duration = Duration::from_millis(100);
 /// How long a sequence that has begun waits for its end before it is dropped.
@@ -46,6 +47,8 @@ pub enum Escape {
     /// The Esc key or the start of a sequence: time decides.
     #[default]
     Ambiguous,
+    /// The same, but the terminal was asked something: most likely the start of its reply.
+    Reply,
     /// Always the start of a sequence: the terminal confirmed the kitty keyboard protocol.
     Sequence,
 }
@@ -115,7 +118,11 @@ impl Decoder {
             // The rest of a character decides nothing, so it may come whenever it likes.
             State::Ground | State::Character(_) => return None,
             State::Escape(_) if escape == Escape::Ambiguous => ESCAPE_WAIT,
-            State::Escape(_) => CONFIRMED_ESCAPE_WAIT,
+            State::Escape(_) => SEQUENCE_ESCAPE_WAIT,
+            State::StringStart(_) if escape == Escape::Reply => SEQUENCE_ESCAPE_WAIT,
+            State::Csi(_) if escape == Escape::Reply && self.held.is_empty() => {
+                SEQUENCE_ESCAPE_WAIT
+            }
             State::Ss3(_) | State::StringStart(_) => INTRODUCER_WAIT,
             State::Csi(_) if self.held.is_empty() => INTRODUCER_WAIT,
             State::Csi(_) | State::LinuxConsole(_) | State::OldMouse => SEQUENCE_WAIT,

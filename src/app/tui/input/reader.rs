@@ -7,9 +7,9 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -31,6 +31,9 @@ const KEYS_IN_PASTE: Duration = Duration::from_millis(500);
 /// Keys that a user can type in that time.
 const MAX_TYPED_KEYS: usize = 25;
 
+/// How long replies to queries are expected. Some terminals never reply.
+const REPLIES: Duration = Duration::from_secs(3);
+
 /// Reads the terminal until dropped. One thread does so all the time: going on after a pause needs
 /// nothing that could fail.
 #[derive(Debug)]
@@ -42,6 +45,7 @@ pub struct Input {
     resume: Sender<()>,
     is_paused: bool,
     kitty_confirmed: Arc<AtomicBool>,
+    replies_until: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Input {
@@ -60,6 +64,7 @@ impl Input {
     pub fn start_on(source: OwnedFd) -> io::Result<(Self, UnboundedReceiver<InputEvent>)> {
         let (events, receiver) = mpsc::unbounded_channel();
         let kitty_confirmed = Arc::new(AtomicBool::new(false));
+        let replies_until = Arc::new(Mutex::new(None));
         let (stop_reader, stop) = io::pipe()?;
         let (stopped_sender, stopped) = channel();
         let (resume, resumed) = channel();
@@ -69,6 +74,7 @@ impl Input {
             decoder: Decoder::default(),
             pasting: Pasting::default(),
             kitty_confirmed: Arc::clone(&kitty_confirmed),
+            replies_until: Arc::clone(&replies_until),
             stop: stop_reader,
             stopped: stopped_sender,
             resumed,
@@ -81,6 +87,7 @@ impl Input {
             resume,
             is_paused: false,
             kitty_confirmed,
+            replies_until,
         };
         Ok((input, receiver))
     }
@@ -107,6 +114,17 @@ impl Input {
     pub fn confirm_kitty(&self) {
         self.kitty_confirmed.store(true, Ordering::Relaxed);
     }
+
+    /// The terminal was asked something: its replies may come in pieces, and a lone ESC byte is most
+    /// likely the start of one.
+    pub fn expect_replies(&self) {
+        *lock(&self.replies_until) = Some(Instant::now() + REPLIES);
+    }
+
+    /// The last of the replies has come.
+    pub fn answered(&self) {
+        *lock(&self.replies_until) = None;
+    }
 }
 
 impl Drop for Input {
@@ -123,6 +141,7 @@ struct Reader {
     decoder: Decoder,
     pasting: Pasting,
     kitty_confirmed: Arc<AtomicBool>,
+    replies_until: Arc<Mutex<Option<Instant>>>,
     stop: PipeReader,
     stopped: Sender<()>,
     /// Fails when [`Input`] is dropped.
@@ -221,6 +240,8 @@ impl Reader {
     fn wait(&mut self) -> nix::Result<Woken> {
         let escape = if self.kitty_confirmed.load(Ordering::Relaxed) {
             Escape::Sequence
+        } else if lock(&self.replies_until).is_some_and(|until| Instant::now() < until) {
+            Escape::Reply
         } else {
             Escape::Ambiguous
         };
@@ -254,6 +275,10 @@ impl Reader {
             let _ = self.events.send(event);
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits until one of the descriptors can be read; which ones can. None can when time ran out.
