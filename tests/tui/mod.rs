@@ -23,6 +23,7 @@ mod app_tree;
 mod app_trials;
 mod app_undo;
 mod keymap;
+mod list_figures;
 mod matrix;
 mod models;
 mod screen_away;

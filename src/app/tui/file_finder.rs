@@ -204,7 +204,9 @@ fn names_in_folder(cwd: &Path, typed: &str) -> Vec<String> {
             if hidden || !name.starts_with(begun) || name.contains(char::is_control) {
                 return None;
             }
-            let folder = entry.path().is_dir();
+            // Only what a link leads to has to be looked up.
+            let kind = entry.file_type().ok()?;
+            let folder = kind.is_dir() || kind.is_symlink() && entry.path().is_dir();
             Some(if folder { format!("{name}/") } else { name })
         })
         .collect();

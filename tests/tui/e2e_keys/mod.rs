@@ -101,14 +101,10 @@ fn press(screen: &Screen, row: &Row, encoding: Encoding, begin: impl Fn(), end: 
 #[test]
 fn every_action_with_a_key_is_tried() {
     let keymap = Keymap::default();
-    let rows = [rows::IDLE, rows::RUNNING, rows::ASKED];
-    let tried: Vec<Action> = rows
-        .iter()
-        .flat_map(|rows| rows.iter().map(|row| row.action))
-        .collect();
+    let rows = [rows::IDLE, rows::RUNNING, rows::ASKED, rows::IN_A_TRIAL].concat();
     for spec in ACTIONS {
         let has_key = keymap.keys(spec.action).next().is_some();
-        let is_tried = tried.contains(&spec.action) || rows::ELSEWHERE.contains(&spec.action);
+        let is_tried = rows.iter().any(|row| row.action == spec.action);
         assert_eq!(has_key, is_tried, "{}", spec.name);
     }
 }
@@ -119,14 +115,18 @@ fn keys_while_nothing_runs() {
     for (encoding, terminal) in ALL {
         let (_server, sandbox) = stage(vec![
             Reply::text("Said elsewhen."),
+            Reply::text("One to remove."),
+            Reply::text("Another."),
             Reply::new()
                 .think("Thought of it.")
                 .and_call("bash", json!({"command": "seq 100 140"})),
             Reply::text("Done with the first."),
             Reply::text(lines.join("\n\n")),
         ]);
-        let ran = sandbox.run(&["-m", Wire::Anthropic.model(), "-p", "elsewhen"]);
-        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        for prompt in ["elsewhen", "one", "another"] {
+            let ran = sandbox.run(&["-m", Wire::Anthropic.model(), "-p", prompt]);
+            assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        }
         let screen = open(&sandbox, terminal, "full");
         for (prompt, answer) in [("first", "Done with the first."), ("second", "line 90")] {
             screen.keys(&format!("{prompt}<enter>"));
@@ -172,6 +172,27 @@ fn keys_while_a_run_is_under_way() {
                 }
                 screen.wait_for("│ Ask for anything");
             };
+            press(&screen, row, encoding, begin, end);
+        }
+    }
+}
+
+#[test]
+fn keys_while_a_trial_is_open() {
+    for (encoding, terminal) in ALL {
+        let (_server, sandbox) = stage((0..2).map(|_| Reply::text("Tried.")).collect());
+        sandbox.git_init();
+        let screen = open(&sandbox, terminal, "full");
+        let begin = || {
+            screen.keys("/try it<enter>");
+            screen.wait_for("k keeps");
+        };
+        let end = || {
+            screen.keys("<enter>");
+            screen.wait_gone("k keeps");
+            screen.wait_for("│ Ask for anything");
+        };
+        for row in rows::IN_A_TRIAL {
             press(&screen, row, encoding, begin, end);
         }
     }

@@ -8,6 +8,7 @@
 use tiller::app::action::Action::{self, *};
 
 /// What is tried with every key of an action.
+#[derive(Clone, Copy)]
 pub struct Row {
     pub action: Action,
     /// What is typed to get there; `{text}` waits until it is on the screen.
@@ -209,6 +210,18 @@ pub const IDLE: &[Row] = &[
         .hides("Talking to the model")
         .after("<esc>"),
     row(PagerClose, "/keys<enter>", "─ Keys").hides("─ Keys"),
+    row(SelectSwap, "<a-s>v<up><up>", " Selecting ")
+        .then("<up><up>y")
+        .shows("Sent 1 character"),
+    row(SelectOpen, "<a-s>", " marks")
+        .shows("is no file")
+        .after("<esc>"),
+    row(Yes, "/resume<enter>{elsewhen}<c-d>", "to the trash?")
+        .hides("to the trash?")
+        .after("<esc>"),
+    // What goes to another conversation.
+    row(EditPrompt, "", "").shows("│ second").after("<c-c>"),
+    row(SessionCopy, "/resume<enter>", "elsewhen").shows("Said elsewhen."),
 ];
 
 /// While an answer comes in that does not end.
@@ -240,13 +253,8 @@ pub const ASKED: &[Row] = &[
     row(ShowCall, "", "").shows("Esc closes").after("<esc>"),
 ];
 
-/// Tried elsewhere: what ends the program, goes to another conversation, or needs a trial.
-pub const ELSEWHERE: &[Action] = &[
-    SelectSwap,
-    SelectOpen,
-    EditPrompt,
-    SessionCopy,
-    KeepTrial,
-    DiscardTrial,
-    Yes,
+/// While a trial is open.
+pub const IN_A_TRIAL: &[Row] = &[
+    row(KeepTrial, "", "").shows("Keep the trial?"),
+    row(DiscardTrial, "", "").shows("Discard the trial?"),
 ];

@@ -12,3 +12,10 @@ pub struct Candidate {
     /// A key that does the same.
     pub key: String,
 }
+
+impl Candidate {
+    /// Whether nothing stands behind its label.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.detail.is_empty() && self.key.is_empty()
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::candidate::Candidate;
 use crate::app::action::Action;
+use crate::app::tui::text::width::width;
 
 /// What the list is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub struct Completion {
     pub moved: bool,
     /// Whether more may be found yet.
     pub waits: bool,
+    /// Columns of the widest candidate that something stands behind, which all of them leave to it.
+    pub columns: usize,
     /// What came from outside to choose from, whatever is typed; empty where candidates are made anew.
     pub known: Vec<Candidate>,
 }
@@ -45,6 +48,7 @@ impl Completion {
             selected: Some(0),
             moved: false,
             waits: false,
+            columns: 0,
             known: Vec::new(),
         };
         list.set(candidates);
@@ -60,6 +64,8 @@ impl Completion {
         });
         self.moved = place.is_some();
         self.selected = self.selected.map(|_| place.unwrap_or(0));
+        let described = candidates.iter().filter(|it| !it.is_alone());
+        self.columns = described.map(|it| width(&it.label)).max().unwrap_or(0);
         self.candidates = candidates;
     }
 

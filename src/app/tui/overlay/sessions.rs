@@ -40,6 +40,8 @@ pub struct SessionPicker {
     pub error: Option<String>,
     /// When something is to be read (Unix ms).
     pub due: Due,
+    /// Whether any of them is open, here or elsewhere.
+    pub any_open: bool,
     /// The most sessions there were since it was opened, so that the box stays as high as it was.
     pub tallest: usize,
 }
@@ -101,6 +103,7 @@ impl SessionPicker {
     pub fn set_rows(&mut self, rows: Vec<SessionRow>, now: i64) {
         let chosen = self.chosen_path();
         self.tallest = self.tallest.max(rows.len());
+        self.any_open = rows.iter().any(SessionRow::is_open);
         self.rows = Some(rows);
         self.due.states = Some(now + STATES_MS);
         self.arrange(chosen, now);
@@ -137,6 +140,7 @@ impl SessionPicker {
             let state = states.get(&row.path).copied();
             row.state = state.unwrap_or(SessionState::Closed);
         }
+        self.any_open = self.rows.iter().flatten().any(SessionRow::is_open);
         self.due.states = Some(now + STATES_MS);
     }
 

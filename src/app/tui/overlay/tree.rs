@@ -44,6 +44,10 @@ pub struct TreePicker {
     /// The label that is being written for the chosen entry.
     pub label: Option<Picker>,
     folded: HashSet<usize>,
+    /// How deep on the path of the conversation the nearest entry of it stands, for each entry.
+    joins: Vec<Option<usize>>,
+    /// How deep the last stands that was said there.
+    said: Option<usize>,
     /// The most rows there were, so that nothing jumps while it is searched.
     tallest: usize,
 }
@@ -65,6 +69,7 @@ impl TreePicker {
     pub fn read(&mut self, outline: Outline) {
         let here = outline.here();
         self.outline = Some(outline);
+        self.measure_path();
         self.show(here);
     }
 
@@ -139,6 +144,7 @@ impl TreePicker {
         let outline = self.outline.as_mut()?;
         outline.set_label(at, label.clone());
         let id = outline.entries()[at].id.clone();
+        self.measure_path();
         self.search();
         Some((id, label))
     }
@@ -148,15 +154,33 @@ impl TreePicker {
         let (Some(outline), Some(chosen)) = (&self.outline, self.chosen_at()) else {
             return false;
         };
-        let entries = outline.entries();
-        let target = match entries[chosen].kind {
-            EntryKind::Prompt => entries[chosen].parent,
+        let entry = &outline.entries()[chosen];
+        let target = match entry.kind {
+            EntryKind::Prompt => entry.parent,
             _ => Some(chosen),
         };
+        self.said > target.and_then(|target| self.joins[target])
+    }
+
+    /// Finds where entries join the path of the conversation, and how far down it something was said.
+    fn measure_path(&mut self) {
+        let Some(outline) = &self.outline else {
+            return;
+        };
+        let entries = outline.entries();
         let above = |from| std::iter::successors(from, |at: &usize| entries[*at].parent);
-        let common = above(target).find(|at| entries[*at].is_on_path);
-        let mut left = above(outline.here()).take_while(|at| Some(*at) != common);
-        left.any(|at| outline.shows(at, Filter::Default))
+        let mut path: Vec<usize> = above(outline.here()).collect();
+        path.reverse();
+        self.said = path
+            .iter()
+            .rposition(|at| outline.shows(*at, Filter::Default));
+        self.joins = vec![None; entries.len()];
+        for (depth, at) in path.into_iter().enumerate() {
+            self.joins[at] = Some(depth);
+        }
+        for (at, entry) in entries.iter().enumerate() {
+            self.joins[at] = self.joins[at].or(entry.parent.and_then(|it| self.joins[it]));
+        }
     }
 
     fn show(&mut self, chosen: Option<usize>) {

@@ -103,7 +103,7 @@ impl TreeRows {
         let mut levels = Vec::new();
         let mut branch = Some(row.branch);
         let mut begins = row.begins;
-        while let Some(at) = branch {
+        while let Some(at) = branch.filter(|_| levels.len() <= MAX_LEVELS) {
             let Branch {
                 parent, is_last, ..
             } = self.branches[at];

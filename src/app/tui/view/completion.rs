@@ -9,7 +9,7 @@ use super::popup;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::completion::{Candidate, Completion, CompletionKind};
-use crate::app::tui::text::width::{ellipsis_middle, width};
+use crate::app::tui::text::width::ellipsis_middle;
 
 /// Rows at most.
 const MAX_ROWS: usize = 10;
@@ -82,8 +82,7 @@ pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (R
         .min(count.saturating_sub(shown))
         .max((selected + 1).saturating_sub(shown))
         .min(selected);
-    let columns = list.candidates.iter().map(|it| width(&it.label)).max();
-    let columns = columns.unwrap_or(0).min(usize::from(inside.width) / 2);
+    let columns = list.columns.min(usize::from(inside.width) / 2);
     for (y, (at, candidate)) in
         (inside.y..inside.bottom()).zip(list.candidates.iter().enumerate().skip(top))
     {
@@ -116,7 +115,7 @@ fn draw_row(
 ) {
     let dim = popup::beside(&app.theme, style);
     let room = usize::from(row.width);
-    let alone = candidate.detail.is_empty() && candidate.key.is_empty();
+    let alone = candidate.is_alone();
     let label = ellipsis_middle(&candidate.label, if alone { room } else { columns.max(1) });
     let mut line = StyledLine::of(label, style);
     if alone {

@@ -178,8 +178,7 @@ const AIR: usize = 2;
 
 impl Columns {
     fn of(list: &SessionPicker, width: usize) -> Self {
-        let any_open = list.rows.iter().flatten().any(SessionRow::is_open);
-        let state = if any_open && width >= 40 { 14 } else { 0 };
+        let state = if list.any_open && width >= 40 { 14 } else { 0 };
         let folder = match list.scope {
             SessionScope::All if width >= 60 => width / 3,
             _ => 0,
