@@ -2,6 +2,7 @@
 //! commands. Each is a block of its own behind the typed text, so that what was typed can be shown, taken
 //! back and edited as it was typed.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::prompt::{file_block, read_file, resolve};
@@ -26,7 +27,7 @@ pub(crate) fn attach_mentions(mut content: Vec<Content>, cwd: &Path) -> Vec<Cont
         if named.contains(&mention) || named.len() >= MAX_FILES {
             continue;
         }
-        named.push(mention);
+        named.push(mention.clone());
         // Named on the command line, it is there.
         let begin = format!("{FILE}{mention}\"");
         let is_it =
@@ -34,10 +35,10 @@ pub(crate) fn attach_mentions(mut content: Vec<Content>, cwd: &Path) -> Vec<Cont
         if content.iter().skip(1).any(is_it) {
             continue;
         }
-        let (path, lines) = split_lines(mention);
+        let (path, lines) = split_lines(&mention);
         // A colon may be part of the name.
-        let read = match read_file(mention, cwd) {
-            Ok(read) => Ok((mention, None, read)),
+        let read = match read_file(&mention, cwd) {
+            Ok(read) => Ok((&*mention, None, read)),
             Err(_) => read_file(path, cwd).map(|read| (path, lines, read)),
         };
         match read {
@@ -96,17 +97,27 @@ fn is_attached(block: &Content) -> bool {
     file || is_command_block(block)
 }
 
-/// The paths behind `@`, which begins a word; in quotes they may hold spaces.
-fn mentions(text: &str) -> impl Iterator<Item = &str> {
+/// The paths behind `@`, which begins a word; in quotes they may hold spaces, and lines may stand behind
+/// the quotes too.
+fn mentions(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.match_indices('@').filter_map(|(at, _)| {
         let before = text[..at].chars().next_back();
         let begins = before.is_none_or(|c| c.is_whitespace() || "([{<\"'`".contains(c));
         let path = &text[at + 1..];
         let path = match path.strip_prefix('"') {
-            Some(quoted) => quoted.split('"').next()?,
+            Some(quoted) => {
+                let (path, behind) = quoted.split_once('"').unwrap_or((quoted, ""));
+                let is_of_lines = |c: char| c.is_ascii_digit() || matches!(c, ':' | '-');
+                let end = behind.find(|c| !is_of_lines(c)).unwrap_or(behind.len());
+                match split_lines(&behind[..end]) {
+                    ("", Some(_)) => format!("{path}{}", &behind[..end]).into(),
+                    _ => Cow::from(path),
+                }
+            }
             None => {
                 let path = path.split(char::is_whitespace).next()?;
                 path.trim_end_matches(|c| ",;.:!?)]}>\"'`".contains(c))
+                    .into()
             }
         };
         (begins && !path.is_empty()).then_some(path)
@@ -152,6 +163,8 @@ mod tests {
             ("fix @c.rs.", &[whole]),
             ("(@c.rs) and @c.rs, @missing, me@c.rs, @src, @big", &[whole]),
             ("@\"src/a b.rs:2-3\" now", &[lines]),
+            ("@\"src/a b.rs\":2-3, now", &[lines]),
+            ("(@\"c.rs\": see", &[whole]),
             (
                 "@c.rs:1",
                 &["<file path=\"c.rs\" lines=\"1-1\">\nsee\n</file>"],

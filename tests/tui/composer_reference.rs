@@ -25,6 +25,7 @@ pub struct Model {
     killed: bool,
     /// Which kill a yank inserts, 0 being the newest.
     age: usize,
+    /// Which bytes the last yank inserted: what stands before them may join their first character.
     yanked: Option<(usize, usize)>,
     pastes: Vec<String>,
     done: Vec<Step>,
@@ -108,7 +109,7 @@ impl Model {
                     self.change(here, "", Kind::Single);
                 }
                 (A::Newline, _) => self.change(here, "\n", Kind::Single),
-                (A::Yank, _) => self.yank(here),
+                (A::Yank, _) => self.yank((self.bytes(here.0), self.bytes(here.1))),
                 _ => self.act(*action, goal, (killed, yanked)),
             },
         }
@@ -286,12 +287,15 @@ impl Model {
 
     /// Changes the text, as a step that can be taken back.
     fn change(&mut self, (start, end): (usize, usize), text: &str, kind: Kind) {
-        if start == end && text.is_empty() {
+        self.change_bytes((self.bytes(start), self.bytes(end)), text, kind);
+    }
+
+    fn change_bytes(&mut self, (at, to): (usize, usize), text: &str, kind: Kind) {
+        if at == to && text.is_empty() {
             return;
         }
         let before = (self.graphemes.clone(), self.caret);
-        let (at, to) = (self.bytes(start), self.bytes(end));
-        self.replace(start, end, text);
+        self.replace(at, to, text);
         self.undone.clear();
         let after = (self.graphemes.clone(), self.caret);
         let joins = match kind {
@@ -325,9 +329,10 @@ impl Model {
         });
     }
 
-    fn replace(&mut self, start: usize, end: usize, text: &str) {
-        let before = self.graphemes[..start].concat() + text;
-        let whole = before.clone() + &self.graphemes[end..].concat();
+    fn replace(&mut self, at: usize, to: usize, text: &str) {
+        let old = self.graphemes.concat();
+        let before = old[..at].to_owned() + text;
+        let whole = before.clone() + &old[to..];
         self.graphemes = whole.graphemes(true).map(str::to_owned).collect();
         let mut length = 0;
         self.caret = 0;
@@ -353,10 +358,10 @@ impl Model {
         self.change((start, end), "", Kind::Single);
     }
 
-    fn yank(&mut self, (start, end): (usize, usize)) {
+    fn yank(&mut self, (at, to): (usize, usize)) {
         if let Some(text) = self.kills.iter().rev().nth(self.age).cloned() {
-            self.change((start, end), &text, Kind::Single);
-            self.yanked = Some((start, self.caret));
+            self.change_bytes((at, to), &text, Kind::Single);
+            self.yanked = Some((at, at + text.len()));
         }
     }
 
@@ -364,7 +369,14 @@ impl Model {
         let at = self.skip_left(self.caret, &mut |class| class == ' ');
         match at.checked_sub(1).map(|at| self.class(at)) {
             Some('[') => at - 1,
-            class => self.skip_left(at, &mut |other| Some(other) == class),
+            class => {
+                let start = self.skip_left(at, &mut |other| Some(other) == class);
+                let run = self.graphemes[start..at].concat();
+                match run.split_word_bounds().next_back() {
+                    Some(word) if is_divided(&run) => at - word.graphemes(true).count(),
+                    _ => start,
+                }
+            }
         }
     }
 
@@ -372,7 +384,14 @@ impl Model {
         let at = self.skip_right(self.caret, &mut |class| class == ' ');
         match (at < self.graphemes.len()).then(|| self.class(at)) {
             Some('[') => at + 1,
-            class => self.skip_right(at, &mut |other| Some(other) == class),
+            class => {
+                let end = self.skip_right(at, &mut |other| Some(other) == class);
+                let run = self.graphemes[at..end].concat();
+                match run.split_word_bounds().next() {
+                    Some(word) if is_divided(&run) => at + word.graphemes(true).count(),
+                    _ => end,
+                }
+            }
         }
     }
 
@@ -457,6 +476,12 @@ const MOTIONS: [A; 8] = [
     A::LineStart,
     A::LineEnd,
 ];
+
+/// Whether words are found in these letters by the rules of Unicode, which need a dictionary for Thai.
+fn is_divided(run: &str) -> bool {
+    let is_thai = |c: char| matches!(c, '\u{e00}'..='\u{e7f}');
+    run.contains(|c: char| c.is_alphanumeric() || c == '_') && !run.contains(is_thai)
+}
 
 /// A command as the model knows it: words are what they are only where all characters are whole.
 pub fn modelled() -> BoxedStrategy<Edit> {

@@ -33,8 +33,8 @@ fn editor(text: &str) -> Composer {
     editor
 }
 
-/// `␛` is Esc, `␍` a new line, `␈` Backspace, `®` Ctrl+R; `↧`, `↥`, `⟳` and `→` are Ctrl+K, Ctrl+Y, Alt+Y and
-/// Ctrl+Right, in any mode.
+/// `␛` is Esc, `␍` a new line, `␈` Backspace, `®` Ctrl+R; `↧`, `↥`, `⟳`, `→` and `⌫` are Ctrl+K, Ctrl+Y, Alt+Y,
+/// Ctrl+Right and Ctrl+W, in any mode.
 fn press(editor: &mut Composer, keys: &str) {
     for key in keys.chars() {
         let others = [
@@ -42,14 +42,20 @@ fn press(editor: &mut Composer, keys: &str) {
             ('↥', A::Yank),
             ('⟳', A::YankPop),
             ('→', A::WordRight),
+            ('⌫', A::CutWordBackward),
         ];
         if let Some((_, action)) = others.iter().find(|(other, _)| *other == key) {
             editor.apply(*action);
             continue;
         }
+        let searches = editor
+            .vim()
+            .is_some_and(|(_, keys)| keys.starts_with(['/', '?']));
         let key = match key {
             '␛' => VimKey::Escape,
             '®' => VimKey::Redo,
+            '␍' if searches => VimKey::Char('\n'),
+            '␈' if searches => VimKey::Erase,
             c => VimKey::Char(c),
         };
         if !editor.vim_press(key)
@@ -195,6 +201,64 @@ fn keys_do_what_vim_does() {
         ("o│ne two", "vl␛x", "on│ two"),
         ("o│ne two", "ve~", "o│NE two"),
         ("o│ne\ntwo", "vjrx", "o│xx\nxxo"),
+        // Counts before inserting.
+        ("│one", "3ix␛", "xx│xone"),
+        ("│one", "3ax␛", "oxx│xne"),
+        ("o│ne", "2Ia-␛", "a-a│-one"),
+        ("│one", "2A!␛", "one!│!"),
+        ("o│ne\ntwo", "2ox␛", "one\nx\n│x\ntwo"),
+        ("one\nt│wo", "2Ox␛", "one\nx\n│x\ntwo"),
+        ("│one", "2ix␛.", "xx│xxone"),
+        ("│one", "ix␛3.", "xx│xxone"),
+        ("│one", "2ix␛u", "│one"),
+        // What was typed counts, however it was typed.
+        ("│one two", "cwab cd⌫ef␛w.", "ab ef ab e│f"),
+        ("│one two", "cwabc␈␈x␛w.", "ax a│x"),
+        ("│one two", "cwx␍y␛w.", "x\ny x\n│y"),
+        ("a │one", "cw⌫x␛0.", "│x"),
+        // Lines and words.
+        ("one t│wo\nx\nthree", "$jj", "one two\nx\nthre│e"),
+        ("one\nlo│nger\nx\ntwo", "$kjj", "one\nlonger\n│x\ntwo"),
+        ("one\ntw│o\nthree", "yk", "on│e\ntwo\nthree"),
+        ("one\ntw│o\nthree", "yj", "one\ntw│o\nthree"),
+        ("one\ntwo\nth│ree", "ygg", "on│e\ntwo\nthree"),
+        ("o│ne two three", "ve␛wgvd", "o│ two three"),
+        ("o│ne two", "ve␛$gvx", "o│ two"),
+        ("one\nt│wo", ">>", "one\n    │two"),
+        ("o│ne\n\ntwo\nx", "3>>", "    │one\n\n    two\nx"),
+        ("o│ne\ntwo", ">j.", "        │one\n        two"),
+        ("      o│ne", "<<", "  │one"),
+        ("  o│ne", "<<", "│one"),
+        ("o│ne\ntwo", "Vj2>", "        │one\n        two"),
+        ("\to│ne", "<<u", "\to│ne"),
+        ("o│ne\n  two\nthree", "J", "one│ two\nthree"),
+        ("o│ne\n  two\nthree", "3J", "one two│ three"),
+        ("o│ne\ntwo\nx", "VjJ", "one│ two\nx"),
+        ("f│(\n)", "J", "f(│)"),
+        ("o│ne", "J", "o│ne"),
+        ("one\n\n│two", "kJ", "one\n│two"),
+        ("f│(a, [b])", "%", "f(a, [b]│)"),
+        ("│f(a, [b])", "%", "f(a, [b]│)"),
+        ("f(a, [b│])", "%", "f(a, │[b])"),
+        ("f(\n│)", "d%", "│f"),
+        ("one two t│hree", "ge", "one tw│o three"),
+        ("one two, t│hree", "gege", "one tw│o, three"),
+        ("one two, t│hree", "2gE", "on│e two, three"),
+        ("o│ne\ntwo\n\nthree", "}", "one\ntwo\n│\nthree"),
+        ("o│ne\n\n\ntwo\n\nx", "}}", "one\n\n\ntwo\n│\nx"),
+        ("one\n\ntwo\nt│hree", "{", "one\n│\ntwo\nthree"),
+        ("one\nt│wo", "}", "one\ntw│o"),
+        ("one\nt│wo", "{", "│one\ntwo"),
+        // Searching.
+        ("o│ne two one Two", "/two␍", "one │two one Two"),
+        ("o│ne two one Two", "/two␍n", "one two one │Two"),
+        ("o│ne two one Two", "/two␍2n", "one │two one Two"),
+        ("o│ne two one Two", "/Two␍", "one two one │Two"),
+        ("one │two one", "?one␍", "│one two one"),
+        ("o│ne two one", "/one␍N", "│one two one"),
+        ("o│ne two", "/x␍", "o│ne two"),
+        ("o│ne two", "v/tw␍d", "o│wo"),
+        ("o│ne two one", "/two␍0dn", "│two one"),
         // What is no command does nothing.
         ("o│ne", "qzZ", "o│ne"),
         ("o│ne", "d␛x", "o│e"),
@@ -401,7 +465,7 @@ proptest! {
 }
 
 fn any_key() -> impl Strategy<Value = char> {
-    let keys = "hjklwbeWBE0^$fFtT;,gGxXdcypPDCYsSr~u®.iaIAoOvV\"'([{<)]}123␛␛␛␍␈ ab日\u{301}↧↥⟳→";
+    let keys = "hjklwbeWBE0^$fFtT;,gGxXdcypPDCYsSr~u®.iaIAoOvV\"'([{<)]}>%Jnge/N?123␛␛␛␍␍␈ ab日\u{301}↧↥⟳→⌫";
     prop::sample::select(keys.chars().collect::<Vec<_>>())
 }
 

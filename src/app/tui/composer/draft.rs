@@ -18,6 +18,8 @@ pub(super) struct Draft {
     undo: Undo,
     /// Counts changes of the text.
     revision: u64,
+    /// The text that is being inserted at one place, while somebody wants to know it.
+    tracked: Option<Range<usize>>,
 }
 
 impl Draft {
@@ -29,6 +31,7 @@ impl Draft {
             caret: 0,
             undo: Undo::default(),
             revision: 0,
+            tracked: None,
         }
     }
 
@@ -139,6 +142,17 @@ impl Draft {
         self.undo.seal();
     }
 
+    /// Follows what is inserted at the caret from now on.
+    pub(super) fn track(&mut self) {
+        self.tracked = Some(self.caret..self.caret);
+    }
+
+    /// What was inserted since, as far as it is still there.
+    pub(super) fn take_tracked(&mut self) -> String {
+        let tracked = self.tracked.take().unwrap_or_default();
+        self.text[tracked].to_owned()
+    }
+
     pub(super) fn set_width(&mut self, width: usize) {
         if self.rows.width() != width {
             self.rows.set_width(width, &self.text, &self.placeholders);
@@ -164,5 +178,26 @@ impl Draft {
         self.caret = motion::snap_right(&self.text, at + text.len());
         self.rows
             .edited(at, removed, text.len(), &self.text, &self.placeholders);
+        let tracked = self.tracked.take();
+        self.tracked = tracked.and_then(|tracked| follow(tracked, at..at + removed, text.len()));
+    }
+}
+
+/// Where a range is after an edit: what replaces all of it and more is no part of it.
+fn follow(range: Range<usize>, edit: Range<usize>, inserted: usize) -> Option<Range<usize>> {
+    let moved = |at: usize| at - edit.len() + inserted;
+    if edit.start >= range.start && edit.end <= range.end {
+        return Some(range.start..moved(range.end));
+    }
+    if edit.end <= range.start {
+        return Some(moved(range.start)..moved(range.end));
+    }
+    if edit.start >= range.end {
+        return Some(range);
+    }
+    match (edit.start < range.start, edit.end > range.end) {
+        (true, true) => None,
+        (true, false) => Some(edit.start + inserted..moved(range.end)),
+        (false, _) => Some(range.start..edit.start),
     }
 }

@@ -22,7 +22,7 @@ pub struct Composer {
     browse: Option<Browse>,
     last: Last,
     /// The column the caret keeps to while it goes up and down.
-    goal: Option<usize>,
+    pub(super) goal: Option<usize>,
     /// Where the selection begins, and the revision of the text it counts in.
     anchor: Option<(usize, u64)>,
     /// What is selected in vim's visual mode, and the revision of the text it counts in.
@@ -80,16 +80,8 @@ impl Composer {
         let goal = self.goal.take();
         let text = self.draft.text();
         match action {
-            Action::Newline => {
-                self.draft.replace(here, "\n", StepKind::Single);
-                self.vim_inserted("\n");
-            }
-            Action::DeleteBackward => {
-                self.erase(motion::prev(text, caret)..caret);
-                if let Some(vim) = &mut self.vim {
-                    vim.erased();
-                }
-            }
+            Action::Newline => self.draft.replace(here, "\n", StepKind::Single),
+            Action::DeleteBackward => self.erase(motion::prev(text, caret)..caret),
             Action::DeleteForward => self.erase(caret..motion::next(text, caret)),
             Action::CutWordBackward => self.kill(motion::word_left(text, caret), last),
             Action::CutToSpaceBackward => self.kill(motion::space_left(text, caret), last),
@@ -175,7 +167,6 @@ impl Composer {
     /// Types a character.
     pub fn insert(&mut self, c: char) {
         let text = clean(c.encode_utf8(&mut [0; 4]));
-        self.vim_inserted(&text);
         self.insert_text(&text, StepKind::Typing);
     }
 
@@ -204,7 +195,6 @@ impl Composer {
     /// Inserts a paste: cleaned, and as one atomic placeholder when it is long.
     pub fn paste(&mut self, text: &str) {
         let text = self.draft.placeholders_mut().paste(text);
-        self.vim_inserted(&text);
         self.insert_text(&text, StepKind::Single);
     }
 
@@ -224,19 +214,16 @@ impl Composer {
         self.settle();
     }
 
-    /// Inserts a file as a mention, apart from what stands before it.
-    pub fn mention(&mut self, path: &str) {
+    /// Inserts files as mentions, apart from what stands before them.
+    pub fn mention(&mut self, paths: &[String]) {
         let apart = self.before_caret().ends_with(|c: char| !c.is_whitespace());
-        let space = if apart { " " } else { "" };
-        let quote = if path.contains(char::is_whitespace) {
-            "\""
-        } else {
-            ""
-        };
-        self.insert_text(
-            &clean(&format!("{space}@{quote}{path}{quote} ")),
-            StepKind::Single,
-        );
+        let mut text = String::from(if apart { " " } else { "" });
+        for path in paths {
+            let spaced = path.contains(char::is_whitespace);
+            let quote = if spaced { "\"" } else { "" };
+            text.extend(["@", quote, path, quote, " "]);
+        }
+        self.insert_text(&clean(&text), StepKind::Single);
     }
 
     /// Replaces everything (an external editor, a history entry); can be undone.

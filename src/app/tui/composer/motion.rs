@@ -3,7 +3,7 @@
 //! Positions are byte offsets between two grapheme clusters. A placeholder is a cluster of its own,
 //! whatever stands beside it.
 
-use unicode_segmentation::GraphemeCursor;
+use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 use unicode_width::UnicodeWidthChar;
 
 use super::placeholders::is_placeholder;
@@ -46,17 +46,36 @@ pub(super) fn line_end(text: &str, at: usize) -> usize {
 }
 
 pub(super) fn word_left(text: &str, at: usize) -> usize {
-    match word_length(text[..at].chars().rev()) {
-        0 => prev(text, at),
-        length => snap_left(text, at - length),
-    }
+    let start = match word_length(text[..at].chars().rev()) {
+        0 => return prev(text, at),
+        length => at - length,
+    };
+    let run = text[start..at].trim_end();
+    let before = match run.split_word_bounds().next_back() {
+        Some(word) if is_divided(run) => run.len() - word.len(),
+        _ => 0,
+    };
+    snap_left(text, start + before)
 }
 
 pub(super) fn word_right(text: &str, at: usize) -> usize {
-    match word_length(text[at..].chars()) {
-        0 => next(text, at),
-        length => snap_right(text, at + length),
-    }
+    let end = match word_length(text[at..].chars()) {
+        0 => return next(text, at),
+        length => at + length,
+    };
+    let run = text[at..end].trim_start();
+    let behind = match run.split_word_bounds().next() {
+        Some(word) if is_divided(run) => run.len() - word.len(),
+        _ => 0,
+    };
+    snap_right(text, end - behind)
+}
+
+/// Whether the rules of Unicode find words in these letters: Chinese and Japanese have no spaces between
+/// theirs. For Thai and its neighbours they would need a dictionary, and find only letters.
+fn is_divided(run: &str) -> bool {
+    let needs_dictionary = |c: char| matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}');
+    run.contains(|c| class(c) == Some(Class::Word)) && !run.contains(needs_dictionary)
 }
 
 /// The start of the run of non-spaces before `at`.

@@ -1,5 +1,6 @@
 //! Editing by keys, pastes, the external editor, and what an earlier run left unsent.
 
+use super::dropped::dropped_files;
 use super::{list, search, selecting, sessions, stop};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
@@ -56,34 +57,11 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     }
     app.overlays.clear();
     end_double_press(app);
-    match dragged_picture(&text) {
-        Some(path) => app.composer.mention(&path),
+    match dropped_files(&text) {
+        Some(paths) => app.composer.mention(&paths),
         None => app.composer.paste(&text),
     }
     effects
-}
-
-/// The path of a picture, when a paste is nothing else: what a terminal makes of a file that is dragged
-/// onto it.
-fn dragged_picture(pasted: &str) -> Option<String> {
-    if pasted.len() > 4096 {
-        return None;
-    }
-    let text = pasted.trim();
-    let path = text.strip_prefix("file://").unwrap_or(text);
-    let quoted = |quote| path.strip_prefix(quote)?.strip_suffix(quote);
-    let path = match quoted('\'').or_else(|| quoted('"')) {
-        Some(path) => path.to_owned(),
-        // As a shell would read it.
-        None => path.replace("\\ ", " ").replace("%20", " "),
-    };
-    let end = path.rsplit_once('.')?.1.to_ascii_lowercase();
-    let picture = matches!(
-        end.as_str(),
-        "png" | "jpg" | "jpeg" | "gif" | "webp" | "bmp"
-    );
-    let whole = path.starts_with('/') || path.starts_with("~/");
-    (picture && whole && !path.contains(['\n', '"'])).then_some(path)
 }
 
 /// Closes the question about the end of a trial and writes the letter that asked. Returns whether it was

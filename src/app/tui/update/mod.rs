@@ -9,6 +9,7 @@ mod queue;
 mod stop;
 mod tree;
 mod editor;
+mod dropped;
 mod completion;
 mod shell;
 mod scroll;

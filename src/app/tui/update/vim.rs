@@ -14,7 +14,9 @@ pub fn press(app: &mut App, press: KeyPress) -> bool {
         return false;
     };
     // `r` and `f` wait for a character, and a count would go on with `0`: these keys are neither.
-    let waits = keys.ends_with(['r', 'f', 'F', 't', 'T'])
+    let searches = keys.starts_with(['/', '?']);
+    let waits = searches && !matches!(press.code, KeyCode::Enter | KeyCode::Backspace)
+        || keys.ends_with(['r', 'f', 'F', 't', 'T'])
         || (press.code == KeyCode::Home && keys.ends_with(|c: char| c.is_ascii_digit()));
     if waits && press.text().is_none() && press.code != KeyCode::Esc {
         app.composer.vim_press(VimKey::Escape);
@@ -28,6 +30,15 @@ pub fn press(app: &mut App, press: KeyPress) -> bool {
             return false;
         }
         (KeyCode::Char('r'), KeyModifiers::CONTROL) => VimKey::Redo,
+        (KeyCode::Enter, KeyModifiers::NONE) if searches => VimKey::Char('\n'),
+        (KeyCode::Backspace, KeyModifiers::NONE) if searches => VimKey::Erase,
+        (KeyCode::Char(':'), KeyModifiers::NONE) if keys.is_empty() => {
+            app.say(
+                "No command line of vim's here: / on the empty editor begins a command",
+                4000,
+            );
+            return true;
+        }
         (code, KeyModifiers::NONE) => match code {
             KeyCode::Char(c) => VimKey::Char(c),
             KeyCode::Left | KeyCode::Backspace => VimKey::Char('h'),

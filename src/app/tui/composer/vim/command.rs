@@ -6,6 +6,9 @@ pub enum Operator {
     Delete,
     Change,
     Yank,
+    /// Lines go to the right.
+    Indent,
+    Outdent,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,12 +27,26 @@ pub enum Motion {
     End {
         big: bool,
     },
+    /// To the end of the word before.
+    EndBack {
+        big: bool,
+    },
     LineStart,
     FirstText,
     LineEnd,
+    /// To the bracket that belongs to the next one of the line.
+    Bracket,
+    /// To the empty line before or behind.
+    Paragraph {
+        forward: bool,
+    },
     Find(Find),
     /// The last find again, or the other way round.
     FindAgain {
+        turned: bool,
+    },
+    /// To where the text stands next that was searched for, or the other way.
+    SearchAgain {
         turned: bool,
     },
     /// To a line, or the first one.
@@ -94,12 +111,16 @@ pub enum Command {
         before: bool,
     },
     ToggleCase,
+    /// Makes one line of several.
+    Join,
     Replace(char),
     Undo,
     Again,
     Visual {
         lines: bool,
     },
+    /// What was selected last.
+    Reselect,
     /// In visual mode: the other end.
     OtherEnd,
     /// In visual mode.
@@ -116,19 +137,25 @@ pub enum NoCommand {
 
 use NoCommand::{Ever, Yet};
 
-/// The command these keys are, and its count.
+/// Characters of what is searched for.
+const MAX_SEARCH: usize = 200;
+
+/// The command these keys are, and its count. What is searched for ends with Enter, which is no key here.
 pub fn read(keys: &[char], visual: bool) -> Result<(Option<usize>, Command), NoCommand> {
+    if let ['/' | '?', words @ ..] = keys {
+        return Err(if words.len() < MAX_SEARCH { Yet } else { Ever });
+    }
     let mut keys = Keys(keys);
     let count = keys.number();
     let key = keys.next()?;
     let command = match key {
         'd' | 'c' | 'y' | 'x' | 's' if visual => Command::OperateSelected(operator(key), false),
-        'D' | 'C' | 'Y' | 'X' | 'S' if visual => {
+        'D' | 'C' | 'Y' | 'X' | 'S' | '>' | '<' if visual => {
             Command::OperateSelected(operator(key.to_ascii_lowercase()), true)
         }
         'i' | 'a' if visual => Command::Select(keys.object(key)?),
         'o' | 'O' if visual => Command::OtherEnd,
-        'd' | 'c' | 'y' => {
+        'd' | 'c' | 'y' | '>' | '<' => {
             let second = keys.number();
             let target = match keys.next()? {
                 same if same == key => Target::Lines,
@@ -151,6 +178,8 @@ pub fn read(keys: &[char], visual: bool) -> Result<(Option<usize>, Command), NoC
         'p' => Command::Put { before: false },
         'P' => Command::Put { before: true },
         '~' => Command::ToggleCase,
+        'J' => Command::Join,
+        'g' if keys.0.first() == Some(&'v') => Command::Reselect,
         'r' => Command::Replace(keys.next()?),
         'u' => Command::Undo,
         '.' => Command::Again,
@@ -171,6 +200,8 @@ fn operator(key: char) -> Operator {
     match key {
         'c' | 's' => Operator::Change,
         'y' => Operator::Yank,
+        '>' => Operator::Indent,
+        '<' => Operator::Outdent,
         _ => Operator::Delete,
     }
 }
@@ -229,8 +260,18 @@ impl Keys<'_> {
             'T' => find(self, false, true)?,
             ';' => Motion::FindAgain { turned: false },
             ',' => Motion::FindAgain { turned: true },
-            'g' if self.next()? == 'g' => Motion::First,
+            'g' => match self.next()? {
+                'g' => Motion::First,
+                'e' => Motion::EndBack { big: false },
+                'E' => Motion::EndBack { big: true },
+                _ => return Err(Ever),
+            },
             'G' => Motion::Last,
+            '%' => Motion::Bracket,
+            '{' => Motion::Paragraph { forward: false },
+            '}' => Motion::Paragraph { forward: true },
+            'n' => Motion::SearchAgain { turned: false },
+            'N' => Motion::SearchAgain { turned: true },
             _ => return Err(Ever),
         })
     }

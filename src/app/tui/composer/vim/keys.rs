@@ -53,10 +53,4 @@ impl Composer {
             }
         }
     }
-
-    pub(in super::super) fn vim_inserted(&mut self, text: &str) {
-        if let Some(vim) = &mut self.vim {
-            vim.inserted(text);
-        }
-    }
 }

@@ -36,4 +36,6 @@ pub enum VimKey {
     Escape,
     /// What was undone, again.
     Redo,
+    /// Without the last key of what is searched for.
+    Erase,
 }

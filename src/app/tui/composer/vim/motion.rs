@@ -54,6 +54,11 @@ pub fn target(
         Motion::Word { big } => (repeat(&|at| word(text, at, big)), Span::Exclusive),
         Motion::Back { big } => (repeat(&|at| back(text, at, big)), Span::Exclusive),
         Motion::End { big } => (repeat(&|at| end(text, at, big)), Span::Inclusive),
+        Motion::EndBack { big } => (repeat(&|at| end_back(text, at, big)), Span::Inclusive),
+        Motion::Bracket => (bracket(text, from)?, Span::Inclusive),
+        Motion::Paragraph { forward } => {
+            (repeat(&|at| paragraph(text, at, forward)), Span::Exclusive)
+        }
         Motion::LineStart => (line_start(text, from), Span::Exclusive),
         Motion::FirstText => (first_text(text, from), Span::Exclusive),
         Motion::LineEnd => {
@@ -77,7 +82,7 @@ pub fn target(
         Motion::First => (line(text, times), Span::Lines),
         Motion::Last => (line(text, count.unwrap_or(usize::MAX)), Span::Lines),
         Motion::Down | Motion::Up => (vertically(text, from, motion, times)?, Span::Lines),
-        Motion::FindAgain { .. } => return None,
+        Motion::FindAgain { .. } | Motion::SearchAgain { .. } => return None,
     })
 }
 
@@ -165,6 +170,92 @@ fn end(text: &str, from: usize, big: bool) -> usize {
         };
     }
     end_of_this(text, at, big)
+}
+
+fn end_back(text: &str, from: usize, big: bool) -> usize {
+    let this = class(text, from, big);
+    let mut at = from;
+    while at > 0 && this != Class::Space && this != Class::Paste {
+        let before = prev(text, at);
+        if class(text, before, big) != this {
+            break;
+        }
+        at = before;
+    }
+    while at > 0 {
+        at = prev(text, at);
+        if class(text, at, big) != Class::Space || is_empty_line(text, at) {
+            break;
+        }
+    }
+    at
+}
+
+/// The bracket that the next one of the line belongs to.
+fn bracket(text: &str, from: usize) -> Option<usize> {
+    const PAIRS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('{', '}')];
+    let line = &text[from..line_end(text, from)];
+    let (at, this, other, opens) = line.char_indices().find_map(|(at, c)| {
+        let (open, close) = PAIRS
+            .iter()
+            .find(|(open, close)| c == *open || c == *close)?;
+        let other = if c == *open { *close } else { *open };
+        Some((from + at, c, other, c == *open))
+    })?;
+    let mut depth = 0;
+    let mut closes = |c: char| {
+        depth += i64::from(c == this) - i64::from(c == other);
+        depth == 0
+    };
+    if opens {
+        let mut behind = text[at..].char_indices();
+        return behind.find_map(|(place, c)| closes(c).then_some(at + place));
+    }
+    let mut before = text[..=at].char_indices().rev();
+    before.find_map(|(place, c)| closes(c).then_some(place))
+}
+
+/// The next empty line behind a paragraph, or the one before it; else the end or start of the text.
+fn paragraph(text: &str, from: usize, forward: bool) -> usize {
+    let mut at = line_start(text, from);
+    let mut passed = false;
+    loop {
+        let is_empty = at == line_end(text, at);
+        if is_empty && passed {
+            return at;
+        }
+        passed |= !is_empty;
+        at = if forward {
+            match line_end(text, at) {
+                end if end == text.len() => return end,
+                end => end + 1,
+            }
+        } else {
+            match at.checked_sub(1) {
+                None => return 0,
+                Some(end) => line_start(text, end),
+            }
+        };
+    }
+}
+
+/// Where `words` stand next, behind `from` or before it, and on from the other end of the text. Capitals
+/// count where there are some.
+pub fn search(text: &str, from: usize, words: &str, forward: bool) -> Option<usize> {
+    let any_case = !words.contains(char::is_uppercase);
+    let found = regex::RegexBuilder::new(&regex::escape(words))
+        .case_insensitive(any_case)
+        .build()
+        .ok()?;
+    let mut places = found.find_iter(text).map(|found| found.start());
+    if !forward {
+        let places: Vec<usize> = places.collect();
+        let before = places.iter().rfind(|at| **at < from);
+        return before.or(places.last()).copied();
+    }
+    let first = places.next()?;
+    let behind = std::iter::once(first).chain(places).find(|at| *at > from);
+    Some(behind.unwrap_or(first))
 }
 
 fn is_empty_line(text: &str, at: usize) -> bool {

@@ -6,15 +6,12 @@ use super::super::draft::Draft;
 use super::super::editor::Composer;
 use super::super::motion::{line_end, line_start, next, prev, snap_right};
 use super::super::undo::StepKind;
-use super::characters;
-use super::command::{Command, Find, Motion, NoCommand, Operator, Place, Target, read};
+use super::command::{Command, Motion, NoCommand, Operator, read};
+use super::finds::{Finds, lines_on};
 use super::mode::{VimKey, VimMode};
-use super::motion::{Class, Span, class, end_of_this, first_text, target};
-use super::object;
+use super::motion::Span;
+use super::{change, characters, object};
 use crate::app::action::Action;
-
-/// Bytes that are put at once, unless the text is longer once.
-const MAX_PUT: usize = 1024 * 1024;
 
 /// The mode, and what is remembered for the next command.
 #[derive(Clone, Debug, Default)]
@@ -22,9 +19,11 @@ pub struct Vim {
     mode: VimMode,
     /// Of a command that is not whole yet.
     keys: Vec<char>,
-    find: Option<Find>,
+    finds: Finds,
     /// Where a selection begins.
     anchor: usize,
+    /// The last selection: where it began, where the caret was, whether by lines.
+    selected: Option<(usize, usize, bool)>,
     /// What `.` does again, and the text that was inserted with it.
     change: Option<(Option<usize>, Command, String)>,
     /// Whether what is typed belongs to it.
@@ -46,6 +45,9 @@ impl Vim {
 
     /// Takes a key; false where it is not for it.
     pub fn press(&mut self, key: VimKey, editor: &mut Composer) -> bool {
+        if let VimMode::Visual { lines } = self.mode {
+            self.selected = Some((self.anchor, editor.draft.caret(), lines));
+        }
         match (self.mode, key) {
             (VimMode::Insert, VimKey::Escape) => self.leave_insert(editor),
             (VimMode::Insert, _) => return false,
@@ -53,6 +55,8 @@ impl Vim {
             (VimMode::Visual { .. }, VimKey::Escape) => self.mode = VimMode::Normal,
             (VimMode::Normal, VimKey::Escape) => return false,
             (_, VimKey::Redo) => editor.apply(Action::Redo),
+            (_, VimKey::Erase) => drop(self.keys.pop()),
+            (_, VimKey::Char('\n')) => self.search(editor),
             (mode, VimKey::Char(c)) => {
                 self.keys.push(c);
                 match read(&self.keys, mode != VimMode::Normal) {
@@ -71,6 +75,9 @@ impl Vim {
 
     /// What is typed next is text, and belongs to no command; `mark` is where it begins.
     pub fn begin_anew(&mut self, mark: u64) {
+        // Of a change that nobody ended it is not known what was typed.
+        self.change
+            .take_if(|_| self.records && self.mode == VimMode::Insert);
         self.mode = VimMode::Insert;
         self.keys.clear();
         self.records = false;
@@ -83,26 +90,6 @@ impl Vim {
             self.mode = VimMode::Normal;
             self.keys.clear();
         }
-    }
-
-    /// Text was inserted in insert mode.
-    pub fn inserted(&mut self, text: &str) {
-        if let Some(typed) = self.recorded() {
-            typed.push_str(text);
-        }
-    }
-
-    /// The character before the caret was deleted in insert mode.
-    pub fn erased(&mut self) {
-        if let Some(typed) = self.recorded() {
-            typed.pop();
-        }
-    }
-
-    fn recorded(&mut self) -> Option<&mut String> {
-        let records = self.records && self.mode == VimMode::Insert;
-        let change = self.change.as_mut().filter(|_| records);
-        change.map(|(.., typed)| typed)
     }
 
     fn is_visual(&self) -> bool {
@@ -131,7 +118,7 @@ impl Vim {
     /// The bytes that are selected.
     pub fn selected(&self, draft: &Draft) -> Range<usize> {
         let (text, caret) = (draft.text(), draft.caret());
-        let anchor = self.anchor_in(text);
+        let anchor = snap(text, self.anchor);
         let (start, end) = (anchor.min(caret), anchor.max(caret));
         match self.mode {
             VimMode::Visual { lines: true } => line_start(text, start)..line_end(text, end),
@@ -139,30 +126,31 @@ impl Vim {
         }
     }
 
-    /// Where the selection begins, also when the text became another one.
-    fn anchor_in(&self, text: &str) -> usize {
-        snap_right(text, text.floor_char_boundary(self.anchor))
-    }
-
     fn perform(&mut self, count: Option<usize>, command: Command, editor: &mut Composer) {
         let is_change = matches!(
             command,
-            Command::Operate(Operator::Delete | Operator::Change, _)
-                | Command::Put { .. }
+            Command::Put { .. }
                 | Command::Insert(_)
                 | Command::ToggleCase
+                | Command::Join
                 | Command::Replace(_)
         );
-        if is_change {
+        let operates =
+            matches!(command, Command::Operate(operator, _) if operator != Operator::Yank);
+        self.records = is_change || operates;
+        if self.records {
             self.change = Some((count, command, String::new()));
         }
-        self.records = is_change;
         self.inserted_from = editor.draft.undo_mark();
         // These go on with the column, or the prompt, of the one before.
         if !matches!(command, Command::Move(Motion::Up | Motion::Down)) {
             editor.settle();
         }
         self.carry_out(count, command, editor);
+        // Up and down stay at line ends.
+        if command == Command::Move(Motion::LineEnd) {
+            editor.goal = Some(usize::MAX);
+        }
     }
 
     fn carry_out(&mut self, count: Option<usize>, command: Command, editor: &mut Composer) {
@@ -171,22 +159,37 @@ impl Vim {
         match command {
             Command::Move(motion) => self.go(count, motion, editor),
             Command::Operate(operator, part) => {
-                if let Some((range, span)) = self.part(count, operator, part, &editor.draft) {
-                    self.operate(operator, range, span == Span::Lines, editor);
+                if let Some((range, span)) = self.finds.part(count, operator, part, &editor.draft) {
+                    self.operate(operator, range, span == Span::Lines, 1, editor);
                 }
             }
             Command::OperateSelected(operator, lines) => {
                 let lines = lines || self.mode == VimMode::Visual { lines: true };
-                let range = self.selected(&editor.draft);
-                self.mode = VimMode::Normal;
+                let range = self.take_selected(editor);
                 editor.draft.move_to(range.start);
-                self.operate(operator, range, lines, editor);
+                self.operate(operator, range, lines, times, editor);
             }
-            Command::Insert(place) => self.insert(place, editor),
-            Command::Put { before } => self.put(before, times, editor),
-            Command::ToggleCase | Command::Replace(_) => {
-                self.change_characters(times, command, editor);
+            Command::Insert(place) => {
+                change::open(editor, place);
+                self.begin_insert(editor);
             }
+            Command::Put { before } => {
+                let by_lines = self.mode == VimMode::Visual { lines: true };
+                let selected = self.is_visual().then(|| self.take_selected(editor));
+                let selected = selected.map(|range| (range, by_lines));
+                change::put(editor, before, times, selected);
+            }
+            Command::Join => {
+                let range = if self.is_visual() {
+                    self.take_selected(editor)
+                } else {
+                    let text = editor.draft.text();
+                    caret..lines_on(text, caret, times.max(2))
+                };
+                change::join(editor, range);
+            }
+            Command::ToggleCase => self.change_characters(times, None, editor),
+            Command::Replace(c) => self.change_characters(times, Some(c), editor),
             Command::Undo => (0..times).for_each(|_| editor.apply(Action::Undo)),
             Command::Again => self.again(count, editor),
             Command::Visual { lines } => match self.mode {
@@ -197,8 +200,15 @@ impl Vim {
                     self.anchor = caret;
                 }
             },
+            Command::Reselect => {
+                if let Some((anchor, caret, lines)) = self.selected {
+                    self.mode = VimMode::Visual { lines };
+                    self.anchor = anchor;
+                    editor.draft.move_to(snap(editor.draft.text(), caret));
+                }
+            }
             Command::OtherEnd => {
-                let anchor = self.anchor_in(editor.draft.text());
+                let anchor = snap(editor.draft.text(), self.anchor);
                 editor.draft.move_to(anchor);
                 self.anchor = caret;
             }
@@ -212,6 +222,13 @@ impl Vim {
                 }
             }
         }
+    }
+
+    /// What is selected, which is not any more.
+    fn take_selected(&mut self, editor: &Composer) -> Range<usize> {
+        let range = self.selected(&editor.draft);
+        self.mode = VimMode::Normal;
+        range
     }
 
     fn go(&mut self, count: Option<usize>, motion: Motion, editor: &mut Composer) {
@@ -234,93 +251,23 @@ impl Vim {
                 }
             }
             motion => {
-                if let Some((to, _)) = self.target(count, motion, &editor.draft) {
+                if let Some((to, _)) = self.finds.target(count, motion, &editor.draft) {
                     editor.move_caret(to);
                 }
             }
         }
     }
 
-    /// Where a motion leads, with the last find in mind.
-    fn target(
-        &mut self,
-        count: Option<usize>,
-        motion: Motion,
-        draft: &Draft,
-    ) -> Option<(usize, Span)> {
-        let motion = match motion {
-            Motion::Find(find) => {
-                self.find = Some(find);
-                motion
-            }
-            Motion::FindAgain { turned } => {
-                let find = self.find?;
-                let forward = find.forward != turned;
-                let again = true;
-                Motion::Find(Find {
-                    forward,
-                    again,
-                    ..find
-                })
-            }
-            motion => motion,
+    /// Goes to where the text stands that was typed behind `/` or `?`; without one, the last one again.
+    fn search(&mut self, editor: &mut Composer) {
+        let keys = std::mem::take(&mut self.keys);
+        let Some((sign, words)) = keys.split_first() else {
+            return;
         };
-        let (to, span) = target(draft.text(), draft.caret(), motion, count)?;
-        Some((snap_right(draft.text(), to), span))
-    }
-
-    /// The bytes that an operator is for.
-    fn part(
-        &mut self,
-        count: Option<usize>,
-        operator: Operator,
-        part: Target,
-        draft: &Draft,
-    ) -> Option<(Range<usize>, Span)> {
-        let (text, caret) = (draft.text(), draft.caret());
-        let motion = match part {
-            Target::Object(found) => {
-                return Some((object::range(text, caret, found)?, Span::Exclusive));
-            }
-            Target::Lines => {
-                let mut end = line_end(text, caret);
-                for _ in 1..count.unwrap_or(1) {
-                    end = line_end(text, (end + 1).min(text.len()));
-                }
-                return Some((line_start(text, caret)..end, Span::Lines));
-            }
-            Target::Motion(motion) => motion,
-        };
-        let of_word = |big| class(text, caret, big) != Class::Space && caret < text.len();
-        let motion = match motion {
-            // As everyone knows it: the word is changed, not the space behind it.
-            Motion::Word { big } if operator == Operator::Change && of_word(big) => {
-                let mut to = end_of_this(text, caret, big);
-                if let Some(more) = count.unwrap_or(1).checked_sub(1).filter(|more| *more > 0) {
-                    to = target(text, to, Motion::End { big }, Some(more))?.0;
-                }
-                return Some((caret..next(text, to), Span::Inclusive));
-            }
-            motion => motion,
-        };
-        let (to, span) = self.target(count, motion, draft)?;
-        let (start, mut end) = (caret.min(to), caret.max(to));
-        if let Motion::Word { .. } = motion {
-            // The last word of a line ends with it.
-            let words = text[start..end].trim_end();
-            let behind = start + words.len();
-            if let Some(line_feed) = text[behind..end].find('\n').filter(|_| !words.is_empty()) {
-                end = behind + line_feed;
-            }
-        }
-        match span {
-            Span::Exclusive => Some((start..end, span)),
-            Span::Inclusive => Some((start..next(text, end), span)),
-            Span::Lines => Some((line_start(text, start)..line_end(text, end), span)),
-        }
-        .filter(|(range, span)| {
-            *span == Span::Lines || !range.is_empty() || operator == Operator::Change
-        })
+        let forward = *sign == '/';
+        self.finds.search_for(words.iter().collect(), forward);
+        let again = Motion::SearchAgain { turned: false };
+        self.perform(None, Command::Move(again), editor);
     }
 
     fn operate(
@@ -328,137 +275,35 @@ impl Vim {
         operator: Operator,
         range: Range<usize>,
         lines: bool,
+        times: usize,
         editor: &mut Composer,
     ) {
-        let text = editor.draft.text();
-        let range = if lines {
-            line_start(text, range.start)..line_end(text, range.end)
-        } else {
-            range
-        };
-        let mut taken = text[range.clone()].to_owned();
-        if lines {
-            taken.push('\n');
-        }
-        if !taken.is_empty() {
-            editor.kills.push(taken);
-        }
         match operator {
-            Operator::Yank => {
-                if !lines || range.start > editor.draft.caret() {
-                    let start = snap_right(editor.draft.text(), range.start);
-                    editor.move_caret(start);
-                }
+            Operator::Indent | Operator::Outdent => {
+                return change::indent(editor, operator, range, times);
             }
-            Operator::Delete if lines => {
-                // With one of the line feeds beside them.
-                let all = if range.end < text.len() {
-                    range.start..range.end + 1
-                } else {
-                    range.start.saturating_sub(1)..range.end
-                };
-                editor.draft.replace(all, "", StepKind::Single);
-                let first = first_text(editor.draft.text(), editor.draft.caret());
-                editor.draft.move_to(first);
-            }
-            Operator::Delete => editor.draft.replace(range, "", StepKind::Single),
-            Operator::Change => {
-                if range.is_empty() {
-                    editor.draft.move_to(range.start);
-                }
-                editor.draft.replace(range, "", StepKind::Single);
-                self.mode = VimMode::Insert;
-            }
+            _ => change::operate(editor, operator, range, lines),
         }
-    }
-
-    fn insert(&mut self, place: Place, editor: &mut Composer) {
-        let (text, caret) = (editor.draft.text(), editor.draft.caret());
-        let (start, end) = (line_start(text, caret), line_end(text, caret));
-        match place {
-            Place::Here => {}
-            Place::Behind => editor.move_caret(next(text, caret).min(end)),
-            Place::FirstText => editor.move_caret(first_text(text, caret)),
-            Place::LineEnd => editor.move_caret(end),
-            Place::LineBelow => editor.draft.replace(end..end, "\n", StepKind::Single),
-            Place::LineAbove => {
-                editor.draft.replace(start..start, "\n", StepKind::Single);
-                editor.move_caret(start);
-            }
+        if operator == Operator::Change {
+            self.begin_insert(editor);
         }
-        editor.draft.seal();
-        self.mode = VimMode::Insert;
-    }
-
-    /// Puts what was taken last behind the caret or before it, or in the place of what is selected.
-    fn put(&mut self, before: bool, times: usize, editor: &mut Composer) {
-        let Some(taken) = editor.kills.current().map(str::to_owned) else {
-            return;
-        };
-        let times = times.min(MAX_PUT / taken.len().max(1)).max(1);
-        let mark = editor.draft.undo_mark();
-        let mut at = editor.draft.caret();
-        let is_visual = self.is_visual();
-        let by_lines = self.mode == VimMode::Visual { lines: true };
-        if is_visual {
-            let range = self.selected(&editor.draft);
-            self.mode = VimMode::Normal;
-            at = range.start;
-            editor.draft.replace(range, "", StepKind::Single);
-        }
-        let text = editor.draft.text();
-        let (start, end) = (line_start(text, at), line_end(text, at));
-        let (at, put, caret) = match taken.strip_suffix('\n') {
-            Some(_) if before && !is_visual => (start, taken.repeat(times), start),
-            Some(lines) if !is_visual => (end, format!("\n{lines}").repeat(times), end + 1),
-            _ => {
-                let behind = if before || is_visual {
-                    at
-                } else {
-                    next(text, at).min(end)
-                };
-                let mut put = taken.repeat(times);
-                // The end of the lines that were selected is still there.
-                put.truncate(put.len() - usize::from(by_lines && put.ends_with('\n')));
-                let last = if by_lines { 0 } else { prev(&put, put.len()) };
-                (behind, put, behind + last)
-            }
-        };
-        editor.draft.replace(at..at, &put, StepKind::Single);
-        let text = editor.draft.text();
-        let caret = snap_right(text, caret.min(text.len()));
-        let caret = if taken.ends_with('\n') && (!is_visual || by_lines) {
-            first_text(text, caret)
-        } else {
-            caret
-        };
-        editor.draft.move_to(caret);
-        editor.draft.join_undo(mark);
     }
 
     /// Changes each character that is selected, or so many from the caret on.
-    fn change_characters(&mut self, times: usize, command: Command, editor: &mut Composer) {
-        let is_visual = self.is_visual();
-        let range = if is_visual {
-            self.selected(&editor.draft)
-        } else {
-            let caret = editor.draft.caret();
-            caret..characters::end_of(editor.draft.text(), caret, times)
-        };
-        let text = &editor.draft.text()[range.clone()];
-        let changed = match command {
-            Command::Replace(_) if !is_visual && characters::count(text) < times => return,
-            Command::Replace(c) => characters::replaced(text, c),
-            _ => characters::toggled(text),
-        };
-        let start = range.start;
-        editor.draft.replace(range, &changed, StepKind::Single);
-        let text = editor.draft.text();
-        if is_visual {
-            self.mode = VimMode::Normal;
-            editor.draft.move_to(snap_right(text, start));
-        } else if matches!(command, Command::Replace(_)) {
-            let last = prev(text, editor.draft.caret());
+    fn change_characters(&mut self, times: usize, to: Option<char>, editor: &mut Composer) {
+        if self.is_visual() {
+            let range = self.take_selected(editor);
+            let start = change::change_characters(editor, range, to);
+            return editor.draft.move_to(start);
+        }
+        let (text, caret) = (editor.draft.text(), editor.draft.caret());
+        let range = caret..characters::end_of(text, caret, times);
+        if to.is_some() && characters::count(&text[range.clone()]) < times {
+            return;
+        }
+        change::change_characters(editor, range, to);
+        if to.is_some() {
+            let last = prev(editor.draft.text(), editor.draft.caret());
             editor.draft.move_to(last);
         }
     }
@@ -472,15 +317,37 @@ impl Vim {
         if self.mode == VimMode::Insert {
             let caret = editor.draft.caret();
             editor.draft.replace(caret..caret, &typed, StepKind::Single);
-            self.change = Some((count, command, typed));
+            self.change = Some((count, command, String::new()));
+            self.records = true;
             self.leave_insert(editor);
         }
     }
 
+    fn begin_insert(&mut self, editor: &mut Composer) {
+        editor.draft.seal();
+        editor.draft.track();
+        self.mode = VimMode::Insert;
+    }
+
+    /// What was inserted is what `.` inserts again, and what a count wants more often than once.
     fn leave_insert(&mut self, editor: &mut Composer) {
         self.mode = VimMode::Normal;
+        let inserted = editor.draft.take_tracked();
+        if let Some((count, command, typed)) = self.change.as_mut().filter(|_| self.records) {
+            if let (Some(more @ 1..), Command::Insert(place)) =
+                (count.and_then(|count| count.checked_sub(1)), *command)
+            {
+                change::insert_again(editor, place, &inserted, more);
+            }
+            *typed = inserted;
+        }
         editor.draft.join_undo(self.inserted_from);
         let (text, caret) = (editor.draft.text(), editor.draft.caret());
         editor.move_caret(prev(text, caret).max(line_start(text, caret)));
     }
+}
+
+/// A place that was remembered, in what may be another text now.
+fn snap(text: &str, at: usize) -> usize {
+    snap_right(text, text.floor_char_boundary(at))
 }

@@ -1,6 +1,25 @@
 //! Formulas in LaTeX as text that can be read: Greek letters, signs, powers and indices, fractions, roots.
 //! What is not known stays as it was written; nothing is laid out in two dimensions.
 
+use std::ops::Range;
+
+/// Whether what stands between dollars at `range` of `source` is a formula: neither sums of money, nor the
+/// variables of a shell or its `$$`, which stand in the middle of a command.
+pub fn is_formula(source: &str, range: &Range<usize>) -> bool {
+    let (before, behind) = (&source[..range.start], &source[range.end..]);
+    let Some(display) = source[range.clone()].strip_prefix("$$") else {
+        // The second dollar may begin another sum, or the name of a variable.
+        return !behind.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '{'));
+    };
+    let text = display.trim_end_matches('$');
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let rest = behind.split('\n').next().unwrap_or_default();
+    let alone = !line.contains(char::is_alphabetic) && !rest.contains(char::is_alphabetic);
+    let begins = text.starts_with(|c: char| c.is_alphanumeric() || "([{|+-".contains(c));
+    let ends = text.ends_with(|c: char| c.is_alphanumeric() || ")]}|'!".contains(c));
+    alone || begins && ends || text.contains(['\\', '^'])
+}
+
 /// A formula as one line of text.
 pub fn readable(formula: &str) -> String {
     let mut reader = Reader {

@@ -1,7 +1,7 @@
 //! Diagrams of mermaid as lines that can be read: an arrow a line, by the names that nodes have. Flowcharts
 //! and sequence diagrams; anything else, and what is not understood, stays as it was written.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The diagram line by line, each with the number of the line that it stands for; none where it is shown
 /// as it was written.
@@ -22,7 +22,17 @@ pub fn outline(source: &str) -> Option<Vec<(usize, String)>> {
         "sequenceDiagram" => sequence(&rest)?,
         _ => return None,
     };
-    (!out.is_empty()).then_some(out)
+    let out = out
+        .into_iter()
+        .map(|(number, text)| (number, one_line(&text)));
+    Some(out.collect()).filter(|out: &Vec<_>| !out.is_empty())
+}
+
+/// A text with blanks for the line ends that labels are written with.
+fn one_line(text: &str) -> String {
+    let breaks = ["<br/>", "<br>", "<br />", "<BR/>", "<BR>"];
+    let with_blanks = |text: String, it| text.replace(it, " ");
+    breaks.into_iter().fold(text.to_owned(), with_blanks)
 }
 
 /// Bytes of a diagram beyond which it is shown as it was written.
@@ -54,8 +64,9 @@ fn flowchart(lines: &[(usize, &str)]) -> Option<Vec<(usize, String)>> {
             }
             if word == "subgraph" {
                 let title = &line[word.len()..];
-                let (_, label) = title.split_once('[').unwrap_or(("", title));
+                let (id, label) = title.split_once('[').unwrap_or((title, title));
                 let label = label.trim().trim_end_matches(']').trim_matches('"');
+                names.insert(id.trim(), label);
                 parsed.push((number, depth, Statement::Group(label)));
                 depth += 1;
             } else if line == "end" {
@@ -243,6 +254,8 @@ const MESSAGES: [(&str, &str); 10] = [
 
 fn sequence(lines: &[(usize, &str)]) -> Option<Vec<(usize, String)>> {
     let mut names: HashMap<&str, &str> = HashMap::new();
+    let mut declared = Vec::new();
+    let mut used = HashSet::new();
     let mut out = Vec::new();
     let mut depth = 0_usize;
     for &(number, line) in lines {
@@ -251,9 +264,9 @@ fn sequence(lines: &[(usize, &str)]) -> Option<Vec<(usize, String)>> {
         let mut said = None;
         match word {
             "participant" | "actor" => {
-                if let Some((id, name)) = rest.split_once(" as ") {
-                    names.insert(id.trim(), name.trim());
-                }
+                let (id, name) = rest.split_once(" as ").unwrap_or((rest, rest));
+                names.insert(id.trim(), name.trim());
+                declared.push((number, id.trim()));
                 continue;
             }
             "autonumber" | "activate" | "deactivate" | "create" | "destroy" => continue,
@@ -269,7 +282,16 @@ fn sequence(lines: &[(usize, &str)]) -> Option<Vec<(usize, String)>> {
             "else" | "and" | "option" => {
                 said = Some((format!("▸ {word} {rest}"), depth.saturating_sub(1)));
             }
-            "Note" | "note" => said = Some((format!("✎ {rest}"), depth)),
+            "Note" | "note" => {
+                let (place, text) = rest.split_once(':').unwrap_or((rest, ""));
+                let ids = place.split_inclusive([' ', ',']).map(|part| {
+                    let id = part.trim_end_matches([' ', ',']);
+                    used.insert(id);
+                    let name = *names.get(id).unwrap_or(&id);
+                    format!("{name}{}", &part[id.len()..])
+                });
+                said = Some((format!("✎ {}:{text}", ids.collect::<String>()), depth));
+            }
             _ => {}
         }
         let (text, depth) = match said {
@@ -284,20 +306,21 @@ fn sequence(lines: &[(usize, &str)]) -> Option<Vec<(usize, String)>> {
                     return None;
                 }
                 let (to, text) = rest.split_once(':').unwrap_or((rest, ""));
-                let name = |id: &str| {
+                let [from, to] = [from, to].map(|id| {
                     let id = id.trim().trim_start_matches(['+', '-']).trim();
-                    (*names.get(id).unwrap_or(&id)).to_owned()
-                };
-                let text = text.trim();
-                (
-                    format!("{} {shown} {}   {text}", name(from), name(to)),
-                    depth,
-                )
+                    used.insert(id);
+                    *names.get(id).unwrap_or(&id)
+                });
+                (format!("{from} {shown} {to}   {}", text.trim()), depth)
             }
         };
         let indent = "  ".repeat(depth.min(8));
         out.push((number, format!("{indent}{}", text.trim_end())));
     }
+    // Who takes part without a word stands where that is said.
+    let silent = declared.into_iter().filter(|(_, id)| !used.contains(id));
+    out.extend(silent.map(|(number, id)| (number, names[id].to_owned())));
+    out.sort_by_key(|(number, _)| *number);
     Some(out)
 }
 
@@ -347,8 +370,22 @@ mod tests {
                 "Alice ──▶ Bob   Hello, Bob",
                 "▸ loop each day",
                 "  Bob ┄┄▶ Alice   Hi: you",
-                "✎ over A: thinks",
+                "✎ over Alice: thinks",
             ],
+        );
+        check(
+            "flowchart TD\n A[One<br/>two] --> api\n subgraph api [The API]\n B -- a<br>b --> C\n end\n subgraph Other\n D\n end",
+            &[
+                "One two ──▶ The API",
+                "▸ The API",
+                "  B ── a b ─▶ C",
+                "▸ Other",
+                "  D",
+            ],
+        );
+        check(
+            "sequenceDiagram\n participant A as Alice\n participant S as Server<br/>(HTTP)\n actor B\n participant C\n A->>S: hi\n Note right of B: sees",
+            &["C", "Alice ──▶ Server (HTTP)   hi", "✎ right of B: sees"],
         );
         for source in [
             "",

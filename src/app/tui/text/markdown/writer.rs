@@ -10,7 +10,7 @@ use super::chunk::{BlockStart, Chunk, RenderOutput};
 use super::container::{self, Container};
 use super::fence::{CodeTarget, OpenCode, language};
 use super::inline::inside_ticks;
-use super::math::readable;
+use super::math::{is_formula, readable};
 use super::table::Table;
 use crate::app::sanitize::{visible, visible_line};
 use crate::app::tui::text::RenderContext;
@@ -116,8 +116,11 @@ impl Writer<'_, '_> {
                     self.inline(&part, style, &inside);
                 }
             }
-            Event::InlineMath(text) if self.begins_another(range.end) => {
+            Event::InlineMath(text) if !is_formula(self.chunk.source, &range) => {
                 self.inline(&format!("${text}$"), self.style(), &range);
+            }
+            Event::DisplayMath(text) if !is_formula(self.chunk.source, &range) => {
+                self.inline(&format!("$${text}$$"), self.style(), &range);
             }
             Event::InlineMath(text) | Event::DisplayMath(text) => {
                 let style = self.patched(self.context.theme.code);
@@ -447,13 +450,6 @@ impl Writer<'_, '_> {
             clean = clean.replace('\n', " ").into();
         }
         self.line.push_source(&clean, style, source);
-    }
-
-    /// Whether the `$` before byte `end` of the chunk begins a sum of money or the name of a variable, and
-    /// ends no formula.
-    fn begins_another(&self, end: usize) -> bool {
-        let behind = self.chunk.source[end..].chars().next();
-        behind.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '{'))
     }
 
     /// A range of the chunk as one of the whole source.
