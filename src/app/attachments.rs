@@ -14,6 +14,9 @@ const MAX_BYTES: usize = 64 * 1024;
 /// Files of one message at most.
 const MAX_FILES: usize = 20;
 
+/// What the names of pictures end in.
+const PICTURES: [&str; 6] = ["png", "jpg", "jpeg", "gif", "webp", "bmp"];
+
 const FILE: &str = "<file path=\"";
 const COMMAND: &str = "<command line=\"";
 
@@ -53,6 +56,28 @@ pub(crate) fn attach_mentions(mut content: Vec<Content>, cwd: &Path) -> Vec<Cont
         }
     }
     content
+}
+
+/// The names of the pictures among the blocks of a message, in their order, as its text mentions them;
+/// empty where that does not name each.
+pub(crate) fn picture_names(content: &[Content]) -> Vec<String> {
+    let is_picture = |path: &str| {
+        let ending = Path::new(path).extension().and_then(|it| it.to_str());
+        ending.is_some_and(|it| PICTURES.contains(&it.to_ascii_lowercase().as_str()))
+    };
+    let text = typed_text(content);
+    let mut paths = Vec::new();
+    for path in mentions(&text).filter(|path| is_picture(path)) {
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    let is_image = |block: &&Content| matches!(block, Content::Image(_));
+    if paths.len() != content.iter().filter(is_image).count() {
+        return Vec::new();
+    }
+    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    paths.iter().map(|path| name(path)).collect()
 }
 
 /// Whether its text may mention files.

@@ -21,6 +21,8 @@ pub struct Manners {
     pub diff: DiffLayout,
     /// Whether links are told to the terminal.
     pub links: Links,
+    /// How pictures are shown.
+    pub images: Images,
     /// Whether the conversation is appended to the normal screen instead of filling an alternate one.
     pub inline: bool,
 }
@@ -36,6 +38,7 @@ impl Default for Manners {
             previews: false,
             diff: DiffLayout::Auto,
             links: Links::Auto,
+            images: Images::Auto,
             inline: false,
         }
     }
@@ -98,6 +101,42 @@ impl FromStr for Links {
             "on" => Ok(Self::On),
             "off" => Ok(Self::Off),
             _ => Err(format!("'{text}' is none of auto, on, off")),
+        }
+    }
+}
+
+/// How pictures are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Images {
+    /// As well as the terminal can.
+    #[default]
+    Auto,
+    /// Not at all: what they are called, and how large they are.
+    Off,
+    /// By kitty's graphics protocol.
+    Kitty,
+    /// As iTerm2's inline pictures.
+    Iterm2,
+    /// As sixel graphics.
+    Sixel,
+    /// As half blocks.
+    Blocks,
+}
+
+impl FromStr for Images {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "off" => Ok(Self::Off),
+            "kitty" => Ok(Self::Kitty),
+            "iterm2" => Ok(Self::Iterm2),
+            "sixel" => Ok(Self::Sixel),
+            "blocks" => Ok(Self::Blocks),
+            _ => Err(format!(
+                "'{text}' is none of auto, off, kitty, iterm2, sixel, blocks"
+            )),
         }
     }
 }

@@ -159,6 +159,8 @@ pub fn is_hostile(c: char) -> bool {
             // Invisible letters and spaces of no width.
             | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{3164}'
             | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+            // What terminals show a part of a picture in place of.
+            | '\u{10eeee}'
             // Tags: ASCII that is never shown.
             | '\u{e0000}'..='\u{e007f}')
 }

@@ -7,15 +7,17 @@ use proptest::prelude::*;
 use ratatui::layout::Size;
 use tiller::agent::tool::{CommandDetails, Details, DiffDetails, MatchesDetails};
 use tiller::agent::{AgentEvent, NoticeLevel, Phase, ToolStatus};
+use tiller::app::manners::Images;
 use tiller::app::models::ProviderKey;
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::overlay::SettingOverride;
 use tiller::app::tui::overlay::SettingRow;
 use tiller::app::tui::screen_buffer::ScreenBuffer;
 use tiller::app::tui::theme::Themes;
-use tiller::llm::{AssistantMessage, Message, StreamEvent};
+use tiller::llm::{AssistantMessage, Content, Image, Message, StreamEvent, UserMessage};
 
 use super::app_kit::TestTui;
+use super::pictures;
 
 /// Text with all that a terminal takes for an order, in pieces that do not fit one another.
 fn hostile() -> impl Strategy<Value = String> {
@@ -72,6 +74,11 @@ impl vte::Perform for Orders {
 
 fn check(tui: &mut TestTui, screen: &mut ScreenBuffer) {
     let drawn = tui.paint(screen.begin());
+    let outgoing = String::from_utf8(tui.outgoing()).expect("text");
+    for command in outgoing.split_terminator("\u{1b}\\") {
+        let command = command.strip_prefix("\u{1b}_G").expect("kitty's");
+        assert!(command.bytes().all(|byte| byte.is_ascii_graphic()));
+    }
     let mut bytes = Vec::new();
     screen.finish(drawn, &mut bytes);
     vte::Parser::new().advance(&mut Orders, &bytes);
@@ -141,6 +148,34 @@ proptest! {
             ..MatchesDetails::default()
         }));
         tui.agent(AgentEvent::Notice { level: NoticeLevel::Error, text: text() });
+
+        // Pictures, with names and kinds and bytes from anywhere, by every protocol.
+        let images = [Images::Blocks, Images::Kitty, Images::Iterm2, Images::Sixel];
+        tui.app.graphics.cell = Some((10, 20));
+        for wanted in images {
+            tui.app.graphics.wanted = wanted;
+            tui.send(Msg::Resize(Size::new(90, 40)));
+            let name = text();
+            let mut whole = pictures::image(&pictures::png(20, 20));
+            if let Content::Image(image) = &mut whole {
+                image.mime_type = text();
+            }
+            let broken = Content::Image(Image { data: text(), mime_type: text() });
+            for content in [
+                vec![Content::text(format!("@\"{name}.png\"")), whole.clone()],
+                vec![whole, broken, Content::text(text())],
+            ] {
+                let message = Arc::new(Message::User(UserMessage {
+                    content,
+                    origin: None,
+                    timestamp: 0,
+                }));
+                tui.agent(AgentEvent::MessageStart { message });
+            }
+            check(&mut tui, &mut screen);
+            tui.settle();
+            check(&mut tui, &mut screen);
+        }
         let (one, two) = (text(), text());
         tui.waiting(&[one.as_str()], &[two.as_str()]);
         check(&mut tui, &mut screen);

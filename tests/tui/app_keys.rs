@@ -691,7 +691,7 @@ fn a_first_prompt_goes_out_at_once_and_notices_are_kept() {
     let whole = vec![Content::text("hello"), tui.app.start.prompt[1].clone()];
     let effects = tui.send(Msg::Started);
     assert!(effects.contains(&Effect::Prompt(whole)));
-    assert!(tui.frame().contains("[image/png]"));
+    assert!(tui.frame().contains("▣ image/png  3 B  not shown"));
     assert_eq!(tui.app.transcript.end(), 2, "the notice, then the prompt");
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
@@ -173,6 +174,26 @@ impl TestTui {
         let cursor = drawn.cursor;
         self.send(Msg::Drawn(Box::new(drawn)));
         cursor
+    }
+
+    /// Waits until no picture is.
+    pub fn settle(&mut self) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            self.draw();
+            if !self.cache.transcript.pictures.is_busy() {
+                return;
+            }
+            while !self.cache.transcript.poll() {
+                assert!(Instant::now() < deadline, "a picture never came");
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    /// What the terminal is told before the frame.
+    pub fn outgoing(&mut self) -> Vec<u8> {
+        self.cache.transcript.pictures.take_outgoing()
     }
 
     fn draw(&mut self) -> Buffer {

@@ -114,7 +114,7 @@ fn the_system_theme_is_made_when_all_colors_are_told() {
     ] {
         assert_eq!(report(&mut tui, TerminalReport::Color(which, color)), []);
     }
-    let effects = report(&mut tui, TerminalReport::PrimaryAttributes);
+    let effects = report(&mut tui, TerminalReport::PrimaryAttributes { sixel: false });
     assert_eq!(effects, [ANEW, Effect::Terminal(TerminalEffect::Answered)]);
     assert_ne!(tui.app.theme, before);
 }

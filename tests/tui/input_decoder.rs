@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tiller::app::tui::input::{
     Decoder, Escape, InputEvent, KeyModifiers, KeyPress, MouseButton, MouseEvent, MouseEventKind,
-    TerminalColor, TerminalReport,
+    TerminalColor, TerminalName, TerminalReport,
 };
 
 /// A sequence and the keys it gives, separated by spaces; `""` for none.
@@ -248,8 +248,28 @@ fn replies_are_reports_and_never_typed() {
     for (bytes, expected) in [
         ("\x1b[?5u", report(TerminalReport::KittyFlags(5))),
         ("\x1b[?0u", report(TerminalReport::KittyFlags(0))),
-        ("\x1b[?62;4;22c", report(TerminalReport::PrimaryAttributes)),
-        ("\x1b[?6c", report(TerminalReport::PrimaryAttributes)),
+        (
+            "\x1b[?62;4;22c",
+            report(TerminalReport::PrimaryAttributes { sixel: true }),
+        ),
+        (
+            "\x1b[?4;22c",
+            report(TerminalReport::PrimaryAttributes { sixel: false }),
+        ),
+        (
+            "\x1b[?6c",
+            report(TerminalReport::PrimaryAttributes { sixel: false }),
+        ),
+        ("\x1b[6;20;9t", report(TerminalReport::CellSize(9, 20))),
+        ("\x1b_Gi=31;OK\x1b\\", report(TerminalReport::KittyGraphics)),
+        (
+            "\x1bP>|kitty(0.35.2)\x1b\\",
+            report(TerminalReport::Name(TerminalName::Kitty)),
+        ),
+        (
+            "\x1bP>|tmux 3.6\x1b\\",
+            report(TerminalReport::Name(TerminalName::Other)),
+        ),
         (
             "\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\",
             report(TerminalReport::Color(TerminalColor::Ground, (30, 30, 46))),
@@ -275,9 +295,12 @@ fn replies_are_reports_and_never_typed() {
         ("\x1b[12;40R", vec![]),
         ("\x1b[1;1R", vec![]),
         ("\x1b[?1;2R", vec![]),
-        ("\x1bP>|tmux 3.6\x1b\\", vec![]),
         ("\x1b[?2026;2$y", vec![]),
-        ("\x1b_Gi=31;OK\x1b\\", vec![]),
+        ("\x1b_Gi=31;EINVAL:no\x1b\\", vec![]),
+        ("\x1b_Gi=7;OK\x1b\\", vec![]),
+        ("\x1b[6;0;9t", vec![]),
+        ("\x1b[6;99999;9t", vec![]),
+        ("\x1b[4;480;640t", vec![]),
         ("\x1b[I", vec![InputEvent::Focus(true)]),
         ("\x1b[O", vec![InputEvent::Focus(false)]),
         ("\x1b]11;purple\x07", vec![]),

@@ -60,6 +60,10 @@ const WORDS: &[(&str, &[&str])] = &[
     ("ui.motion", &["full", "reduced"]),
     ("ui.diff", &["auto", "unified", "split"]),
     ("ui.links", &["auto", "on", "off"]),
+    (
+        "ui.images",
+        &["auto", "off", "kitty", "iterm2", "sixel", "blocks"],
+    ),
 ];
 
 /// The words that the setting `key` takes, if they are few.

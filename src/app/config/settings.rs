@@ -155,6 +155,7 @@ impl Settings {
                 previews: read.get("ui.preview")?,
                 diff: read.parsed("ui.diff", str::parse)?,
                 links: read.parsed("ui.links", str::parse)?,
+                images: read.parsed("ui.images", str::parse)?,
                 inline: read.get("ui.inline")?,
             },
         })
@@ -245,7 +246,7 @@ mod tests {
     use super::super::layers;
     use super::*;
     use crate::agent::permission::{Action, Origin, Rule};
-    use crate::app::manners::{DiffLayout, Links, Motion};
+    use crate::app::manners::{DiffLayout, Images, Links, Motion};
     use crate::llm::window_check;
 
     #[test]
@@ -325,6 +326,7 @@ mod tests {
             "ui.preview=true",
             "ui.diff=split",
             "ui.links=off",
+            "ui.images=sixel",
             "ui.inline=true",
             "ui.vim=true",
             "permission.mode=plan",
@@ -442,6 +444,7 @@ mod tests {
                 previews: true,
                 diff: DiffLayout::Split,
                 links: Links::Off,
+                images: Images::Sixel,
                 inline: true,
             },
         };

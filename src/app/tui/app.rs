@@ -16,6 +16,7 @@ use super::input::KeyPress;
 use super::keymap::{Chord, Keymap, label};
 use super::layout::{Areas, editor_size};
 use super::overlay::{ModelsState, Overlay};
+use super::picture::TerminalGraphics;
 use super::pointer::Pointer;
 use super::rule_draft::RuleDraft;
 use super::run_facts::{Resume, RunStats};
@@ -96,6 +97,8 @@ pub struct App {
     pub notify: Notify,
     /// Whether the mouse is ours.
     pub mouse: bool,
+    /// What the terminal can do with pictures.
+    pub graphics: TerminalGraphics,
     /// Whether the terminal tells Shift+Enter from Enter, as far as is known.
     pub tells_keys: bool,
     /// Whether everything was allowed before, on purpose.
@@ -266,6 +269,7 @@ impl App {
             focused: true,
             notify: Notify::default(),
             mouse: true,
+            graphics: TerminalGraphics::default(),
             tells_keys: false,
             full_chosen: status.permission == PermissionMode::Full,
             answer_delay: AnswerDelay::starting(now),

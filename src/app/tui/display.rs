@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::app::App;
 use super::inline_buffer::{InlineBuffer, Reflow};
+use super::picture::{PictureCache, Wake};
 use super::screen_buffer::{FrameCost, ScreenBuffer};
 use super::screen_mode::ScreenMode;
 use super::terminal::Terminal;
@@ -80,11 +81,13 @@ impl Display {
     }
 
     /// What drawing begins with, for this terminal.
-    pub fn cache(app: &App, links: Links) -> ViewCache {
-        ViewCache {
+    pub fn cache(app: &App, links: Links, wake: Wake) -> ViewCache {
+        let mut cache = ViewCache {
             links: LinkTable::new(links, &app.status.cwd, |name| std::env::var(name).ok()),
             ..ViewCache::default()
-        }
+        };
+        cache.transcript.pictures = PictureCache::new(wake, app.screen != ScreenMode::Full);
+        cache
     }
 
     pub fn size(&self) -> Size {
@@ -160,6 +163,7 @@ impl Display {
             inline.is_alternate = fills;
             out.extend(terminal.switch(fills));
             self.full.forget();
+            cache.transcript.pictures.forget_sent();
         }
         if fills {
             return self.draw_full(app, cache, out);
@@ -171,6 +175,7 @@ impl Display {
 
     fn draw_full(&mut self, app: &App, cache: &mut ViewCache, out: &mut Vec<u8>) -> Drawn {
         let screen = view(app, cache, self.full.begin());
+        out.extend(cache.transcript.pictures.take_outgoing());
         let cost = self.full.finish_linked(screen.cursor, &cache.links, out);
         Drawn {
             screen,
@@ -189,12 +194,16 @@ impl Display {
         is_end: bool,
         out: &mut Vec<u8>,
     ) {
+        cache.transcript.pictures.withdraw(out);
         let Some(inline) = &mut self.inline else {
             return;
         };
         if std::mem::take(&mut inline.is_alternate) {
             out.extend(terminal.switch(false));
             self.full.forget();
+        }
+        if is_end {
+            cache.transcript.pictures.complete();
         }
         let mut has_more = is_end;
         while has_more {
@@ -207,7 +216,8 @@ impl Display {
     }
 
     /// Another program was at the terminal without a word: where the cursor is is unknown.
-    pub fn lost(&mut self) {
+    pub fn lost(&mut self, cache: &mut ViewCache) {
+        cache.transcript.pictures.forget_sent();
         if let Some(inline) = &mut self.inline {
             inline.region.leave(0, &mut Vec::new());
             inline.is_alternate = false;
@@ -287,6 +297,7 @@ impl Inline {
         let mut screen = plan.draw(app, cache, buffer);
         screen.transcript.printing = Some(printing);
         let (cursor, height) = (screen.cursor, app.size.height);
+        out.extend(cache.transcript.pictures.take_outgoing());
         let cost = self
             .region
             .finish_linked(&mut above, cursor, height, &cache.links, out);

@@ -30,7 +30,6 @@ use super::signals::{self, SignalEvent};
 use super::terminal::Terminal;
 use super::text::HighlightWorker;
 use super::update::update;
-use super::view::transcript::TranscriptCache;
 use super::view::{ScreenDrawn, ViewCache};
 use super::window::Window;
 use crate::agent::{AgentHandle, Event, Snapshot};
@@ -54,7 +53,8 @@ const OWN_SIGNALS: Duration = Duration::from_millis(300);
 /// The terminal is restored when it returns; the agent is left running for the caller to end.
 pub async fn run(mut options: TuiOptions) -> ExitKind {
     let mut clock = Clock::start();
-    let app = setup::app(&mut options, Terminal::size(), clock.now());
+    let screen = (Terminal::size(), Terminal::cell());
+    let app = setup::app(&mut options, screen, clock.now());
     let tui = app.and_then(|app| Tui::open(options, app, clock).map_err(|error| error.to_string()));
     match tui {
         Ok(tui) => tui.run().await,
@@ -84,7 +84,8 @@ struct Tui {
     effects: EffectRunner,
     events: Option<mpsc::Receiver<Arc<Event>>>,
     results: mpsc::UnboundedReceiver<EffectResult>,
-    highlighted: Arc<Notify>,
+    /// Told when colors or pictures are ready that were waited for.
+    ready: Arc<Notify>,
     keys: mpsc::UnboundedReceiver<InputEvent>,
     signals: Signals<SignalEvent>,
     input: Input,
@@ -103,7 +104,9 @@ impl Tui {
         let terminal = Terminal::enter(manners)?;
         let (results_in, results) = mpsc::unbounded_channel();
         let mut display = Display::new(&app);
-        let mut cache = Display::cache(&app, manners.links);
+        let ready = Arc::new(Notify::new());
+        let wake = Arc::clone(&ready);
+        let mut cache = Display::cache(&app, manners.links, Arc::new(move || wake.notify_one()));
         let mut out = Vec::with_capacity(64 * 1024);
         let drawn = display.draw(&app, &mut cache, &terminal, &mut out);
         terminal.write(&out)?;
@@ -141,7 +144,7 @@ impl Tui {
             ),
             events: Some(options.events),
             results,
-            highlighted: Arc::new(Notify::new()),
+            ready,
             keys,
             signals,
             input,
@@ -197,7 +200,7 @@ impl Tui {
             () = reached(wake) => self.update(Msg::Tick),
             Some(result) = self.results.recv() => self.on_effect_result(result)?,
             received = receive(&self.handle, &mut self.events, &mut events) => self.on_agent_events(received, events),
-            () = self.highlighted.notified() => self.dirty |= self.cache.transcript.poll(),
+            () = self.ready.notified() => self.dirty |= self.cache.transcript.poll(),
             () = async {}, if refine => self.refine(),
         }
         Ok(())
@@ -268,7 +271,7 @@ impl Tui {
             SignalEvent::Stop | SignalEvent::Continue if own => {}
             SignalEvent::Stop => self.suspend()?,
             SignalEvent::Continue => {
-                self.display.lost();
+                self.display.lost(&mut self.cache);
                 self.terminal.leave();
                 self.take_terminal_back()?;
             }
@@ -385,6 +388,9 @@ impl Tui {
 
     fn resize(&mut self) {
         let size = Terminal::size();
+        if let Some(cell) = Terminal::cell().filter(|cell| self.app.graphics.cell != Some(*cell)) {
+            self.update(Msg::CellSize(cell));
+        }
         if size != self.display.size() {
             self.display.resize(size);
             self.update(Msg::Resize(size));
@@ -432,9 +438,9 @@ impl Tui {
     }
 
     fn start_highlighter(&mut self) {
-        let notify = Arc::clone(&self.highlighted);
+        let notify = Arc::clone(&self.ready);
         let worker = HighlightWorker::start(&self.app.theme, move || notify.notify_one());
-        self.cache.transcript = TranscriptCache::new(Some(worker));
+        self.cache.transcript = self.cache.transcript.with_highlighter(worker);
     }
 }
 

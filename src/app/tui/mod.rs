@@ -51,6 +51,7 @@ pub(crate) mod layout;
 pub mod view;
 pub mod theme;
 pub mod text;
+pub mod picture;
 
 pub mod screen_buffer;
 pub mod inline_buffer;

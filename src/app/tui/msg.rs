@@ -34,6 +34,8 @@ pub enum Msg {
     Input(InputEvent),
     /// The terminal has another size.
     Resize(Size),
+    /// A cell has so many pixels: width and height.
+    CellSize((u16, u16)),
     /// The program must end: a signal, or the terminal is gone.
     End(ExitKind),
     /// SIGINT from outside: means what Ctrl+C means.

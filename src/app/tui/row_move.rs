@@ -1,6 +1,7 @@
 //! Rows that only moved between two frames, so that the terminal can move them itself.
 
 use ratatui::buffer::Cell;
+use ratatui::style::Color;
 
 /// Rows that must agree after a move before the terminal is asked to scroll.
 const WORTH_SCROLLING: usize = 3;
@@ -79,6 +80,15 @@ fn best_move(before: &[Option<u64>], after: &[Option<u64>]) -> Option<Move> {
     best.map(|(_, best)| best)
 }
 
+/// What tells a cell of a picture from another: only in color they differ.
+fn pixel(cell: &Cell) -> impl Iterator<Item = u8> {
+    let bytes = match (cell.symbol(), cell.fg, cell.bg) {
+        ("▀", Color::Rgb(r, g, b), Color::Rgb(r2, g2, b2)) => [r, g, b, r2, g2, b2],
+        _ => return None.into_iter().flatten(),
+    };
+    Some(bytes).into_iter().flatten()
+}
+
 /// A quick hash of each row's text; none for a blank row. A collision costs a needless scroll, never
 /// a wrong cell.
 fn hashes(rows: &[Cell], width: usize) -> Vec<Option<u64>> {
@@ -87,7 +97,9 @@ fn hashes(rows: &[Cell], width: usize) -> Vec<Option<u64>> {
             if cells.iter().all(|cell| *cell == Cell::EMPTY) {
                 return None;
             }
-            let bytes = cells.iter().flat_map(|cell| cell.symbol().bytes());
+            let bytes = cells
+                .iter()
+                .flat_map(|cell| cell.symbol().bytes().chain(pixel(cell)));
             Some(bytes.fold(0_u64, |hash, byte| {
                 (hash.rotate_left(5) ^ u64::from(byte)).wrapping_mul(0x517c_c1b7_2722_0a95)
             }))

@@ -8,13 +8,18 @@ use ratatui::layout::Size;
 use super::app::App;
 use super::keymap::Keymap;
 use super::options::TuiOptions;
+use super::picture::TerminalGraphics;
 use super::screen_mode::ScreenMode;
 use super::theme::{AUTO, ColorDepth, Theme, ThemeChoice, Themes};
 use super::update;
 use crate::app::action::Action;
 
 /// An app on which nothing has happened, or why there is none. It takes `options.start`.
-pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App, String> {
+pub(super) fn app(
+    options: &mut TuiOptions,
+    (size, cell): (Size, Option<(u16, u16)>),
+    now: i64,
+) -> Result<App, String> {
     let files = &options.user_files;
     let (keymap, wrong_keys) = Keymap::load(&files.keymap);
     let choice = ThemeChoice {
@@ -30,6 +35,11 @@ pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App,
     app.themes = choice;
     app.notify = options.notify;
     app.mouse = options.manners.mouse;
+    app.graphics = TerminalGraphics {
+        wanted: options.manners.images,
+        cell,
+        ..TerminalGraphics::default()
+    };
     app.composer.set_vim(options.manners.vim);
     if options.manners.inline {
         app.screen = ScreenMode::Inline;
@@ -41,6 +51,7 @@ pub(super) fn app(options: &mut TuiOptions, size: Size, now: i64) -> Result<App,
     }
     app.transcript.set_previews(options.manners.previews);
     app.transcript.set_diff_layout(options.manners.diff);
+    update::follow_pictures(&mut app);
     // It passes such keys on to programs that ask for them, as we do.
     app.tells_keys = std::env::var_os("TMUX").is_some();
     app.start = std::mem::take(&mut options.start);

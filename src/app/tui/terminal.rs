@@ -17,6 +17,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{FlushArg, SetArg, Termios, cfmakeraw, tcflush, tcgetattr, tcsetattr};
 use ratatui::layout::Size;
 
+use super::picture::terminal::queries;
 use super::tty_writer::TtyWriter;
 use super::window::{NO_PROGRESS, OWN_CURSOR, shows_progress};
 use crate::app::manners::Manners;
@@ -46,8 +47,10 @@ const KITTY: &[u8] = b"\x1b[>5u";
 const KITTY_OFF: &[u8] = b"\x1b[<1u";
 /// Queries the kitty flags in force.
 const QUERY_KITTY: &[u8] = b"\x1b[?u";
-/// Queries the kitty flags, the background color, and last what every terminal answers (DA1).
-const QUERIES: &[u8] = b"\x1b[?u\x1b]11;?\x1b\\\x1b[c";
+/// Queries the kitty flags and the background color.
+const QUERIES: &str = "\x1b[?u\x1b]11;?\x1b\\";
+/// What every terminal answers (DA1), so that it ends a round of queries.
+const QUERY_ATTRIBUTES: &str = "\x1b[c";
 /// Columns and rows that are drawn at most: some terminals tell of sizes that no screen has.
 const LARGEST: Size = Size::new(1_000, 500);
 /// How often replies are waited for on the way out, for `TIMEOUT` each time.
@@ -171,7 +174,9 @@ impl Terminal {
     /// frame.
     pub fn query(&self) -> io::Result<()> {
         self.modes.unanswered.store(true, Ordering::Relaxed);
-        self.modes.out.write(QUERIES)
+        let pictures = queries(self.modes.manners.images, |name| std::env::var(name).ok());
+        let queries = format!("{QUERIES}{pictures}{QUERY_ATTRIBUTES}");
+        self.modes.out.write(queries.as_bytes())
     }
 
     /// Queries the terminal's colors: the sixteen, that of text, that of the ground.
@@ -222,6 +227,18 @@ impl Terminal {
             width: known(width, "COLUMNS", 80).min(LARGEST.width),
             height: known(height, "LINES", 24).min(LARGEST.height),
         }
+    }
+}
+
+impl Terminal {
+    /// Width and height of a cell in pixels, where the terminal says them with its size.
+    pub fn cell() -> Option<(u16, u16)> {
+        let size = crossterm::terminal::window_size().ok()?;
+        let cell = (
+            size.width.checked_div(size.columns)?,
+            size.height.checked_div(size.rows)?,
+        );
+        (cell.0 > 0 && cell.1 > 0).then_some(cell)
     }
 }
 

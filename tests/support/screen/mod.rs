@@ -464,6 +464,7 @@ fn read(mut reader: Box<dyn Read + Send>, shared: &Shared, writer: &Mutex<Box<dy
         state.parser.process(&bytes[..count]);
         let cursor = state.parser.screen().cursor_position();
         state.answers.cursor(cursor);
+        state.answers.pass(&bytes[..count]);
         state.vte.advance(&mut state.answers, &bytes[..count]);
         let answer = state.answers.take();
         state.answering = !answer.is_empty();

@@ -2,20 +2,22 @@
 
 use std::sync::Arc;
 
+use image::ImageFormat;
 use serde_json::{Value, json};
 use tiller::agent::{
     AgentEvent, BudgetLimit, BudgetReached, CompactionOutcome, CompactionReason, Details,
     NoticeLevel, Phase, QueueKind, RunOutcome, RunState, ToolStatus,
 };
 use tiller::app::tui::app::{SessionInfo, Start};
-use tiller::app::tui::input::InputEvent;
+use tiller::app::tui::input::{InputEvent, TerminalReport};
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::llm::message::Cost;
 use tiller::llm::{
     AssistantMessage, Content, Message, StopReason, StreamEvent, Thinking, Usage, UserMessage,
 };
 
-use super::super::app_kit::{TestTui, queued};
+use super::super::app_kit::{START, TestTui, queued};
+use super::super::pictures::{encode, fields, image};
 use super::Scene;
 
 pub const SCENES: &[Scene] = &[
@@ -92,6 +94,21 @@ pub const SCENES: &[Scene] = &[
             "value": {"city": "Oslo", "days": [1, 2, 3]}});
         call(tui, "weather", &other, Some("ok"));
         call(tui, "weather", &other, Some("failed"));
+    }),
+    ("pictures", |tui| {
+        let attributes = TerminalReport::PrimaryAttributes { sixel: false };
+        tui.send(Msg::Input(InputEvent::Report(attributes)));
+        let picture = image(&encode(&fields(8, 8), ImageFormat::Png));
+        let user = |content: Vec<Content>| {
+            Message::User(UserMessage {
+                content,
+                origin: None,
+                timestamp: START,
+            })
+        };
+        let content = vec![Content::text("What is in @docs/fields.png?"), picture];
+        message(tui, user(content));
+        message(tui, user(vec![Content::text("And this?"), image(b"no")]));
     }),
     ("todo", |tui| {
         begin(tui, "Move the settings");

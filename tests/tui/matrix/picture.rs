@@ -67,7 +67,7 @@ fn frame(width: u16, height: u16, (_, theme, depth): Colors, play: fn(&mut TestT
     theme.clone_into(&mut tui.app.themes.wanted);
     play(&mut tui);
     // The first frame says where things are; what depends on that stands in the next.
-    tui.frame();
+    tui.settle();
     let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
     tui.paint(&mut buffer);
     buffer

@@ -15,6 +15,9 @@ pub(super) enum Meaning {
     PasteStart,
 }
 
+/// The attribute of a terminal that has sixel graphics.
+const SIXEL: u32 = 4;
+
 /// What the sequence with these bytes between `CSI` and its final byte means; `None` for a key that
 /// was released and for unknown sequences.
 pub(super) fn meaning(bytes: &[u8], last: u8) -> Option<Meaning> {
@@ -23,6 +26,11 @@ pub(super) fn meaning(bytes: &[u8], last: u8) -> Option<Meaning> {
         (None, b"", b'I' | b'O') => InputEvent::Focus(last == b'I'),
         (None, b"", b'~') if csi.number(0) == 200 => return Some(Meaning::PasteStart),
         (None, b"", b'R') if csi.count() == 2 && !may_be_f3(&csi) => return None,
+        (None, b"", b't') if csi.number(0) == 6 => {
+            let pixels = |at| u16::try_from(csi.number(at)).ok().filter(|it| *it > 0);
+            let (height, width) = (pixels(1)?, pixels(2)?);
+            InputEvent::Report(TerminalReport::CellSize(width, height))
+        }
         (None, b"", _) => return keyboard::from_csi(&csi, last).map(Meaning::Key),
         (Some(b'<'), b"", b'M' | b'm') if csi.count() == 3 => {
             mouse(csi.number(0), csi.number(1), csi.number(2), last == b'm')?
@@ -33,7 +41,10 @@ pub(super) fn meaning(bytes: &[u8], last: u8) -> Option<Meaning> {
         (Some(b'?'), b"", b'n') if csi.number(0) == 997 => {
             InputEvent::Report(TerminalReport::Scheme(csi.number(1) == 2))
         }
-        (Some(b'?'), b"", b'c') => InputEvent::Report(TerminalReport::PrimaryAttributes),
+        (Some(b'?'), b"", b'c') => {
+            let sixel = (1..csi.count()).any(|at| csi.number(at) == SIXEL);
+            InputEvent::Report(TerminalReport::PrimaryAttributes { sixel })
+        }
         _ => return None,
     };
     Some(Meaning::Event(event))

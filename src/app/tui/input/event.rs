@@ -32,13 +32,52 @@ pub enum TerminalColor {
     Palette(u8),
 }
 
+/// A terminal by the name it gives itself, as far as that decides something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TerminalName {
+    /// kitty.
+    Kitty,
+    /// ghostty.
+    Ghostty,
+    /// iTerm2.
+    Iterm2,
+    /// WezTerm.
+    WezTerm,
+    /// Any other.
+    #[default]
+    Other,
+}
+
+impl TerminalName {
+    /// The terminal whose answer to XTVERSION this is.
+    pub fn of(version: &[u8]) -> Self {
+        let names: [(&[u8], Self); 4] = [
+            (b"kitty", Self::Kitty),
+            (b"ghostty", Self::Ghostty),
+            (b"iTerm2", Self::Iterm2),
+            (b"WezTerm", Self::WezTerm),
+        ];
+        let found = names.iter().find(|(name, _)| version.starts_with(name));
+        found.map_or(Self::Other, |(_, name)| *name)
+    }
+}
+
 /// An answer of the terminal to a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TerminalReport {
     /// `CSI ? flags u`: the kitty keyboard protocol is understood, with these flags now in force.
     KittyFlags(u8),
     /// `CSI ? ... c`: the answer every terminal gives, so the one that ends a round of queries.
-    PrimaryAttributes,
+    PrimaryAttributes {
+        /// Whether sixel graphics are among what it has.
+        sixel: bool,
+    },
+    /// What the terminal calls itself (XTVERSION).
+    Name(TerminalName),
+    /// It takes kitty's graphics protocol.
+    KittyGraphics,
+    /// `CSI 6 ; height ; width t`: a cell in pixels, its width first.
+    CellSize(u16, u16),
     /// One of the terminal's colors, 8 bits for each of red, green, blue.
     Color(TerminalColor, (u8, u8, u8)),
     /// `CSI ? 997 ; n n`: the desktop is dark (false) or light (true) from now on.

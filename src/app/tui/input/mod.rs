@@ -22,6 +22,6 @@ mod key;
 
 pub use crossterm::event::{KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 pub use decoder::{Decoder, Escape};
-pub use event::{InputEvent, TerminalColor, TerminalReport};
+pub use event::{InputEvent, TerminalColor, TerminalName, TerminalReport};
 pub use key::{KeyPress, ParseKeyError};
 pub use reader::Input;

@@ -1,6 +1,9 @@
 //! Replies of the terminal that are strings: `ESC ]` (OSC), `ESC P` (DCS) and `ESC _` (APC).
 
-use super::event::{TerminalColor, TerminalReport};
+use super::event::{TerminalColor, TerminalName, TerminalReport};
+
+/// The picture that kitty's graphics are queried with.
+const QUERIED: &[u8] = b"i=31";
 
 /// Whether `ESC byte` may begin a reply. Terminals reply with these three strings only.
 pub(super) fn is_introducer(byte: u8) -> bool {
@@ -17,8 +20,19 @@ pub(super) fn may_start_with(introducer: u8, byte: u8) -> bool {
     }
 }
 
-/// The report in a string, if it answers a query of ours: a color (OSC 4, 10, 11).
+/// The report in a string, if it answers a query of ours: a color (OSC 4, 10, 11), a name (XTVERSION), a
+/// word about kitty's graphics.
 pub(super) fn from_string(introducer: u8, bytes: &[u8]) -> Option<TerminalReport> {
+    match (introducer, bytes) {
+        (b'P', [b'>', b'|', version @ ..]) => {
+            return Some(TerminalReport::Name(TerminalName::of(version)));
+        }
+        (b'_', [b'G', reply @ ..]) => {
+            let is_ok = reply.starts_with(QUERIED) && reply.ends_with(b";OK");
+            return is_ok.then_some(TerminalReport::KittyGraphics);
+        }
+        _ => {}
+    }
     // The parser of colors panics where a digit is not ASCII.
     if introducer != b']' || !bytes.is_ascii() {
         return None;

@@ -25,6 +25,11 @@ impl ColorDepth {
         style
     }
 
+    /// The nearest color this depth has to a pixel of a picture.
+    pub(crate) fn pixel(self, (r, g, b): (u8, u8, u8)) -> Option<Color> {
+        self.color(Color::Rgb(r, g, b))
+    }
+
     /// The nearest color this depth has; `None` where it has none at all.
     fn color(self, color: Color) -> Option<Color> {
         match (self, color) {

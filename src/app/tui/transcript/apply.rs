@@ -2,9 +2,10 @@
 //! cell of its own; the whole message at its end has the last word.
 
 use super::calls;
-use super::cell::{Cell, CellBody, ThinkingState, ToolState, user_text};
+use super::cell::{Cell, CellBody, ThinkingState, ToolState};
 use super::cells::{Cells, UNCONFIRMED_CELLS};
 use super::notices::{self, Retrying};
+use super::pictures::{attach, user_cell};
 use super::turn;
 use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, ToolStatus, is_from_user};
 use crate::llm::{
@@ -43,14 +44,10 @@ pub(super) fn apply(
             Message::User(message) if !is_from_user(message.origin.as_deref()) => {
                 notices::push_advice(cells, message);
             }
-            Message::User(message) if message.origin.is_some() => {
-                cells.push(CellBody::User {
-                    text: user_text(&message.content),
-                    confirmed: true,
-                    is_external: true,
-                });
+            Message::User(user) if user.origin.is_some() => {
+                cells.push(user_cell(message, user));
             }
-            Message::User(message) => confirm_user(cells, user_text(&message.content)),
+            Message::User(user) => confirm_user(cells, user_cell(message, user)),
             Message::Assistant(_) => {
                 pending.blocks = Some(Vec::new());
                 return false;
@@ -66,7 +63,8 @@ pub(super) fn apply(
                 let blocks = pending.blocks.take().unwrap_or_default();
                 finish_message(cells, blocks, message, Some(time));
             }
-            _ => return false,
+            Message::ToolResult(result) => return attach(cells, message, result),
+            Message::User(_) => return false,
         },
         AgentEvent::ToolStart {
             call_id,
@@ -287,24 +285,25 @@ fn finish_block(cells: &mut Cells, index: usize, block: &Content, time: Option<i
     });
 }
 
-fn confirm_user(cells: &mut Cells, message: String) {
+fn confirm_user(cells: &mut Cells, message: CellBody) {
+    let text = match &message {
+        CellBody::User { text, .. } => text.as_str(),
+        _ => "",
+    };
     let confirmed = cells.change_newest(UNCONFIRMED_CELLS, |cell| match &mut cell.body {
         CellBody::User {
-            text, confirmed, ..
-        } if !*confirmed && begins(&message, text) => {
+            text: typed,
+            confirmed: false,
+            ..
+        } if begins(text, typed) => {
             // Pictures that the text mentions are in it by now.
-            text.clone_from(&message);
-            *confirmed = true;
+            cell.body.clone_from(&message);
             true
         }
         _ => false,
     });
     if !confirmed {
-        cells.push(CellBody::User {
-            text: message,
-            confirmed: true,
-            is_external: false,
-        });
+        cells.push(message);
     }
 }
 

@@ -175,11 +175,12 @@ fn cell_of(cells: &mut Cells, call_id: &str, name: &str) -> usize {
             failure: String::new(),
             duration_ms: None,
             is_listed: false,
+            pictures: Vec::new(),
         })))
     })
 }
 
-fn change(cells: &mut Cells, index: usize, change: impl FnOnce(&mut ToolCell)) {
+pub(super) fn change(cells: &mut Cells, index: usize, change: impl FnOnce(&mut ToolCell)) {
     cells.change(index, |cell| {
         let CellBody::Tool(tool) = &mut cell.body else {
             return false;

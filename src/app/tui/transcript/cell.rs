@@ -9,8 +9,7 @@ use serde_json::Value;
 use super::draft::{Draft, Naming};
 use crate::agent::tool::FileChange;
 use crate::agent::{Details, NoticeLevel, RunEnd, RunTotals, ToolStatus};
-use crate::app::attachments::typed_text;
-use crate::llm::Content;
+use crate::app::tui::picture::Picture;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
@@ -26,8 +25,10 @@ pub struct Cell {
 #[derive(Clone, Debug, PartialEq)]
 pub enum CellBody {
     User {
-        /// Pictures are a note in it.
+        /// Behind what was typed a line for each picture.
         text: String,
+        /// Its pictures, once the agent has confirmed it.
+        pictures: Vec<Picture>,
         /// Whether the agent has confirmed it.
         confirmed: bool,
         /// Whether it came from another program.
@@ -92,6 +93,8 @@ pub struct ToolCell {
     pub duration_ms: Option<u64>,
     /// Whether it has a row of its own where it stands among others that look.
     pub is_listed: bool,
+    /// The pictures that came of it.
+    pub pictures: Vec<Picture>,
 }
 
 /// Tools that only look, and change nothing.
@@ -147,7 +150,7 @@ impl ToolCell {
             Details::Command(command) => !command.output.is_empty(),
             Details::Matches(matches) => !matches.lines.is_empty(),
             Details::Files(files) => !files.files.is_empty(),
-            Details::Text(text) => !text.text.is_empty(),
+            Details::Text(text) => !text.text.is_empty() || !self.pictures.is_empty(),
             Details::Attachment(file) => !file.description.is_empty(),
             Details::Todo(list) => !list.items.is_empty(),
             Details::Other(other) => !other.value.is_null(),
@@ -166,6 +169,10 @@ impl ToolCell {
             Details::Command(command) => Cow::Borrowed(&command.output),
             Details::Matches(matches) => Cow::Owned(matches.lines.join("\n")),
             Details::Files(files) => Cow::Owned(files.files.join("\n")),
+            Details::Text(text) if text.text.is_empty() && !self.pictures.is_empty() => {
+                let captions: Vec<&str> = self.pictures.iter().map(Picture::caption).collect();
+                Cow::Owned(captions.join("\n"))
+            }
             Details::Text(text) => Cow::Borrowed(&text.text),
             Details::Attachment(file) => Cow::Borrowed(&file.description),
             Details::Todo(list) => Cow::Owned(list.markdown()),
@@ -248,13 +255,15 @@ impl Cell {
         self.class().is_some()
             || matches!(self.body, CellBody::Compaction(_))
             || self.is_long_prompt()
+            || matches!(&self.body, CellBody::User { pictures, .. } if !pictures.is_empty())
     }
 
     /// Whether it is a prompt of which only beginning and end are shown when it is folded.
     pub fn is_long_prompt(&self) -> bool {
         match &self.body {
-            CellBody::User { text, .. } => {
-                text.trim_end_matches('\n').lines().count() > PROMPT_LINES
+            CellBody::User { text, pictures, .. } => {
+                let lines = text.trim_end_matches('\n').lines().count();
+                lines.saturating_sub(pictures.len()) > PROMPT_LINES
             }
             _ => false,
         }
@@ -293,20 +302,4 @@ impl Cell {
             _ => false,
         }
     }
-}
-
-/// A user's message as shown: its text, pictures as a note.
-pub(super) fn user_text(content: &[Content]) -> String {
-    let mut text = typed_text(content);
-    for block in content {
-        if let Content::Image(image) = block {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            text.push('[');
-            text.push_str(&image.mime_type);
-            text.push(']');
-        }
-    }
-    text
 }

@@ -18,10 +18,10 @@ impl Transcript {
     /// The group that a cell is part of: two calls or more. It does not go beyond the cell's page, so
     /// that it is the same whatever else is there.
     pub(crate) fn look_group(&self, index: usize) -> Option<LookGroup> {
-        if self.shows_previews() || !self.cell(index).is_some_and(may_belong) {
+        if self.shows_previews() || !self.may_belong_to_group(index) {
             return None;
         }
-        let belongs = |cell: &usize| self.cell(*cell).is_some_and(may_belong);
+        let belongs = |cell: &usize| self.may_belong_to_group(*cell);
         let page = cell_at(page_of(index), 0);
         let before = (page..index).rev().take_while(belongs).last();
         let start = before.unwrap_or(index);
@@ -42,13 +42,13 @@ impl Transcript {
 
     /// Whether the cell with this number can stand within a group.
     pub(super) fn may_belong_to_group(&self, index: usize) -> bool {
-        self.cell(index).is_some_and(may_belong)
+        self.cell(index).is_some_and(|cell| self.may_belong(cell))
     }
 
     /// The call with this number, if it only looks.
     pub(crate) fn looking_call(&self, index: usize) -> Option<&ToolCell> {
         match &self.cell(index)?.body {
-            CellBody::Tool(tool) if tool.looks() => Some(tool),
+            CellBody::Tool(tool) if self.only_looks(tool) => Some(tool),
             _ => None,
         }
     }
@@ -70,15 +70,20 @@ impl Transcript {
         }
         true
     }
-}
 
-/// Whether a cell can stand within a group.
-fn may_belong(cell: &Cell) -> bool {
-    match &cell.body {
-        CellBody::Tool(tool) => tool.looks(),
-        CellBody::Thinking { state, .. } => {
-            cell.fold == Fold::Folded && !matches!(state, ThinkingState::Live { .. })
+    /// Whether a call only looks, and brought nothing to be looked at.
+    fn only_looks(&self, tool: &ToolCell) -> bool {
+        tool.looks() && !self.shows_picture_of(tool)
+    }
+
+    /// Whether a cell can stand within a group.
+    fn may_belong(&self, cell: &Cell) -> bool {
+        match &cell.body {
+            CellBody::Tool(tool) => self.only_looks(tool),
+            CellBody::Thinking { state, .. } => {
+                cell.fold == Fold::Folded && !matches!(state, ThinkingState::Live { .. })
+            }
+            _ => cell.is_hidden(),
         }
-        _ => cell.is_hidden(),
     }
 }

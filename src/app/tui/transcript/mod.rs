@@ -17,6 +17,7 @@ mod headings;
 mod turn;
 mod draft;
 mod notices;
+mod pictures;
 mod pages;
 mod rebuild;
 mod reading;

@@ -1,8 +1,9 @@
 //! Notices that change or must not stand there twice: failures and their retries, what the program
 //! tells the model.
 
-use super::cell::{CellBody, CompactionCell, user_text};
+use super::cell::{CellBody, CompactionCell};
 use super::cells::Cells;
+use super::pictures::user_text;
 use crate::agent::memory::{InstructionNote, NOTE_ORIGIN};
 use crate::agent::session::SUMMARY_ORIGIN;
 use crate::agent::{CompactionOutcome, NoticeLevel};

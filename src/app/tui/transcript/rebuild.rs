@@ -7,8 +7,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::apply::{close_open_cells, finish_message};
-use super::cell::{Cell, CellBody, CompactionCell, user_text};
+use super::cell::{Cell, CellBody, CompactionCell};
 use super::cells::Cells;
+use super::pictures::{attach, user_cell, user_text};
 use super::{calls, notices, turn};
 use crate::agent::NoticeLevel;
 use crate::agent::event::{ToolStatus, is_from_user};
@@ -60,17 +61,13 @@ pub(super) fn push_entries(cells: &mut Cells, branch: &SessionBranch, entries: R
     }
 }
 
-fn push_message(cells: &mut Cells, message: &Message) {
-    match message {
+fn push_message(cells: &mut Cells, whole: &Arc<Message>) {
+    match &**whole {
         Message::User(message) if !is_from_user(message.origin.as_deref()) => {
             notices::push_advice(cells, message);
         }
         Message::User(message) => {
-            cells.push(CellBody::User {
-                text: user_text(&message.content),
-                confirmed: true,
-                is_external: message.origin.is_some(),
-            });
+            cells.push(user_cell(whole, message));
         }
         Message::Assistant(message) => {
             // Other programs number the calls of each answer anew.
@@ -79,14 +76,17 @@ fn push_message(cells: &mut Cells, message: &Message) {
             }
             finish_message(cells, Vec::new(), message, None);
         }
-        Message::ToolResult(result) => calls::end(
-            cells,
-            (&result.tool_call_id, &result.tool_name),
-            ToolStatus::of(result),
-            &result.content,
-            &Arc::new(details(result)),
-            result.duration_ms,
-        ),
+        Message::ToolResult(result) => {
+            calls::end(
+                cells,
+                (&result.tool_call_id, &result.tool_name),
+                ToolStatus::of(result),
+                &result.content,
+                &Arc::new(details(result)),
+                result.duration_ms,
+            );
+            attach(cells, whole, result);
+        }
     }
 }
 

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::apply::{self, Pending};
-use super::cell::{Cell, CellBody, CellClass, Fold, ThinkingState, ToolCell, ToolState, user_text};
+use super::cell::{Cell, CellBody, CellClass, Fold, ThinkingState, ToolCell, ToolState};
 use super::cells::{Cells, Neighbor};
 use super::pages::{self, Page};
+use super::pictures::user_text;
 use super::sealing::LiveEnd;
 use super::search::Search;
 use super::selection::Selecting;
@@ -18,6 +19,7 @@ use crate::agent::session::SessionBranch;
 use crate::agent::tool::{CommandDetails, Details};
 use crate::agent::{AgentEvent, NoticeLevel};
 use crate::app::manners::DiffLayout;
+use crate::app::tui::picture::PictureLayout;
 use crate::app::tui::text::Opens;
 use crate::llm::Content;
 
@@ -43,6 +45,8 @@ pub struct Transcript {
     previews: bool,
     /// Whether diffs stand side by side.
     diff_layout: DiffLayout,
+    /// How pictures are shown, if they are.
+    pub(super) pictures: Option<PictureLayout>,
     /// Where stored pages are read from.
     pub(super) branch: Arc<SessionBranch>,
     /// The page that is being read.
@@ -85,6 +89,7 @@ impl Transcript {
             fold_key: self.fold_key.clone(),
             previews: self.previews,
             diff_layout: self.diff_layout,
+            pictures: self.pictures,
             ..other
         };
         std::mem::replace(self, other)
@@ -166,6 +171,7 @@ impl Transcript {
     pub fn push_user(&mut self, text: impl Into<String>) {
         self.cells.push(CellBody::User {
             text: text.into(),
+            pictures: Vec::new(),
             confirmed: false,
             is_external: false,
         });

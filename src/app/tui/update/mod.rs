@@ -36,8 +36,10 @@ mod plan;
 mod budget;
 
 mod agent;
+mod pictures;
 mod terminal;
 mod vim;
 
 pub use agent::show;
+pub use pictures::follow as follow_pictures;
 pub use route::update;

@@ -22,6 +22,7 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
         Msg::Started => queue::start(app),
         Msg::Input(event) => input(app, event),
         Msg::Resize(size) => terminal::resize(app, size),
+        Msg::CellSize(cell) => terminal::cell(app, cell),
         Msg::End(kind) => stop::end(app, kind),
         Msg::Interrupt => stop::interrupt(app),
         Msg::CannotSuspend => {

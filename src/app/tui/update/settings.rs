@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use toml::Value;
 
-use super::{list, themes};
+use super::{list, pictures, themes};
 use crate::agent::NoticeLevel;
 use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
@@ -173,6 +173,11 @@ fn apply(app: &mut App, key: &str, value: &Value) -> Option<Vec<Effect>> {
         "ui.mouse" => {
             app.mouse = value.as_bool()?;
             vec![Effect::Terminal(TerminalEffect::Mouse(app.mouse))]
+        }
+        "ui.images" => {
+            app.graphics.wanted = text.parse().ok()?;
+            pictures::follow(app);
+            Vec::new()
         }
         "ui.vim" => {
             app.message_mut().set_vim(value.as_bool()?);

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Size;
 
-use super::themes;
+use super::{pictures, themes};
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::TerminalReport;
@@ -14,6 +14,14 @@ pub fn resize(app: &mut App, size: Size) -> Vec<Effect> {
     app.size = size;
     let (width, rows) = editor_size(size);
     app.composer.resize(width, rows);
+    pictures::follow(app);
+    Vec::new()
+}
+
+/// A cell has so many pixels.
+pub fn cell(app: &mut App, cell: (u16, u16)) -> Vec<Effect> {
+    app.graphics.cell = Some(cell);
+    pictures::follow(app);
     Vec::new()
 }
 
@@ -40,12 +48,30 @@ pub fn report(app: &mut App, report: TerminalReport) -> Vec<Effect> {
             app.tells_keys = true;
             &[EnableKitty, ConfirmKitty]
         }
-        TerminalReport::PrimaryAttributes => {
+        TerminalReport::Name(name) => {
+            app.graphics.name = name;
+            &[]
+        }
+        TerminalReport::KittyGraphics => {
+            app.graphics.kitty = true;
+            &[]
+        }
+        TerminalReport::CellSize(width, height) => {
+            app.graphics.cell.get_or_insert((width, height));
+            &[]
+        }
+        TerminalReport::PrimaryAttributes { sixel } => {
+            app.graphics.sixel = sixel;
+            pictures::follow(app);
             let mut effects = themes::answered(app);
             effects.push(Effect::Terminal(Answered));
             return effects;
         }
-        TerminalReport::Color(which, color) => return themes::color(app, which, color),
+        TerminalReport::Color(which, color) => {
+            let effects = themes::color(app, which, color);
+            pictures::follow(app);
+            return effects;
+        }
         TerminalReport::Scheme(is_light) => return themes::scheme(app, is_light),
     };
     effects.iter().cloned().map(Effect::Terminal).collect()

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::list;
+use super::{list, pictures};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -181,5 +181,6 @@ fn show(app: &mut App, theme: Theme) -> Vec<Effect> {
         return Vec::new();
     }
     app.theme = theme;
+    pictures::follow(app);
     vec![Effect::Terminal(TerminalEffect::LayOutAnew)]
 }

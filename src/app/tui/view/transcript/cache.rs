@@ -6,9 +6,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use ratatui::buffer::Buffer;
+
 use super::heights::PageHeights;
 use super::rows::{CellRows, LayoutOptions, estimate, estimate_stored};
 use super::standing::Groups;
+use crate::app::tui::picture::PictureCache;
 use crate::app::tui::text::{HighlightCache, HighlightWorker, Row};
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{Cell, Page, RowRef, Transcript, cell_at, page_of, place_of};
@@ -26,6 +29,8 @@ const DIRTY_AT_ONCE: usize = 32;
 #[derive(Debug, Default)]
 pub struct TranscriptCache {
     code: HighlightCache,
+    /// The pictures that were on the screen.
+    pub pictures: PictureCache,
     /// The conversation that everything here is of.
     generation: u32,
     pub(super) width: u16,
@@ -53,17 +58,27 @@ impl TranscriptCache {
         }
     }
 
-    /// Takes in what the highlighter has finished. Answers whether there was something.
-    pub fn poll(&mut self) -> bool {
-        self.code.poll()
+    /// The same with another highlighter: for another theme.
+    pub fn with_highlighter(&mut self, highlighter: HighlightWorker) -> Self {
+        Self {
+            pictures: std::mem::take(&mut self.pictures),
+            ..Self::new(Some(highlighter))
+        }
     }
 
-    /// Forgets everything but the highlighter: for another transcript or theme.
+    /// Takes in what became ready on other threads. Answers whether there was something.
+    pub fn poll(&mut self) -> bool {
+        let (code, pictures) = (self.code.poll(), self.pictures.poll());
+        code || pictures
+    }
+
+    /// Forgets everything but the highlighter and the pictures: for another transcript.
     pub fn clear(&mut self) {
         let mut code = std::mem::take(&mut self.code);
         code.clear();
         *self = Self {
             code,
+            pictures: std::mem::take(&mut self.pictures),
             ..Self::default()
         };
     }
@@ -109,17 +124,20 @@ impl TranscriptCache {
             self.clear();
             self.generation = transcript.generation();
         }
-        if self.width != width {
+        let pictures = transcript.pictures();
+        if self.width != width || self.pictures.layout() != pictures {
             self.width = width;
             self.cells.clear();
             self.heights.clear();
             self.estimated.clear();
         }
+        self.pictures.begin(pictures);
+        let options = LayoutOptions::new(theme, width, transcript);
         self.heights
             .resize_with(transcript.pages().len(), PageHeights::default);
         let pages = transcript.pages().iter().zip(&mut self.heights);
         for (number, (page, known)) in pages.enumerate() {
-            let guessed = estimate_page(page, known, width);
+            let guessed = estimate_page(page, known, options);
             let guessed = guessed.map(|place| cell_at(number, place));
             self.estimated.extend(guessed);
         }
@@ -129,7 +147,7 @@ impl TranscriptCache {
                 continue;
             };
             if dirty.len() > DIRTY_AT_ONCE && !self.cells.contains_key(&index) {
-                self.set_height(index, estimate(cell, width), false);
+                self.set_height(index, estimate(cell, options), false);
             } else {
                 self.lay_out(transcript, theme, index);
             }
@@ -189,6 +207,30 @@ impl TranscriptCache {
         (rows, &mut self.code)
     }
 
+    /// Paints what a row shows of a picture.
+    pub(super) fn paint_picture(
+        &mut self,
+        at: RowRef,
+        place: ((u16, u16), u16),
+        buffer: &mut Buffer,
+    ) {
+        let row = at.row as usize;
+        let rows = self.cells.get(&at.cell).map(|kept| &kept.rows);
+        if let Some(placed) = rows.and_then(|rows| rows.picture(row)) {
+            self.pictures
+                .paint(placed, row - placed.first, place, buffer);
+        }
+    }
+
+    /// The first of these rows of a cell with a picture that is not ready; it is asked for.
+    pub(super) fn first_lacking(&mut self, index: usize, mut rows: Range<usize>) -> Option<usize> {
+        let kept = self.cells.get(&index)?;
+        rows.find(|row| {
+            let placed = kept.rows.picture(*row);
+            placed.is_some_and(|placed| self.pictures.lacks(placed))
+        })
+    }
+
     /// The first of these rows of a cell with code whose colors are not found yet; they are asked for.
     pub(super) fn first_plain(&mut self, index: usize, rows: Range<usize>) -> Option<usize> {
         let kept = self.cells.get(&index)?;
@@ -207,6 +249,7 @@ impl TranscriptCache {
     /// Ends a frame: drops rows nobody looked at for longest.
     pub(super) fn end(&mut self, transcript: &Transcript) {
         self.code.flush();
+        self.pictures.end();
         if self.cells.len() <= KEPT_CELLS && self.kept_rows() <= KEPT_ROWS {
             return;
         }
@@ -260,12 +303,12 @@ impl TranscriptCache {
 
 /// Brings what is known of the heights of a page up to its cells; the places of those that are
 /// guessed.
-fn estimate_page(page: &Page, known: &mut PageHeights, width: u16) -> Range<usize> {
+fn estimate_page(page: &Page, known: &mut PageHeights, options: LayoutOptions<'_>) -> Range<usize> {
     match &page.cells {
         None => {
             if known.guess == 0 {
                 let entries = page.entries.as_ref().map_or(0, Range::len);
-                known.guess = estimate_stored(entries, page.bytes, width);
+                known.guess = estimate_stored(entries, page.bytes, options.width);
             }
             // What was measured is the best guess.
             if let Some(heights) = known.cells.take() {
@@ -278,7 +321,7 @@ fn estimate_page(page: &Page, known: &mut PageHeights, width: u16) -> Range<usiz
             let heights = known.cells.get_or_insert_default();
             let from = heights.len();
             for cell in cells.iter().skip(from) {
-                heights.push(estimate(cell, width) as u32);
+                heights.push(estimate(cell, options) as u32);
                 known.measured.push(false);
             }
             from..cells.len()

@@ -70,6 +70,7 @@ pub fn draw(
     if let Some(marked) = marked {
         select::paint(cache, marked, &drawn.rows, (area, theme), buffer);
     }
+    paint_pictures(cache, &drawn.rows, area, buffer);
     if let Some((x, y)) = drawn.caret_at.filter(|(x, _)| *x < area.width) {
         let cell = Rect::new(area.x + x, area.y + y, 1, 1);
         buffer.set_style(cell, theme.pill);
@@ -98,6 +99,19 @@ pub(super) fn paint(
         }
         let colors = code.colors(at.cell, row);
         row.draw(buffer, (area.x, y), area.width, colors);
+    }
+}
+
+/// Paints the pictures in the visible rows.
+pub(super) fn paint_pictures(
+    cache: &mut TranscriptCache,
+    rows: &[Option<RowRef>],
+    area: Rect,
+    buffer: &mut Buffer,
+) {
+    for (y, at) in (area.y..).zip(rows) {
+        let Some(at) = at else { break };
+        cache.paint_picture(*at, ((area.x, y), area.width), buffer);
     }
 }
 

@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::cache::TranscriptCache;
-use super::draw::paint;
+use super::draw::{paint, paint_pictures};
 use super::links::paint_links;
 use super::rows::CellRows;
 use crate::app::tui::text::link::LinkTable;
@@ -141,6 +141,12 @@ pub fn unprinted(
             to = plain;
             found.lacks_colors = true;
         }
+        // What is printed cannot be completed; at the end nothing comes any more.
+        if ready != Ready::All
+            && let Some(lacking) = cache.first_lacking(at, from..to)
+        {
+            to = lacking;
+        }
         found.rows.extend((from..to).map(|row| RowRef {
             cell: at,
             row: row as u32,
@@ -183,6 +189,7 @@ pub fn print(
     let mut buffer = Buffer::empty(area);
     let rows: Vec<Option<RowRef>> = rows.iter().copied().map(Some).collect();
     paint(cache, &rows, area, &mut buffer);
+    paint_pictures(cache, &rows, area, &mut buffer);
     paint_links(transcript, cache, links, &rows, area, &mut buffer);
     buffer
 }

@@ -73,7 +73,8 @@ impl Groups {
         };
         match (&previous.body, &cell.body) {
             (CellBody::Tool(tool), CellBody::Tool(_)) => {
-                let is_line = is_one_line(tool, previous.fold, transcript.shows_previews());
+                let previews = transcript.shows_previews() || transcript.shows_picture_of(tool);
+                let is_line = is_one_line(tool, previous.fold, previews);
                 let is_head = self.part(transcript, index).is_some();
                 usize::from(!is_line || is_head || self.part(transcript, at).is_some())
             }

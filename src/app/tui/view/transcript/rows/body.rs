@@ -72,17 +72,13 @@ pub fn write_below(
     rows: &mut Vec<Row>,
 ) {
     let title = rows.len() - 1;
-    if is_one_line(tool, fold, options.preview) {
+    if is_one_line(tool, fold, options.previews(tool)) {
         if tool.is_brief() && tool.has_source() {
             rows[title].opens = Opens::Cell;
         }
         return;
     }
-    let context = RenderContext {
-        margin: context.margin + if context.columns < 30 { 1 } else { 4 },
-        rail: Some(rail(context, tool)),
-        ..context
-    };
+    let context = below(context, tool);
     let source = tool.source();
     let mut body = Body {
         context,
@@ -111,6 +107,7 @@ pub fn write_below(
         Details::Matches(_) => body.matches(),
         Details::Files(_) => body.lines(FILE_LINES),
         Details::Text(text) if text.first_line > 0 => body.numbered_lines(text),
+        Details::Text(text) if text.text.is_empty() && options.pictures.is_some() => {}
         Details::Todo(list) => body.todo(list),
         Details::Text(_) | Details::Attachment(_) | Details::Other(_) => body.lines(TEXT_LINES),
     }
@@ -121,6 +118,15 @@ pub fn write_below(
     }
     if body.hides || fold == Fold::Open {
         rows[title].opens = Opens::Cell;
+    }
+}
+
+/// What stands below the title of a call hangs on a line.
+pub fn below<'a>(context: RenderContext<'a>, tool: &ToolCell) -> RenderContext<'a> {
+    RenderContext {
+        margin: context.margin + if context.columns < 30 { 1 } else { 4 },
+        rail: Some(rail(context, tool)),
+        ..context
     }
 }
 

@@ -3,18 +3,21 @@
 use ratatui::style::Style;
 
 use super::super::standing::Standing;
+use super::picture::PictureRows;
+use super::prompt::Prompt;
 use super::title::{Tone, counts, push_summary};
 use super::{body, looking};
 use crate::agent::{NoticeLevel, RunEnd, RunTotals};
 use crate::app::humanize::{cents, duration, plural, short};
 use crate::app::manners::DiffLayout;
+use crate::app::tui::picture::{PictureLayout, PlacedPicture};
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::markdown::MarkdownRows;
 use crate::app::tui::text::width::{ellipsis, width};
-use crate::app::tui::text::{Break, Fill, HighlightCache, Line, Opens, Prefix, Row, lines, wrap};
+use crate::app::tui::text::{Break, HighlightCache, Line, Opens, Prefix, Row, lines, wrap};
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{
-    Cell, CellBody, CompactionCell, Fold, ThinkingState, Transcript, headings,
+    Cell, CellBody, CompactionCell, Fold, ThinkingState, ToolCell, Transcript, headings,
 };
 
 /// Columns of a cell at most.
@@ -34,6 +37,8 @@ pub struct LayoutOptions<'a> {
     pub preview: bool,
     /// Whether diffs stand side by side.
     pub diff: DiffLayout,
+    /// How pictures are shown, if they are.
+    pub pictures: Option<PictureLayout>,
 }
 
 impl<'a> LayoutOptions<'a> {
@@ -46,7 +51,13 @@ impl<'a> LayoutOptions<'a> {
             fold_key: transcript.fold_key(),
             preview: transcript.shows_previews(),
             diff: transcript.diff_layout(),
+            pictures: transcript.pictures(),
         }
+    }
+
+    /// Whether a folded call that only looks shows what it found.
+    pub fn previews(&self, tool: &ToolCell) -> bool {
+        self.preview || (self.pictures.is_some() && !tool.pictures.is_empty())
     }
 }
 
@@ -56,6 +67,8 @@ pub struct CellRows {
     content_epoch: u32,
     standing: Standing,
     head: Vec<Row>,
+    /// The pictures that stand among the head's rows.
+    pictures: Vec<PlacedPicture>,
     markdown: Option<MarkdownRows>,
 }
 
@@ -109,11 +122,19 @@ impl CellRows {
         }
         match &cell.body {
             CellBody::User {
-                text, is_external, ..
+                text,
+                pictures,
+                is_external,
+                ..
             } => {
-                let folded = cell.is_long_prompt().then_some(cell.fold);
-                let key = options.fold_key;
-                user(context, text, *is_external, (folded, key), &mut rows.head);
+                let prompt = Prompt {
+                    text,
+                    pictures,
+                    is_external: *is_external,
+                    fold: cell.fold,
+                    is_long: cell.is_long_prompt(),
+                };
+                prompt.write(context, options, &mut rows.head, &mut rows.pictures);
             }
             CellBody::Assistant { text, live } => rows.markdown = render(&context, text, *live),
             CellBody::Thinking { text, state } => {
@@ -138,6 +159,7 @@ impl CellRows {
                     highlights,
                     &mut rows.head,
                 );
+                rows.push_pictures(context, tool, cell.fold, options);
             }
             CellBody::Notice { level, text } => notice(context, *level, text, &mut rows.head),
             CellBody::TurnEnd(end, totals) => rows.head.push(turn_end(context, *end, totals)),
@@ -155,6 +177,47 @@ impl CellRows {
             }
         }
         rows
+    }
+
+    /// The pictures of a call, below what else came of it.
+    fn push_pictures(
+        &mut self,
+        context: RenderContext<'_>,
+        tool: &ToolCell,
+        fold: Fold,
+        options: LayoutOptions<'_>,
+    ) {
+        let context = body::below(context, tool);
+        let title = self.standing.gap;
+        let mut below = PictureRows {
+            rows: &mut self.head,
+            placed: &mut self.pictures,
+        };
+        let mut end = 0;
+        for picture in &tool.pictures {
+            let caption = end..end + picture.caption().len() as u32;
+            end = caption.end + 1;
+            let shown = (picture, fold);
+            if below.push(context, options, shown, &context.indent(), caption.clone()) {
+                continue;
+            }
+            if options.pictures.is_some() {
+                let mut line = context.indent();
+                line.push_visible(picture.caption(), context.theme.dim, caption.start);
+                below.rows.push(line.into_row());
+            }
+        }
+        let opens = self.head.iter().any(|row| row.opens == Opens::Cell);
+        if let Some(title) = self.head.get_mut(title).filter(|_| opens) {
+            title.opens = Opens::Cell;
+        }
+    }
+
+    /// The picture that stands in a row.
+    pub fn picture(&self, index: usize) -> Option<&PlacedPicture> {
+        let stands =
+            |it: &&PlacedPicture| (it.first..it.first + usize::from(it.rows)).contains(&index);
+        self.pictures.iter().find(stands)
     }
 
     pub fn len(&self) -> usize {
@@ -212,75 +275,6 @@ impl CellRows {
     pub fn written(&self) -> usize {
         self.markdown.as_ref().map_or(0, MarkdownRows::written)
     }
-}
-
-/// Below a message that was not typed here.
-const EXTERNAL: &str = "from another program";
-
-/// Lines of a folded prompt that are shown at its beginning and at its end: what is asked about a
-/// text that was pasted stands before or behind it.
-const PROMPT_HEAD: usize = 3;
-const PROMPT_TAIL: usize = 3;
-
-/// A prompt; one that is long is folded, or not, and opened with a key.
-fn user(
-    context: RenderContext<'_>,
-    text: &str,
-    is_external: bool,
-    (fold, key): (Option<Fold>, &str),
-    rows: &mut Vec<Row>,
-) {
-    let style = context.theme.user;
-    let from_row = rows.len();
-    let margin = " ".repeat(context.margin);
-    let mut first = Line::of(margin.as_str(), style);
-    first.push("❯ ", context.theme.user_mark);
-    let rest = Line::of(format!("{margin}  "), style);
-    let mut prefix = Prefix { first, rest };
-    let text = text.trim_end_matches('\n');
-    let hidden = match fold {
-        Some(Fold::Folded) => PROMPT_HEAD..lines(text).count() - PROMPT_TAIL,
-        _ => 0..0,
-    };
-    for (number, (at, line)) in lines(text).enumerate() {
-        if number == hidden.start && !hidden.is_empty() {
-            rows.push(more_lines(context, hidden.len(), key));
-        }
-        if hidden.contains(&number) {
-            continue;
-        }
-        let line = Line::visible(line, style, at as u32);
-        wrap(&line, &prefix, context.measure, Break::Words, rows);
-        prefix.first = prefix.rest.clone();
-    }
-    if fold.is_some() {
-        rows[from_row].opens = Opens::Cell;
-    }
-    if is_external {
-        let dim = style.patch(context.theme.dim);
-        let note = format!("{margin}  {EXTERNAL}");
-        rows.push(Line::of(note, dim).into_row());
-    }
-    for row in &mut rows[from_row..] {
-        row.fill = Fill::new(style, context.margin, context.columns + 1);
-    }
-}
-
-/// How many lines of a prompt are folded away, and how to see them.
-fn more_lines(context: RenderContext<'_>, count: usize, key: &str) -> Row {
-    let theme = context.theme;
-    let mut text = format!("  … {count} more lines");
-    if !key.is_empty() {
-        text = format!("{text} · {key}");
-    }
-    let mut line = Line::of(" ".repeat(context.margin), theme.user);
-    line.push(
-        &ellipsis(&text, context.room()),
-        theme.user.patch(theme.dim),
-    );
-    let mut row = line.into_row();
-    row.opens = Opens::Cell;
-    row
 }
 
 /// The lines of a text behind its mark, the first in a style of its own.

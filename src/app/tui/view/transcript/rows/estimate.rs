@@ -1,16 +1,17 @@
 //! How high a cell will be, guessed from its source: for cells nobody has looked at yet.
 
 use super::body::{COMMAND_LINES, DIFF_LINES, NEW_LINES, TEXT_LINES};
+use super::{LayoutOptions, picture};
 use crate::agent::tool::Details;
 use crate::app::tui::transcript::{Cell, CellBody, Fold, ToolCell};
 
-/// Rows that `cell` will probably take at `width` columns.
-pub fn estimate(cell: &Cell, width: u16) -> usize {
+/// Rows that `cell` will probably take.
+pub fn estimate(cell: &Cell, options: LayoutOptions<'_>) -> usize {
     if cell.is_hidden() {
         return 0;
     }
-    let columns = usize::from(width).saturating_sub(2).max(8);
-    match &cell.body {
+    let columns = usize::from(options.width).saturating_sub(2).max(8);
+    let text = match &cell.body {
         CellBody::User { .. } if cell.is_long_prompt() && cell.fold == Fold::Folded => 8,
         CellBody::User { text, .. } | CellBody::Assistant { text, .. } => {
             1 + text_rows(text, columns)
@@ -24,7 +25,8 @@ pub fn estimate(cell: &Cell, width: u16) -> usize {
         CellBody::Compaction(_) if cell.fold == Fold::Folded => 2,
         CellBody::Compaction(cell) => 3 + text_rows(&cell.summary, columns),
         CellBody::Notice { text, .. } => 1 + text_rows(text, columns),
-    }
+    };
+    text + picture::height(cell, options)
 }
 
 /// Rows that so many stored entries with so many bytes will probably take: most of the bytes are

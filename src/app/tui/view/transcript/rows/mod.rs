@@ -9,6 +9,8 @@ mod body;
 mod pieces;
 mod title;
 mod looking;
+mod picture;
+mod prompt;
 mod estimate;
 
 pub use cell::{CellRows, LayoutOptions};

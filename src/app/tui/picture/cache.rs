@@ -1,0 +1,234 @@
+//! The pictures that were on the screen lately, at their sizes, and what the terminal has of them.
+//! Only what is on the screen is asked for, little at a time; what was not seen for longest goes.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::time::Duration;
+
+use super::head::Fault;
+use super::kitty;
+use super::layout::{PictureLayout, Protocol};
+use super::paint::PlacedPicture;
+use super::scale::Scaled;
+use super::worker::{Job, Key, PictureWorker, Wake};
+
+/// Bytes of pictures that are kept, beyond those on the screen.
+const KEPT: usize = 24 * 1024 * 1024;
+/// Pictures that are worked on or wait for it at a time: what was scrolled past is not waited for.
+const AT_ONCE: usize = 2;
+
+/// How long the last frame waits for a picture.
+const AT_END: Duration = Duration::from_millis(500);
+
+/// What drawing knows of pictures. Can be thrown away at any time.
+#[derive(Default)]
+pub struct PictureCache {
+    wake: Option<Wake>,
+    /// Started when the first picture is seen.
+    worker: Option<PictureWorker>,
+    layout: Option<PictureLayout>,
+    /// Whether rows stay on the screen for good, and what was sent has to.
+    prints: bool,
+    known: HashMap<Key, Entry>,
+    weight: usize,
+    in_work: usize,
+    frame: u64,
+    last_number: u32,
+    /// What the terminal is to be told before the frame.
+    outgoing: Vec<u8>,
+}
+
+/// A picture at a size.
+pub struct Entry {
+    pub state: State,
+    /// What marks name it by.
+    pub number: u32,
+    /// Whether the terminal has it.
+    sent: bool,
+    used: u64,
+}
+
+/// What there is of a picture.
+pub enum State {
+    /// Nothing yet.
+    Waiting,
+    Ready(Scaled),
+    Failed(Fault),
+}
+
+impl PictureCache {
+    /// `wake` is called from another thread whenever there is something for `poll`.
+    pub fn new(wake: Wake, prints: bool) -> Self {
+        Self {
+            wake: Some(wake),
+            prints,
+            ..Self::default()
+        }
+    }
+
+    /// Takes in what has become ready. Answers whether there was something.
+    pub fn poll(&mut self) -> bool {
+        self.take_in(Duration::ZERO)
+    }
+
+    /// Waits for what is worked on, each for a moment: before the last frame.
+    pub fn complete(&mut self) {
+        while self.is_busy() && self.take_in(AT_END) {}
+    }
+
+    fn take_in(&mut self, wait: Duration) -> bool {
+        let mut found = false;
+        while self.in_work > 0
+            && let Some(worker) = &self.worker
+            && let Some((key, scaled)) = worker.receive(wait)
+        {
+            found = true;
+            self.in_work -= 1;
+            let Some(entry) = self.known.get_mut(&key) else {
+                continue;
+            };
+            self.weight += scaled.as_ref().map_or(0, Scaled::weight);
+            entry.state = match scaled {
+                Ok(scaled) => State::Ready(scaled),
+                Err(fault) => State::Failed(fault),
+            };
+        }
+        found
+    }
+
+    /// Whether something is still worked on.
+    pub fn is_busy(&self) -> bool {
+        self.in_work > 0
+    }
+
+    /// Begins a frame in which pictures are shown like this.
+    pub fn begin(&mut self, layout: Option<PictureLayout>) {
+        self.frame += 1;
+        self.layout = layout;
+    }
+
+    /// How pictures are shown in this frame.
+    pub fn layout(&self) -> Option<PictureLayout> {
+        self.layout
+    }
+
+    /// What there is of a picture that is on the screen; it is asked for where there is nothing.
+    pub fn see(&mut self, placed: &PlacedPicture) -> Option<&Entry> {
+        let layout = self.layout?;
+        let size = (placed.columns, placed.rows);
+        let key = (placed.picture.id(), size, layout.protocol);
+        if !self.known.contains_key(&key) {
+            if self.in_work >= AT_ONCE {
+                return None;
+            }
+            self.in_work += 1;
+            let wake = &mut self.wake;
+            let worker = self.worker.get_or_insert_with(|| {
+                let nobody: fn() -> Wake = || std::sync::Arc::new(|| {});
+                PictureWorker::start(wake.clone().unwrap_or_else(nobody))
+            });
+            worker.send(Job {
+                key,
+                picture: placed.picture.clone(),
+                pixels: layout.pixels(size),
+            });
+            let entry = Entry {
+                state: State::Waiting,
+                number: self.next_number(),
+                sent: false,
+                used: self.frame,
+            };
+            self.known.insert(key, entry);
+        }
+        let entry = self.known.get_mut(&key)?;
+        entry.used = self.frame;
+        if let (State::Ready(Scaled::Png(png)), Protocol::Kitty, false) =
+            (&entry.state, layout.protocol, entry.sent)
+        {
+            kitty::send(entry.number, size, png, &mut self.outgoing);
+            entry.sent = true;
+        }
+        Some(entry)
+    }
+
+    /// Whether a picture still has to be waited for.
+    pub fn lacks(&mut self, placed: &PlacedPicture) -> bool {
+        let is_waiting = |it: &Entry| matches!(it.state, State::Waiting);
+        self.layout.is_some() && self.see(placed).is_none_or(is_waiting)
+    }
+
+    /// The picture with a number: its cells and its pixels.
+    pub fn numbered(&self, number: u32) -> Option<((u16, u16), &Scaled)> {
+        let mut known = self.known.iter();
+        let (key, entry) = known.find(|(_, entry)| entry.number == number)?;
+        match &entry.state {
+            State::Ready(scaled) => Some((key.1, scaled)),
+            _ => None,
+        }
+    }
+
+    /// Ends a frame: lets go of what nobody has seen for longest.
+    pub fn end(&mut self) {
+        if self.weight <= KEPT {
+            return;
+        }
+        let old = |(key, entry): (&Key, &Entry)| (entry.used, *key);
+        let unseen = self.known.iter().filter(|(_, it)| it.used < self.frame);
+        let mut unseen: Vec<_> = unseen.map(old).collect();
+        unseen.sort_unstable_by_key(|(used, _)| *used);
+        for (_, key) in unseen {
+            if self.weight <= KEPT {
+                break;
+            }
+            let Some(entry) = self.known.remove(&key) else {
+                continue;
+            };
+            if let State::Ready(scaled) = &entry.state {
+                self.weight -= scaled.weight();
+            }
+            if entry.sent && !self.prints {
+                kitty::delete(entry.number, &mut self.outgoing);
+            }
+        }
+    }
+
+    /// What the terminal is to be told before the frame that was painted.
+    pub fn take_outgoing(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.outgoing)
+    }
+
+    /// The terminal shows another screen, which has no pictures yet.
+    pub fn forget_sent(&mut self) {
+        for entry in self.known.values_mut() {
+            entry.sent = false;
+        }
+    }
+
+    /// Appends what takes all pictures back from the terminal, but for those that stay.
+    pub fn withdraw(&mut self, out: &mut Vec<u8>) {
+        self.outgoing.clear();
+        for entry in self.known.values().filter(|it| it.sent && !self.prints) {
+            kitty::delete(entry.number, out);
+        }
+        self.forget_sent();
+    }
+
+    /// Numbers begin elsewhere in each process: several can share a terminal.
+    fn next_number(&mut self) -> u32 {
+        const COLORS: u32 = 0xff_ffff;
+        if self.last_number == 0 {
+            self.last_number = std::process::id().wrapping_mul(0x9e37_79b1) & COLORS;
+        }
+        self.last_number = (self.last_number + 1) & COLORS;
+        if self.last_number == 0 {
+            self.last_number = 1;
+        }
+        self.last_number
+    }
+}
+
+impl fmt::Debug for PictureCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PictureCache({})", self.known.len())
+    }
+}

@@ -1,0 +1,89 @@
+//! What the first bytes of a picture say: its size, or why it cannot be shown. Pixels are not decoded.
+
+use std::fmt;
+use std::io::Cursor;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use image::metadata::Orientation;
+use image::{ImageDecoder, ImageReader, Limits};
+
+/// Letters of base64 that the size is looked for in first. What cameras write before it may take more.
+const HEAD: usize = 256 * 1024;
+/// Memory a decoded picture may take, at four bytes a pixel.
+pub const MAX_DECODED: u64 = 128 * 1024 * 1024;
+
+/// Why a picture is not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The bytes are none of a kind that is known.
+    Unknown,
+    /// It would take too much memory.
+    TooLarge,
+    /// It is damaged.
+    Damaged,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unknown => "not shown: no picture of a known kind",
+            Self::TooLarge => "not shown: too many pixels",
+            Self::Damaged => "not shown: the file is damaged",
+        })
+    }
+}
+
+/// What is known of a picture before it is decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Width and height in pixels, as it stands upright.
+    pub size: Option<(u32, u32)>,
+    /// Why it is not shown.
+    pub fault: Option<Fault>,
+}
+
+impl Head {
+    /// Of a picture in base64.
+    pub fn read(base64: &str) -> Self {
+        let size = [HEAD, base64.len()].into_iter().find_map(|end| {
+            let end = end.min(base64.len());
+            let bytes = BASE64_STANDARD.decode(base64.get(..end)?).ok()?;
+            dimensions(&bytes)
+        });
+        let fault = match size {
+            None => Some(Fault::Unknown),
+            Some((0, _) | (_, 0)) => Some(Fault::Damaged),
+            Some((width, height)) if u64::from(width) * u64::from(height) * 4 > MAX_DECODED => {
+                Some(Fault::TooLarge)
+            }
+            Some(_) => None,
+        };
+        Self { size, fault }
+    }
+}
+
+fn dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
+    let mut reader = ImageReader::new(Cursor::new(bytes))
+        .with_guessed_format()
+        .ok()?;
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(MAX_DECODED);
+    reader.limits(limits);
+    let mut decoder = reader.into_decoder().ok()?;
+    let (width, height) = decoder.dimensions();
+    let lies = decoder.orientation().is_ok_and(|it| {
+        matches!(
+            it,
+            Orientation::Rotate90
+                | Orientation::Rotate270
+                | Orientation::Rotate90FlipH
+                | Orientation::Rotate270FlipH
+        )
+    });
+    Some(if lies {
+        (height, width)
+    } else {
+        (width, height)
+    })
+}

@@ -1,0 +1,83 @@
+//! Kitty's graphics protocol, as far as it is used: a picture is sent once, with the number of cells it
+//! is to fill; it shows where cells with its number stand.
+
+use std::io::Write as _;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+
+/// Letters of base64 in one command at most.
+const CHUNK: usize = 4096;
+
+/// Appends what gives the terminal a picture. It answers nothing.
+pub fn send(number: u32, (columns, rows): (u16, u16), png: &[u8], out: &mut Vec<u8>) {
+    let base64 = BASE64_STANDARD.encode(png);
+    let mut chunks = base64.as_bytes().chunks(CHUNK).peekable();
+    let mut is_first = true;
+    while let Some(chunk) = chunks.next() {
+        let more = u8::from(chunks.peek().is_some());
+        let _ = if is_first {
+            write!(
+                out,
+                "\x1b_Ga=T,U=1,q=2,f=100,i={number},c={columns},r={rows},m={more};"
+            )
+        } else {
+            write!(out, "\x1b_Gq=2,m={more};")
+        };
+        out.extend_from_slice(chunk);
+        out.extend_from_slice(b"\x1b\\");
+        is_first = false;
+    }
+}
+
+/// Appends what makes the terminal forget a picture.
+pub fn delete(number: u32, out: &mut Vec<u8>) {
+    let _ = write!(out, "\x1b_Ga=d,d=I,i={number},q=2\x1b\\");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The commands of the protocol in `bytes`: their keys, and what they carry.
+    fn commands(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
+        let text = std::str::from_utf8(bytes).unwrap();
+        let mut commands = Vec::new();
+        for command in text.split_inclusive("\x1b\\") {
+            let command = command.strip_prefix("\x1b_G").unwrap();
+            let command = command.strip_suffix("\x1b\\").unwrap();
+            let (keys, data) = command.split_once(';').unwrap_or((command, ""));
+            assert!(data.len() <= 4096);
+            commands.push((keys.to_owned(), data.as_bytes().to_vec()));
+        }
+        commands
+    }
+
+    #[test]
+    fn a_picture_arrives_in_chunks() {
+        for size in [1_usize, 3072, 3073, 10_000] {
+            let png: Vec<u8> = (0..size).map(|at| at as u8).collect();
+            let mut out = Vec::new();
+            send(77, (40, 12), &png, &mut out);
+            let commands = commands(&out);
+            assert_eq!(commands.len(), size.div_ceil(3072));
+            let last = commands.len() - 1;
+            let data: Vec<u8> = commands.iter().flat_map(|(_, data)| data.clone()).collect();
+            assert_eq!(BASE64_STANDARD.decode(data).unwrap(), png);
+            for (at, (keys, _)) in commands.iter().enumerate() {
+                let more = u8::from(at < last);
+                let expected = match at {
+                    0 => format!("a=T,U=1,q=2,f=100,i=77,c=40,r=12,m={more}"),
+                    _ => format!("q=2,m={more}"),
+                };
+                assert_eq!(*keys, expected);
+            }
+        }
+        let mut out = Vec::new();
+        delete(77, &mut out);
+        assert_eq!(
+            commands(&out),
+            [("a=d,d=I,i=77,q=2".to_owned(), Vec::new())]
+        );
+    }
+}

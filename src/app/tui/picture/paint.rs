@@ -1,0 +1,104 @@
+//! Pictures as cells: half blocks, or marks.
+
+use image::{Rgba, RgbaImage};
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::style::Style;
+
+use super::cache::{PictureCache, State};
+use super::layout::{PictureLayout, Protocol};
+use super::mark::Mark;
+use super::scale::Scaled;
+use super::source::Picture;
+
+/// How much of a pixel must be seen for it to count.
+const SEEN: u8 = 32;
+
+/// A picture among the rows of a cell.
+#[derive(Clone, Debug)]
+pub struct PlacedPicture {
+    pub(crate) picture: Picture,
+    /// The first of the rows that it stands in.
+    pub first: usize,
+    /// How many they are.
+    pub rows: u16,
+    /// How it is said why it is not shown.
+    pub quiet: Style,
+    /// The column it begins at.
+    pub x: u16,
+    /// How many of them it has.
+    pub columns: u16,
+}
+
+impl PictureCache {
+    /// Paints row `row` of a picture into a row of the screen that begins at `(x, y)` and is `width`
+    /// columns wide.
+    pub fn paint(
+        &mut self,
+        placed: &PlacedPicture,
+        row: usize,
+        ((x, y), width): ((u16, u16), u16),
+        buffer: &mut Buffer,
+    ) {
+        let Some(layout) = self.layout() else { return };
+        let Some(entry) = self.see(placed) else {
+            return;
+        };
+        let left = x + placed.x;
+        let columns = placed.columns.min(width.saturating_sub(placed.x));
+        let row = row as u16;
+        for column in 0..columns {
+            let Some(cell) = buffer.cell_mut((left + column, y)) else {
+                continue;
+            };
+            match (&entry.state, layout.protocol) {
+                (State::Ready(Scaled::Pixels(pixels)), Protocol::Blocks) => {
+                    half_block(pixels, column, row, &layout, cell);
+                }
+                (State::Ready(_), _) => {
+                    let mark = Mark {
+                        number: entry.number,
+                        row,
+                        column,
+                    };
+                    mark.put(cell);
+                }
+                (State::Waiting | State::Failed(_), _) => {}
+            }
+        }
+        if let (State::Failed(fault), 0) = (&entry.state, row) {
+            let room = width.saturating_sub(placed.x);
+            buffer.set_stringn(left, y, fault.to_string(), usize::from(room), placed.quiet);
+        }
+    }
+}
+
+/// Two pixels, one above the other.
+fn half_block(pixels: &RgbaImage, column: u16, row: u16, layout: &PictureLayout, cell: &mut Cell) {
+    let color = |half: u32| {
+        let pixel = pixels.get_pixel_checked(u32::from(column), u32::from(row) * 2 + half)?;
+        layout.depth.pixel(over(*pixel, layout.ground)?)
+    };
+    let (symbol, fg, bg) = match (color(0), color(1)) {
+        (None, None) => return,
+        (Some(above), None) => ("▀", above, None),
+        (None, Some(below)) => ("▄", below, None),
+        (Some(above), Some(below)) => ("▀", above, Some(below)),
+    };
+    cell.set_symbol(symbol);
+    cell.fg = fg;
+    if let Some(bg) = bg {
+        cell.bg = bg;
+    }
+}
+
+/// The color of a pixel over a ground; none where the ground is seen.
+pub fn over(Rgba([r, g, b, a]): Rgba<u8>, ground: (u8, u8, u8)) -> Option<(u8, u8, u8)> {
+    if a < SEEN {
+        return None;
+    }
+    let mix = |channel: u8, below: u8| {
+        let (part, rest) = (u32::from(a), u32::from(255 - a));
+        ((u32::from(channel) * part + u32::from(below) * rest) / 255) as u8
+    };
+    Some((mix(r, ground.0), mix(g, ground.1), mix(b, ground.2)))
+}

@@ -1,0 +1,100 @@
+//! From the bytes of a picture to the pixels that are shown. For a thread of its own.
+
+use std::io::Cursor;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use image::imageops::FilterType;
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, Rgba, RgbaImage};
+
+use super::head::{Fault, MAX_DECODED};
+use super::layout::Protocol;
+
+/// A picture as it is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scaled {
+    /// Its pixels.
+    Pixels(RgbaImage),
+    /// A PNG file.
+    Png(Vec<u8>),
+}
+
+impl Scaled {
+    /// Bytes of memory it takes.
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Pixels(pixels) => pixels.len(),
+            Self::Png(png) => png.len(),
+        }
+    }
+}
+
+/// Decodes a picture in base64 and brings it to `size` pixels.
+pub fn scale(base64: &str, size: (u32, u32), protocol: Protocol) -> Result<Scaled, Fault> {
+    let bytes = BASE64_STANDARD.decode(base64).map_err(|_| Fault::Unknown)?;
+    let picture = decode(&bytes)?;
+    drop(bytes);
+    let is_smaller = picture.width() <= size.0 && picture.height() <= size.1;
+    let pixels = match protocol {
+        // The terminal makes it larger.
+        Protocol::Kitty if is_smaller => picture.into_rgba8(),
+        _ => resize(picture, size),
+    };
+    if protocol != Protocol::Kitty {
+        return Ok(Scaled::Pixels(pixels));
+    }
+    let mut png = Vec::new();
+    DynamicImage::ImageRgba8(pixels)
+        .write_to(&mut Cursor::new(&mut png), ImageFormat::Png)
+        .map_err(|_| Fault::Damaged)?;
+    Ok(Scaled::Png(png))
+}
+
+fn decode(bytes: &[u8]) -> Result<DynamicImage, Fault> {
+    let mut reader = ImageReader::new(Cursor::new(bytes))
+        .with_guessed_format()
+        .map_err(|_| Fault::Unknown)?;
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(2 * MAX_DECODED);
+    reader.limits(limits);
+    let mut decoder = reader.into_decoder().map_err(|_| Fault::Unknown)?;
+    if decoder.total_bytes() > MAX_DECODED {
+        return Err(Fault::TooLarge);
+    }
+    let orientation = decoder.orientation();
+    let mut picture = DynamicImage::from_decoder(decoder).map_err(|_| Fault::Damaged)?;
+    if let Ok(orientation) = orientation {
+        picture.apply_orientation(orientation);
+    }
+    if picture.width() == 0 || picture.height() == 0 {
+        return Err(Fault::Damaged);
+    }
+    Ok(picture)
+}
+
+/// Averages pixels where the picture gets smaller. What shows through has no color of its own to add.
+fn resize(picture: DynamicImage, (width, height): (u32, u32)) -> RgbaImage {
+    let has_alpha = picture.color().has_alpha();
+    let mut pixels = picture.into_rgba8();
+    if has_alpha {
+        for Rgba([r, g, b, a]) in pixels.pixels_mut() {
+            for channel in [r, g, b] {
+                *channel = (u16::from(*channel) * u16::from(*a) / 255) as u8;
+            }
+        }
+    }
+    let is_larger = width > pixels.width() || height > pixels.height();
+    let mut scaled = if is_larger {
+        image::imageops::resize(&pixels, width, height, FilterType::Triangle)
+    } else {
+        image::imageops::thumbnail(&pixels, width, height)
+    };
+    if has_alpha {
+        for Rgba([r, g, b, a]) in scaled.pixels_mut().filter(|pixel| pixel[3] > 0) {
+            for channel in [r, g, b] {
+                *channel = (u16::from(*channel) * 255 / u16::from(*a)).min(255) as u8;
+            }
+        }
+    }
+    scaled
+}

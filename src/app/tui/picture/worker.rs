@@ -1,0 +1,76 @@
+//! The thread that decodes pictures and brings them to size: a large one takes longer than a frame has.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use super::head::Fault;
+use super::layout::Protocol;
+use super::scale::{Scaled, scale};
+use super::source::Picture;
+
+/// A picture at a size: its id, columns and rows, and for whom.
+pub type Key = (u64, (u16, u16), Protocol);
+
+/// A picture to be brought to `pixels`.
+#[derive(Debug)]
+pub struct Job {
+    pub key: Key,
+    pub picture: Picture,
+    pub pixels: (u32, u32),
+}
+
+/// What came of it.
+pub type Done = (Key, Result<Scaled, Fault>);
+
+/// Called from the thread whenever something is done.
+pub type Wake = Arc<dyn Fn() + Send + Sync>;
+
+/// The thread. It ends when this is dropped.
+pub struct PictureWorker {
+    jobs: Sender<Job>,
+    done: Receiver<Done>,
+}
+
+impl PictureWorker {
+    /// Starts it.
+    pub fn start(wake: Wake) -> Self {
+        let (jobs, inbox) = channel::<Job>();
+        let (outbox, done) = channel();
+        let work = move || {
+            while let Ok(job) = inbox.recv() {
+                let scale = || scale(job.picture.base64(), job.pixels, job.key.2);
+                // The bytes come from anywhere, and decoders have faults.
+                let scaled = catch_unwind(AssertUnwindSafe(scale));
+                let scaled = scaled.unwrap_or(Err(Fault::Damaged));
+                if outbox.send((job.key, scaled)).is_err() {
+                    return;
+                }
+                wake();
+            }
+        };
+        // Without a thread the places of pictures stay empty: no reason to fail.
+        let _ = thread::Builder::new()
+            .name("pictures".to_owned())
+            .spawn(work);
+        Self { jobs, done }
+    }
+
+    pub fn send(&self, job: Job) {
+        let _ = self.jobs.send(job);
+    }
+
+    /// What was done next, if something is done within `wait`.
+    pub fn receive(&self, wait: Duration) -> Option<Done> {
+        self.done.recv_timeout(wait).ok()
+    }
+}
+
+impl fmt::Debug for PictureWorker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PictureWorker")
+    }
+}

@@ -1,0 +1,28 @@
+//! How pictures are shown: as the terminal can, and the user wants.
+
+use crate::app::tui::app::App;
+use crate::app::tui::picture::layout::USUAL_CELL;
+use crate::app::tui::picture::{PictureLayout, Protocol};
+use crate::app::tui::screen_mode::ScreenMode;
+use crate::app::tui::theme::Kind;
+
+/// Something that decides about it has changed.
+pub fn follow(app: &mut App) {
+    let depth = app.themes.depth;
+    let protocol = app.graphics.protocol(depth, app.screen != ScreenMode::Full);
+    let usual = match app.theme.kind {
+        Kind::Dark => (0, 0, 0),
+        Kind::Light => (255, 255, 255),
+    };
+    let layout = protocol.map(|protocol| PictureLayout {
+        protocol: match protocol {
+            Protocol::Kitty => Protocol::Kitty,
+            _ => Protocol::Blocks,
+        },
+        cell: app.graphics.cell.unwrap_or(USUAL_CELL),
+        rows: PictureLayout::rows_on(app.size),
+        ground: app.themes.terminal.ground.unwrap_or(usual),
+        depth,
+    });
+    app.transcript.set_pictures(layout);
+}

@@ -1,0 +1,93 @@
+//! The rows that pictures stand in: blank, reserved from what the pictures' heads say, so that nothing
+//! moves when the pixels are there.
+
+use std::ops::Range;
+
+use ratatui::style::Style;
+
+use super::LayoutOptions;
+use crate::app::tui::picture::{Picture, PlacedPicture};
+use crate::app::tui::text::width::width;
+use crate::app::tui::text::{Line, Opens, RenderContext, Row};
+use crate::app::tui::transcript::{Cell, CellBody, Fold};
+
+/// The rows of a cell, and the pictures among them.
+pub struct PictureRows<'a> {
+    pub rows: &'a mut Vec<Row>,
+    pub placed: &'a mut Vec<PlacedPicture>,
+}
+
+impl PictureRows<'_> {
+    /// Adds the rows of a picture behind `indent`. Copied, they are the bytes `caption` of the source.
+    /// Answers whether it can be shown.
+    pub fn push(
+        &mut self,
+        context: RenderContext<'_>,
+        options: LayoutOptions<'_>,
+        (picture, fold): (&Picture, Fold),
+        indent: &Line,
+        caption: Range<u32>,
+    ) -> bool {
+        let room = room(context.measure, width(&indent.text));
+        let Some((columns, rows)) = size(picture, options, room, fold) else {
+            return false;
+        };
+        let opens = if size(picture, options, room, fold.toggled()) == Some((columns, rows)) {
+            Opens::Nothing
+        } else {
+            Opens::Cell
+        };
+        let mut line = indent.clone();
+        let blank = " ".repeat(usize::from(columns));
+        line.push_source(&blank, Style::new(), caption);
+        let mut row = line.into_row();
+        // One line of the source, over all of them.
+        row.soft_wrap = true;
+        row.opens = opens;
+        self.placed.push(PlacedPicture {
+            picture: picture.clone(),
+            first: self.rows.len(),
+            rows,
+            x: width(&indent.text) as u16,
+            columns,
+            quiet: context.theme.faint,
+        });
+        let first = self.rows.len();
+        self.rows.resize(first + usize::from(rows), row);
+        if let Some(last) = self.rows.last_mut() {
+            last.soft_wrap = false;
+        }
+        true
+    }
+}
+
+/// Rows that the pictures of a cell take.
+pub fn height(cell: &Cell, options: LayoutOptions<'_>) -> usize {
+    let pictures = match &cell.body {
+        CellBody::User { pictures, .. } => pictures,
+        CellBody::Tool(tool) => &tool.pictures,
+        _ => return 0,
+    };
+    let columns = usize::from(options.width);
+    let rows = |picture: &Picture| size(picture, options, room(columns, 4), cell.fold);
+    let rows = pictures.iter().filter_map(rows);
+    rows.map(|(_, rows)| usize::from(rows)).sum()
+}
+
+/// Columns of a picture at most.
+fn room(measure: usize, indent: usize) -> usize {
+    measure.saturating_sub(indent).min(MOST_COLUMNS)
+}
+
+/// What marks can count.
+const MOST_COLUMNS: usize = 120;
+
+fn size(
+    picture: &Picture,
+    options: LayoutOptions<'_>,
+    columns: usize,
+    fold: Fold,
+) -> Option<(u16, u16)> {
+    let layout = options.pictures?;
+    layout.fit(picture.size()?, columns, fold == Fold::Open)
+}
