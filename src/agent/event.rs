@@ -16,8 +16,10 @@ use super::permission::PermissionMode;
 use super::question::Question;
 use super::run_totals::RunTotals;
 use super::session::{HistoryFacts, SessionBranch};
+use super::session_work::ChangedFile;
 use super::tool::Details;
 use super::trial::{Kept, Trial};
+use super::undo::Direction;
 use crate::llm::message::content_text;
 use crate::llm::{
     Content, Message, Model, StopReason, StreamEvent, ThinkingLevel, ToolResultMessage, Usage,
@@ -170,6 +172,13 @@ pub enum AgentEvent {
         first_prompt: Option<String>,
         /// Whether it is only read: nothing is sent or stored.
         read_only: bool,
+    },
+    /// Changes of files were undone, or made again.
+    FilesUndone {
+        /// Which way.
+        direction: Direction,
+        /// The files, and the lines that came and went.
+        files: Vec<ChangedFile>,
     },
     /// The conversation goes on from another entry of its session.
     Moved {

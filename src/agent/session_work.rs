@@ -5,6 +5,7 @@ use std::iter;
 
 use super::details::Details;
 use super::todo::TodoDetails;
+use super::undo::Direction;
 use crate::llm::{Message, ToolResultMessage};
 
 /// Files that are remembered, the latest.
@@ -56,6 +57,25 @@ impl SessionWork {
         };
         if matches!(value["kind"].as_str(), Some("todo" | "diff")) {
             self.note(&Details::from_json(value.clone()));
+        }
+    }
+
+    /// Takes in what came and went when changes of files were undone, or made again.
+    pub fn undone(&mut self, direction: Direction, files: &[ChangedFile]) {
+        for file in files {
+            if direction == Direction::Redo {
+                self.changed(&file.path, file.added, file.removed);
+                continue;
+            }
+            let Some(at) = self.files.iter().position(|it| it.path == file.path) else {
+                continue;
+            };
+            let known = &mut self.files[at];
+            known.added = known.added.saturating_sub(file.removed);
+            known.removed = known.removed.saturating_sub(file.added);
+            if known.added + known.removed == 0 {
+                self.files.remove(at);
+            }
         }
     }
 

@@ -167,6 +167,7 @@ impl Recorder {
             | AgentEvent::QueueReturned { .. }
             | AgentEvent::State(_)
             | AgentEvent::SessionOpened { .. }
+            | AgentEvent::FilesUndone { .. }
             | AgentEvent::Moved { .. }
             | AgentEvent::Spent { .. }
             | AgentEvent::Trial(_) => return None,

@@ -671,6 +671,9 @@ fn line(event: &AgentEvent) -> Option<String> {
         AgentEvent::SessionOpened { facts, .. } => {
             format!("session of {} messages", facts.count)
         }
+        AgentEvent::FilesUndone { direction, files } => {
+            format!("{direction:?} of {} files", files.len())
+        }
         AgentEvent::Moved { facts, prompt, .. } => {
             let again = prompt.as_deref().map(tiller::llm::message::content_text);
             format!("moved to {} messages, again {again:?}", facts.count)

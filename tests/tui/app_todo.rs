@@ -5,8 +5,10 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 use ratatui::layout::Size;
 use tiller::agent::tool::DiffDetails;
+use tiller::agent::undo::Direction;
 use tiller::agent::{
-    AgentEvent, Details, Phase, RunOutcome, RunState, TodoDetails, TodoItem, TodoStatus, ToolStatus,
+    AgentEvent, ChangedFile, Details, Phase, RunOutcome, RunState, TodoDetails, TodoItem,
+    TodoStatus, ToolStatus,
 };
 use tiller::app::tui::msg::Msg;
 use tiller::llm::Content;
@@ -80,7 +82,7 @@ fn it_stands_above_the_editor_in_as_many_rows_as_there_is_room_for() {
 fn a_key_folds_and_opens_it() {
     let mut tui = working(80, 24);
     let next = "○ Update the changelog";
-    assert!(tui.frame().contains("▸ Run the tests"));
+    assert!(tui.frame().contains("◐ Run the tests"));
     assert!(!tui.frame().contains(next));
     tui.key("alt+t");
     assert!(tui.frame().contains(next), "{}", tui.frame());
@@ -133,10 +135,10 @@ fn it_goes_when_all_is_done_and_the_run_is_over() {
     // What is left to do stays in sight.
     todo(&mut tui, list(1, 3));
     tui.state(RunState::Idle);
-    assert!(tui.frame().contains("▸ Fix the token check"));
+    assert!(tui.frame().contains("◐ Fix the token check"));
     tui.write("more");
     tui.key("enter");
-    assert!(tui.frame().contains("▸ Fix the token check"));
+    assert!(tui.frame().contains("◐ Fix the token check"));
 }
 
 #[test]
@@ -153,13 +155,13 @@ fn each_change_is_a_line_that_opens() {
     );
     tui.key("ctrl+o");
     let frame = tui.frame();
-    assert!(frame.contains("│ ▸ Run the tests"), "{frame}");
+    assert!(frame.contains("│ ◐ Run the tests"), "{frame}");
     assert!(frame.contains("│ ✓ Fix the token check"), "{frame}");
 }
 
 #[test]
 fn a_wide_screen_has_a_rail_while_there_is_something_to_say() {
-    let mut tui = TestTui::new(160, 40);
+    let mut tui = TestTui::new(172, 40);
     tui.write("Fix the login bug");
     tui.key("enter");
     tui.running(Phase::Streaming);
@@ -181,12 +183,46 @@ fn a_wide_screen_has_a_rail_while_there_is_something_to_say() {
         });
     }
     tui.waiting(&["use the subtle crate"], &["update the changelog"]);
-    assert_snapshot!("rail_160x40", tui.frame());
+    assert_snapshot!("rail_172x40", tui.frame());
     // Narrower, the same stands above the editor.
-    tui.send(Msg::Resize(Size::new(159, 40)));
+    tui.send(Msg::Resize(Size::new(171, 40)));
     let frame = tui.frame();
     assert!(
         !frame.contains(heading) && frame.contains("↳ steer  use the subtle"),
+        "{frame}"
+    );
+}
+
+#[test]
+fn the_rail_forgets_files_whose_changes_were_undone() {
+    let mut tui = TestTui::new(172, 40);
+    tui.write("Fix the login bug");
+    tui.key("enter");
+    let file = |path: &str, added, removed| ChangedFile {
+        path: path.to_owned(),
+        added,
+        removed,
+    };
+    for (path, added, removed) in [("src/auth.rs", 4, 1), ("tests/auth.py", 5, 0)] {
+        tui.app.work.note(&Details::Diff(DiffDetails {
+            added,
+            removed,
+            ..DiffDetails::of(path.to_owned())
+        }));
+    }
+    let undone = |direction, files| AgentEvent::FilesUndone { direction, files };
+    let files = vec![file("src/auth.rs", 0, 2), file("tests/auth.py", 0, 5)];
+    tui.agent(undone(Direction::Undo, files));
+    let frame = tui.frame();
+    assert!(
+        frame.contains("1 file\n") && frame.contains("+2 −1"),
+        "{frame}"
+    );
+    assert!(!frame.contains("tests/auth.py"), "{frame}");
+    tui.agent(undone(Direction::Redo, vec![file("tests/auth.py", 5, 0)]));
+    let frame = tui.frame();
+    assert!(
+        frame.contains("2 files\n") && frame.contains("+5\n"),
         "{frame}"
     );
 }

@@ -94,7 +94,7 @@ fn looking_at_another_session_leaves_its_file_as_it_is() {
     let before = std::fs::read(&file).unwrap();
     let screen = open_with(&sandbox, &["-m", chat, "--thinking", "high"]);
     screen.keys("/resume<enter>");
-    screen.wait_for("first");
+    screen.wait_for("❯ first");
     screen.keys("<enter>");
     screen.wait_for("One.");
     // Its own model and level, its title, and nothing is written.

@@ -9,9 +9,18 @@ use tiller::app::tui::transcript::Unit;
 use super::transcript_support::{Stage, picture};
 
 fn stage(columns: u16, layout: DiffLayout) -> Stage {
+    stage_of(columns, layout, LONG)
+}
+
+const LONG: &str = "// the end, which is so long that it cannot stand in one row of a half of this screen, and goes on";
+
+/// A diff whose last line is `last`.
+fn stage_of(columns: u16, layout: DiffLayout, last: &str) -> Stage {
     let details = Details::Diff(DiffDetails {
         path: "src/auth.rs".to_owned(),
-        diff: " 39 impl Session {\n-40     pub fn new(token: &str) -> Self {\n-41         let unused = 1;\n+40     /// Starts one.\n+41     pub fn new(token: String, user: User) -> Self {\n 42         Self { token }\n    ...\n+90 // the end, which is so long that it cannot stand in one row of a half of this screen, and goes on".to_owned(),
+        diff: format!(
+            " 39 impl Session {{\n-40     pub fn new(token: &str) -> Self {{\n-41         let unused = 1;\n+40     /// Starts one.\n+41     pub fn new(token: String, user: User) -> Self {{\n 42         Self {{ token }}\n    ...\n+90 {last}"
+        ),
         first_changed_line: Some(40),
         added: 3,
         removed: 2,
@@ -47,10 +56,14 @@ fn a_wide_cell_has_what_was_beside_what_is() {
         "│ │ 90 + // the end, which is so long that it cannot stand in one row of",
         "│ │ ↪ a half of this screen, and goes on",
     ];
-    assert_eq!(rows(&mut stage(150, DiffLayout::Auto)), expected);
+    // Of its own accord it stands so where no line has to be wrapped.
+    let short = rows(&mut stage_of(150, DiffLayout::Auto, "// the end"));
+    assert_eq!(short[..6], expected[..6]);
+    assert_eq!(short[6], "│ │ 90 + // the end");
     assert_eq!(rows(&mut stage(150, DiffLayout::Split)), expected);
     for (columns, layout) in [
         (130, DiffLayout::Auto),
+        (150, DiffLayout::Auto),
         (200, DiffLayout::Unified),
         (70, DiffLayout::Split),
     ] {
@@ -72,7 +85,7 @@ fn a_half_is_copied_alone() {
             0,
             "Self {",
             0,
-            "impl Session {\n    pub fn new(token: &str) -> Self {",
+            "impl Session {{\n    pub fn new(token: &str) -> Self {",
         ),
         (
             "/// Starts",
@@ -104,7 +117,7 @@ fn a_half_is_copied_alone() {
         ),
     ];
     for (from, from_nth, to, to_nth, expected) in cases {
-        let mut stage = stage(150, DiffLayout::Auto);
+        let mut stage = stage(150, DiffLayout::Split);
         let buffer = stage.draw().1;
         let picture = picture(&buffer);
         let find = |text: &str, nth: usize| {

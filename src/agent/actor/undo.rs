@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::activity::Activity;
 use super::conversation::Conversation;
 use super::task::Actor;
-use crate::agent::event::{NoticeLevel, Queued};
+use crate::agent::event::{AgentEvent, NoticeLevel, Queued};
 use crate::agent::process::Processes;
 use crate::agent::runner::{Undone, rewind, undo_turn};
 use crate::agent::session::entry::Kind;
@@ -81,6 +81,7 @@ impl Actor {
     fn start_undo(&mut self, undo: Arc<Undo>, command: UndoCommand) {
         let session = self.conversation.session_id().to_owned();
         let (path, known) = self.conversation.turns();
+        let cwd = self.env.cwd.clone();
         let recover = move |undo: &Undo| undo.recover(&session, &path, &known);
         match command {
             UndoCommand::Preview(direction, answer) => {
@@ -99,7 +100,7 @@ impl Actor {
             }
             UndoCommand::Go { direction, turn } => self.start(true, |link| async move {
                 match recovered(&undo, recover).await {
-                    Ok(path) => undo_turn(&link, undo, path, direction, turn).await,
+                    Ok(path) => undo_turn(&link, undo, path, (direction, turn), &cwd).await,
                     Err(outcome) => outcome,
                 }
             }),
@@ -108,7 +109,7 @@ impl Actor {
                 let to = (what == Rewind::Both).then_some(point.entry);
                 self.start(true, |link| async move {
                     match recovered(&undo, recover).await {
-                        Ok(path) => rewind(&link, undo, path, point.turns, to).await,
+                        Ok(path) => rewind(&link, undo, path, point.turns, (to, &cwd)).await,
                         Err(outcome) => outcome,
                     }
                 });
@@ -118,6 +119,9 @@ impl Actor {
 
     /// Something was undone: the model is told, or the conversation goes back too.
     pub(super) fn on_undone(&mut self, undone: Undone) {
+        let (direction, files) = (undone.direction, undone.files);
+        self.conversation
+            .send(AgentEvent::FilesUndone { direction, files });
         match undone.to {
             Some(entry) => self.rewind_to(&entry),
             None => (undone.told.into_iter()).for_each(|text| self.conversation.prompts.tell(text)),

@@ -174,7 +174,7 @@ impl Judging<'_> {
                 );
             }
             (PermissionMode::Auto, Some(why)) => format!("no sandbox works on this machine: {why}"),
-            _ => String::from("ask mode: what may change something is asked"),
+            _ => String::from("ask mode asks before what may change something"),
         };
         Decision {
             suggestions: if writes || sets {

@@ -152,7 +152,7 @@ fn by_mode(
             with_suggestion(ask(format!("{shown} is outside the workspace")))
         }
         (PermissionMode::Ask, Access::Write, Zone::Inside) => {
-            with_suggestion(ask(String::from("ask mode: changes are asked")))
+            with_suggestion(ask(String::from("ask mode asks before each change")))
         }
         (PermissionMode::Auto, Access::Write, Zone::Inside) => allow("within the workspace"),
     }

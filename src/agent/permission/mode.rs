@@ -30,6 +30,16 @@ impl PermissionMode {
             Self::Full => "full",
         }
     }
+
+    /// What is done without asking, in a few words.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Plan => "nothing is changed, a plan is made",
+            Self::Ask => "asks before each change and command",
+            Self::Auto => "free in the project, commands in a sandbox",
+            Self::Full => "everything, without asking and without a sandbox",
+        }
+    }
 }
 
 impl fmt::Display for PermissionMode {

@@ -15,8 +15,10 @@ use crate::agent::process::Processes;
 use crate::agent::question::Asker;
 use crate::agent::rules::LoopRules;
 use crate::agent::session::NodeId;
+use crate::agent::session_work::ChangedFile;
 use crate::agent::toolbox::Toolbox;
 use crate::agent::trial::{Kept, Started};
+use crate::agent::undo::Direction;
 use crate::llm::{Content, Message, Model, ThinkingLevel, Usage};
 
 /// Messages that may wait between run and actor.
@@ -106,6 +108,10 @@ pub(in crate::agent) struct Undone {
     pub told: Option<String>,
     /// The prompt before which the conversation goes on, if it goes back too.
     pub to: Option<String>,
+    /// Which way.
+    pub direction: Direction,
+    /// The files, and the lines that came and went.
+    pub files: Vec<ChangedFile>,
 }
 
 /// What a run is started with.

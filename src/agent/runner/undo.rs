@@ -1,12 +1,15 @@
 //! The runs that undo and redo. The work on the files is `agent::undo`'s; here it is done on threads
 //! that may block, and reported.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use tokio::task::spawn_blocking;
 
 use super::link::{RunLink, Undone};
 use crate::agent::event::{NoticeLevel, RunOutcome};
+use crate::agent::paths;
+use crate::agent::session_work::ChangedFile;
 use crate::agent::undo::{Direction, Kept, Preview, Undo, UndoError};
 
 /// Most files that a notice names.
@@ -19,8 +22,8 @@ pub(in crate::agent) async fn undo_turn(
     link: &RunLink,
     undo: Arc<Undo>,
     path: Vec<String>,
-    direction: Direction,
-    turn: String,
+    (direction, turn): (Direction, String),
+    cwd: &Path,
 ) -> RunOutcome {
     let done = blocking(move || {
         let preview = undo.preview(&path, direction)?;
@@ -33,7 +36,7 @@ pub(in crate::agent) async fn undo_turn(
                 Direction::Undo => "Undone",
                 Direction::Redo => "Made again",
             };
-            report(link, text, &preview, kept, None).await;
+            report(link, text, (&preview, cwd), kept, None).await;
         }
         Ok((None, _)) => {}
         Err(error) => fail(link, &error).await,
@@ -48,7 +51,7 @@ pub(in crate::agent) async fn rewind(
     undo: Arc<Undo>,
     path: Vec<String>,
     turns: Vec<String>,
-    to: Option<String>,
+    (to, cwd): (Option<String>, &Path),
 ) -> RunOutcome {
     let done = blocking(move || {
         let preview = undo.preview_all(&turns)?;
@@ -56,7 +59,7 @@ pub(in crate::agent) async fn rewind(
         Ok((preview, kept))
     });
     match done.await {
-        Ok((preview, kept)) => report(link, "Taken back", &preview, kept, to).await,
+        Ok((preview, kept)) => report(link, "Taken back", (&preview, cwd), kept, to).await,
         Err(error) => fail(link, &error).await,
     }
     RunOutcome::Done
@@ -71,13 +74,23 @@ async fn fail(link: &RunLink, error: &UndoError) {
 async fn report(
     link: &RunLink,
     what: &str,
-    preview: &Preview,
+    (preview, cwd): (&Preview, &Path),
     kept: Vec<Kept>,
     to: Option<String>,
 ) {
-    let stays = |path| kept.iter().any(|kept| kept.path == path);
-    let files = preview.files.iter().map(|file| file.path.clone());
-    let files: Vec<_> = files.filter(|path| !stays(path.clone())).collect();
+    let stays = |path: &Path| kept.iter().any(|kept| kept.path == path);
+    let files = preview.files.iter();
+    let files: Vec<ChangedFile> = files
+        .filter(|file| !stays(&file.path))
+        .map(|file| {
+            let (added, removed) = file.lines.unwrap_or_default();
+            ChangedFile {
+                path: paths::display(&file.path, cwd),
+                added: added as u64,
+                removed: removed as u64,
+            }
+        })
+        .collect();
     let names = |count: usize, names: Vec<String>| {
         let more = match count.saturating_sub(NAMED) {
             0 => String::new(),
@@ -86,10 +99,7 @@ async fn report(
         format!("{}{more}", names.join(", "))
     };
     let named = files.iter().take(NAMED);
-    let named = names(
-        files.len(),
-        named.map(|it| it.display().to_string()).collect(),
-    );
+    let named = names(files.len(), named.map(|it| it.path.clone()).collect());
     let mut prompt: String = preview.prompt.chars().take(QUOTED).collect();
     if prompt.len() < preview.prompt.len() {
         prompt.push('…');
@@ -107,14 +117,22 @@ async fn report(
         ))
     };
     // First, since a conversation that goes back shows no notice of before.
-    link.undone(Undone { told, to }).await;
-    let text = if files.is_empty() {
+    let is_empty = files.is_empty();
+    let direction = preview.direction;
+    link.undone(Undone {
+        told,
+        to,
+        direction,
+        files,
+    })
+    .await;
+    let text = if is_empty {
         format!("{what}: no file had to change (“{prompt}”)")
     } else {
         format!("{what} (“{prompt}”): {named}")
     };
     link.notice(NoticeLevel::Info, text).await;
-    let why = |kept: &Kept| format!("{} ({})", kept.path.display(), kept.why);
+    let why = |kept: &Kept| format!("{} ({})", paths::display(&kept.path, cwd), kept.why);
     let stayed = names(kept.len(), kept.iter().take(NAMED).map(why).collect());
     if !kept.is_empty() {
         let text = format!("Left as they are: {stayed}");

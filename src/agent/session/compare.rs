@@ -188,7 +188,8 @@ impl Tree {
         match names {
             [] => {
                 let other = self.other_branch();
-                let other = other.ok_or("the session has one branch only: name two entries")?;
+                let other =
+                    other.ok_or("this session has one branch so far; /tree shows what to name")?;
                 Ok((self.named(".")?, other))
             }
             [one] => Ok((self.named(".")?, self.named(one)?)),

@@ -50,8 +50,11 @@ pub struct Wanted {
     pub activity: bool,
 }
 
-/// Columns that the conversation has beside the rail at least.
-const CONVERSATION: u16 = 122;
+/// Columns that the conversation has beside the rail at least: as many as a diff side by side needs, so
+/// that none is laid out anew when the rail comes.
+const CONVERSATION: u16 = 142;
+/// Columns of a screen that has room for the rail.
+pub const RAIL_FROM: u16 = CONVERSATION + 30;
 /// Columns of the rail at most.
 const RAIL_COLUMNS: u16 = 52;
 /// Rows of the queue strip at most.

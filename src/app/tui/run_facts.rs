@@ -20,8 +20,10 @@ pub(crate) enum Resume {
     AtLimit,
     /// Its budget is spent; going on raises it to this.
     AtBudget(BudgetLimit),
-    /// A model call failed, or the wait for its retry was stopped.
+    /// A model call failed.
     Failed,
+    /// The wait for the retry of a model call was stopped.
+    Stopped,
     /// The conversation was taken back to something that no model has answered.
     Unanswered,
     /// A plan was made, which can be carried out. What is pressed just as it appears is meant for what

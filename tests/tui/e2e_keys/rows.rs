@@ -241,10 +241,10 @@ pub const RUNNING: &[Row] = &[
 pub const ASKED: &[Row] = &[
     row(AllowOnce, "", "").hides("? Run"),
     row(AllowInSession, "", "")
-        .shows("in this session")
+        .shows("in this session with")
         .after("<esc>"),
     row(AllowInProject, "", "")
-        .shows("in this project")
+        .shows("in this project with")
         .after("<esc>"),
     row(AllowAlways, "", "")
         .shows("allows it always")

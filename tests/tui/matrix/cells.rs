@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use image::ImageFormat;
 use serde_json::{Value, json};
+use tiller::agent::session::HistoryFacts;
 use tiller::agent::{
     AgentEvent, BudgetLimit, BudgetReached, CompactionOutcome, CompactionReason, Details,
     NoticeLevel, Phase, QueueKind, RunOutcome, RunState, ToolStatus,
@@ -18,6 +19,7 @@ use tiller::llm::{
 
 use super::super::app_kit::{START, TestTui, queued};
 use super::super::pictures::{encode, fields, image};
+use super::super::transcript_support::{branch, stored};
 use super::Scene;
 
 pub const SCENES: &[Scene] = &[
@@ -233,6 +235,17 @@ pub const SCENES: &[Scene] = &[
     ("shell", |tui| {
         tui.write("!cargo build");
         tui.key("enter");
+    }),
+    ("resumed", |tui| {
+        let messages = stored();
+        tui.agent(AgentEvent::SessionOpened {
+            facts: Arc::new(HistoryFacts::of(&messages)),
+            branch: branch(&messages),
+            path: Some("/s/login.jsonl".into()),
+            name: Some("Login".into()),
+            first_prompt: Some("Fix the login".into()),
+            read_only: false,
+        });
     }),
     ("narrow_status", |tui| {
         tui.app.status.branch = Some("a-very-long-branch-name/that-does-not-fit".into());

@@ -73,14 +73,21 @@ pub const SCENES: &[Scene] = &[
     }),
     ("plan_is_there", |tui| {
         tui.app.status.permission = PermissionMode::Plan;
+        tui.agent(AgentEvent::AgentStart);
+        let prompt = Arc::new(Message::user("Plan the fix", tui.now));
+        let plan = Arc::new(Message::Assistant(AssistantMessage {
+            content: vec![Content::text(PLAN)],
+            stop_reason: StopReason::Stop,
+            ..AssistantMessage::default()
+        }));
+        for message in [&prompt, &plan] {
+            let message = Arc::clone(message);
+            tui.agent(AgentEvent::MessageEnd { message });
+        }
         tui.running(Phase::Streaming);
         tui.agent(AgentEvent::AgentEnd {
             totals: tiller::agent::RunTotals::default(),
-            messages: vec![Arc::new(Message::Assistant(AssistantMessage {
-                content: vec![Content::text("## Plan\n1. Do it")],
-                stop_reason: StopReason::Stop,
-                ..AssistantMessage::default()
-            }))],
+            messages: vec![plan],
             outcome: RunOutcome::Done,
         });
         tui.state(RunState::Idle);
@@ -97,8 +104,12 @@ pub const SCENES: &[Scene] = &[
     }),
 ];
 
+const PLAN: &str = "## Plan\n\n1. **Compare in constant time** in `src/auth.rs`.\n2. Add tests for an empty \
+and an expired token.\n3. Run the tests and clippy.\n\nNothing else compares tokens.";
+
 /// These have been open long enough to be answered.
 fn asked(tui: &mut TestTui, questions: &[Arc<tiller::agent::Question>]) {
+    tui.app.status.permission = PermissionMode::Ask;
     ask(tui, questions);
     tui.now += 500;
 }

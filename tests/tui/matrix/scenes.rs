@@ -1,5 +1,5 @@
-//! Pictures of ten everyday scenes, to be looked at:
-//! `SCENES=folder cargo test --test main pictures_of_ten_scenes -- --ignored`
+//! Pictures of everyday scenes, to be looked at:
+//! `SCENES=folder cargo test --test main pictures_of_scenes -- --ignored`
 
 use std::fmt::Write;
 use std::fs;
@@ -7,10 +7,11 @@ use std::path::Path;
 
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
+use unicode_width::UnicodeWidthStr;
 
 use super::{cells, overlays, picture, questions};
 
-const SCENES: [&str; 10] = [
+const SCENES: [&str; 12] = [
     "queue_and_draft",
     "diff",
     "asks_with_rule",
@@ -21,6 +22,8 @@ const SCENES: [&str; 10] = [
     "ends_failed",
     "undo",
     "sessions",
+    "resumed",
+    "plan_is_there",
 ];
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 /// Of a cell, in pixels.
@@ -29,7 +32,7 @@ const HEIGHT: u16 = 18;
 
 #[test]
 #[ignore = "writes pictures into the folder SCENES"]
-fn pictures_of_ten_scenes() {
+fn pictures_of_scenes() {
     let folder = std::env::var("SCENES").expect("SCENES names a folder");
     fs::create_dir_all(&folder).unwrap();
     let all = [cells::SCENES, overlays::SCENES, questions::SCENES].concat();
@@ -59,7 +62,12 @@ fn svg(frame: &Buffer, is_light: bool) -> String {
     );
     for (at, cell) in frame.content.iter().enumerate() {
         let (x, y) = frame.pos_of(at);
-        let (x, y) = (x * WIDTH, y * HEIGHT);
+        // What a wide character covers is not shown.
+        if x > 0 && UnicodeWidthStr::width(frame[(x - 1, y)].symbol()) > 1 {
+            continue;
+        }
+        let cells = UnicodeWidthStr::width(cell.symbol()).max(1) as u16;
+        let (x, y, wide) = (x * WIDTH, y * HEIGHT, cells * WIDTH);
         let (mut fg, mut bg) = (color(cell.fg, ink), color(cell.bg, ground));
         if cell.modifier.contains(Modifier::REVERSED) {
             std::mem::swap(&mut fg, &mut bg);
@@ -67,7 +75,7 @@ fn svg(frame: &Buffer, is_light: bool) -> String {
         if bg != ground {
             let _ = writeln!(
                 svg,
-                "<rect x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"{bg}\"/>"
+                "<rect x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{HEIGHT}\" fill=\"{bg}\"/>"
             );
         }
         letter(&mut svg, cell, (x, y), &fg);

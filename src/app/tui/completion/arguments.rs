@@ -64,15 +64,10 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
             };
             fixed(&ThinkingLevel::ALL.map(level), now.thinking.as_str())
         }
-        Action::PermissionMode => fixed(
-            &[
-                ("plan", "nothing is changed"),
-                ("ask", "asks before each change"),
-                ("auto", "free in the project, commands in a sandbox"),
-                ("full", "everything, without a sandbox; asks first"),
-            ],
-            now.permission.name(),
-        ),
+        Action::PermissionMode => {
+            let mode = |mode: PermissionMode| (mode.name(), mode.meaning());
+            fixed(&PermissionMode::ALL.map(mode), now.permission.name())
+        }
         Action::Trust => {
             let mut list = fixed(&[("no", "never, and nothing asks again")], "");
             // Enter alone trusts.

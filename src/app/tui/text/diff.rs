@@ -57,6 +57,8 @@ pub struct DiffLine {
     raw: Option<Box<str>>,
     /// The bytes of the source that the text stands at.
     pub source: Range<u32>,
+    /// Whether it has no row.
+    pub left_out: bool,
     /// Byte ranges that differ from the line it replaces or is replaced by.
     pub changed: Vec<(usize, usize)>,
 }
@@ -77,6 +79,11 @@ pub fn read(diff: &str, base: usize) -> Vec<DiffLine> {
     let mut lines: Vec<_> = lines(diff)
         .map(|(at, line)| read_line(line, base + at))
         .collect();
+    // That lines come before the first and behind the last, their numbers say.
+    let is_skipped = |line: &DiffLine| line.sign == Sign::Skipped;
+    while lines.pop_if(|line| is_skipped(line)).is_some() {}
+    let lead = lines.iter().take_while(|line| is_skipped(line)).count();
+    lines.drain(..lead);
     mark_words(&mut lines);
     lines
 }
@@ -112,6 +119,7 @@ fn read_line(line: &str, base: usize) -> DiffLine {
         raw: (clean != text).then(|| text.into()),
         text: clean,
         source: end - text.len() as u32..end,
+        left_out: false,
         changed: Vec::new(),
     }
 }
@@ -281,6 +289,9 @@ pub fn write(
         let rest = Prefix::hanging(blank, &line.text, mark, context.columns).rest;
         let text = styled(line, base, base.patch(word));
         highlights.queue_line((context.cell, block), language, index, &line.text);
+        if line.left_out {
+            continue;
+        }
         let from_row = rows.len();
         let prefix = Prefix { first, rest };
         wrap(&text, &prefix, context.columns, Break::Code, rows);

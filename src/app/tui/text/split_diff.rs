@@ -13,6 +13,25 @@ use super::wrap::{Break, Prefix, wrap};
 
 /// Columns between the halves.
 const GAP: usize = 3;
+/// Columns of the sign and the air around it.
+const SIGN: usize = 3;
+
+/// Whether each half is as wide as its longest line: wrapped halves are harder to read than lines one
+/// below the other.
+pub fn has_room(context: &RenderContext<'_>, lines: &[DiffLine]) -> bool {
+    let columns = half_columns(context).saturating_sub(digits(lines) + SIGN);
+    lines.iter().all(|line| width(&line.text) <= columns)
+}
+
+fn half_columns(context: &RenderContext<'_>) -> usize {
+    context.room().saturating_sub(GAP) / 2
+}
+
+/// Columns of the numbers.
+fn digits(lines: &[DiffLine]) -> usize {
+    let digits = lines.iter().map(|line| line.number.len());
+    digits.max().unwrap_or(0)
+}
 
 /// Writes `lines` side by side. For its colors the diff is block number `block` of its cell, in the
 /// language that the file's extension names.
@@ -23,13 +42,12 @@ pub fn write(
     highlights: &mut HighlightCache,
     rows: &mut Vec<Row>,
 ) {
-    let digits = lines.iter().map(|line| line.number.len()).max();
     let mut writer = Writer {
         context,
         lines,
         block,
-        digits: digits.unwrap_or(0),
-        columns: context.room().saturating_sub(GAP) / 2,
+        digits: digits(lines),
+        columns: half_columns(context),
         rows,
     };
     for (index, line) in lines.iter().enumerate() {

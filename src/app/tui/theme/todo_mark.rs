@@ -9,7 +9,7 @@ use crate::agent::TodoStatus;
 pub fn todo_mark(theme: &Theme, status: TodoStatus) -> (&'static str, Style, Style) {
     match status {
         TodoStatus::Completed => ("✓ ", theme.tool_ok, theme.dim),
-        TodoStatus::InProgress => ("▸ ", theme.tool_running, theme.text),
+        TodoStatus::InProgress => ("◐ ", theme.tool_running, theme.text),
         TodoStatus::Pending => ("○ ", theme.dim, theme.dim),
     }
 }

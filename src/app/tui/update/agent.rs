@@ -56,6 +56,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             follow_up,
         } => app.set_queue(steering, follow_up),
         AgentEvent::Budget(budget) => app.status.budget = *budget,
+        AgentEvent::FilesUndone { direction, files } => app.work.undone(*direction, files),
         AgentEvent::PermissionMode(mode) => permission::show(app, *mode),
         AgentEvent::Questions { open } => return questions::set(app, open),
         AgentEvent::QueueReturned { messages } => {
@@ -135,7 +136,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 RunOutcome::LimitReached { .. } => Some(Resume::AtLimit),
                 RunOutcome::BudgetReached(reached) => Some(Resume::AtBudget(reached.next)),
                 RunOutcome::Failed { .. } => Some(Resume::Failed),
-                RunOutcome::Aborted if app.run.is_retrying() => Some(Resume::Failed),
+                RunOutcome::Aborted if app.run.is_retrying() => Some(Resume::Stopped),
                 RunOutcome::Done
                     if app.status.permission == PermissionMode::Plan
                         && ends_with_plan(messages) =>

@@ -26,7 +26,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     }
     match argument.parse() {
         _ if argument.is_empty() => {
-            let text = format!("Permission mode {now}: {}", meaning(now));
+            let text = format!("Permission mode {now}: {}", now.meaning());
             app.transcript.push_notice(NoticeLevel::Info, text);
             Vec::new()
         }
@@ -60,15 +60,6 @@ pub fn show(app: &mut App, mode: PermissionMode) {
 fn set(app: &mut App, mode: PermissionMode) -> Vec<Effect> {
     // Shown at once; the agent's own word follows.
     show(app, mode);
-    app.say(format!("{mode}: {}", meaning(mode)), SAY_MS);
+    app.say(format!("{mode}: {}", mode.meaning()), SAY_MS);
     vec![Effect::SetPermission(mode)]
-}
-
-fn meaning(mode: PermissionMode) -> &'static str {
-    match mode {
-        PermissionMode::Plan => "nothing is changed, a plan is made",
-        PermissionMode::Ask => "each change and command is asked",
-        PermissionMode::Auto => "free in the project, commands in a sandbox",
-        PermissionMode::Full => "everything runs without asking and without a sandbox",
-    }
 }

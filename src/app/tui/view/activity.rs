@@ -106,7 +106,7 @@ fn idle(app: &App, columns: u16) -> StyledLine {
     };
     let does = match resume {
         Resume::AtLimit | Resume::Unanswered => " goes on".to_owned(),
-        Resume::Failed => " tries again".to_owned(),
+        Resume::Failed | Resume::Stopped => " tries again".to_owned(),
         Resume::Planned(_) => " carries the plan out in auto".to_owned(),
         Resume::AtBudget(next) => format!(" goes on, up to {next}"),
     };

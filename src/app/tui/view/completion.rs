@@ -64,8 +64,12 @@ pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (R
         CompletionKind::Argument(_) => "Arguments",
         CompletionKind::File | CompletionKind::Path => "Files",
     };
-    let size = (area.width, rows);
-    let Some(inside) = popup::open(app, title, size, &notes, area, buffer) else {
+    let title = match list.selected {
+        Some(selected) if count > rows => format!("{title} · {} of {count}", selected + 1),
+        _ => title.to_owned(),
+    };
+    let size = (popup::box_columns(area), rows);
+    let Some(inside) = popup::open(app, &title, size, &notes, area, buffer) else {
         return (Rect::ZERO, 0);
     };
     let theme = &app.theme;

@@ -153,6 +153,7 @@ fn taught(app: &App, columns: usize) -> StyledLine {
         add(key(Action::FollowUp), "queues");
     } else {
         add(Some("/".to_owned()), "command");
+        add(Some("@".to_owned()), "file");
         add(key(Action::Help), "keys");
     }
     // On a narrow screen fewer.

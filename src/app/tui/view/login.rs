@@ -4,21 +4,20 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, draw_matches, draw_query, open};
+use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, open};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::Login;
 use crate::app::tui::text::width::width;
 
-/// Columns of the box, and of a provider's name.
-const COLUMNS: u16 = 64;
+/// Columns of a provider's name.
 const NAME: usize = 18;
 
 pub fn draw(app: &App, login: &Login, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
     let theme = &app.theme;
     let quiet = theme.popup.patch(theme.dim);
     let keys = [Action::Submit, Action::Cancel].map(|action| app.key(action));
-    let columns = COLUMNS.min(room.width);
+    let columns = box_columns(room);
     let fault = login
         .fault
         .as_deref()

@@ -10,12 +10,9 @@ use crate::app::humanize::abbreviate_home;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{Opening, Way};
 
-/// Columns of the box at most: a question is read at once.
-const COLUMNS: u16 = 84;
-
 pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
     let theme = &app.theme;
-    let columns = box_columns(room).min(COLUMNS);
+    let columns = box_columns(room);
     let inside = usize::from(columns.saturating_sub(4)).max(1);
     let reason = StyledLine::wrapped(&opening.reason, theme.popup, inside);
     let head = reason.len() + 1;

@@ -14,7 +14,6 @@ use crate::app::action::Action;
 use crate::app::humanize::plural;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{FIRST_KEYS, HelpLine, HelpPage, Overlay, Pager, help_lines};
-use crate::app::tui::text::width;
 
 pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> PopupDrawn {
     match overlay {
@@ -25,7 +24,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
             draw_pager(
                 app,
                 "Stats",
-                box_columns(area).min(64),
+                box_columns(area),
                 &lines,
                 *pager,
                 area,
@@ -34,7 +33,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
         }
         Overlay::Iterations(list) => iterations::draw(app, list, area, buffer),
         Overlay::Context(pager, usage) => {
-            let columns = box_columns(area).min(72);
+            let columns = box_columns(area);
             let inside = usize::from(columns.saturating_sub(4));
             let lines = context::lines(app, usage.as_deref(), inside);
             draw_pager(app, "Context", columns, &lines, *pager, area, buffer)
@@ -80,7 +79,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
 /// The keys that matter, one line each, and what begins with a sign.
 fn draw_first_help(app: &App, pager: Pager, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
     let theme = &app.theme;
-    let key_style = theme.popup.patch(theme.key_hint);
+    let key_style = theme.popup.patch(theme.strong);
     let keys = FIRST_KEYS.map(|(action, text)| (app.key(action), text));
     let signs = [
         ("/", "commands: /new, /resume, /undo, /theme and more"),
@@ -99,7 +98,7 @@ fn draw_first_help(app: &App, pager: Pager, room: Rect, buffer: &mut Buffer) -> 
     draw_pager(
         app,
         "Keys that matter",
-        box_columns(room).min(64),
+        box_columns(room),
         &lines,
         pager,
         room,
@@ -112,7 +111,7 @@ fn draw_help(app: &App, pager: Pager, room: Rect, buffer: &mut Buffer) -> PopupD
     let theme = &app.theme;
     let columns = box_columns(room);
     let inside = usize::from(columns.saturating_sub(4)).max(1);
-    let key_style = theme.popup.patch(theme.key_hint);
+    let key_style = theme.popup.patch(theme.strong);
     let key_columns = (inside / 3).clamp(1, 26);
     let mut lines = Vec::new();
     for line in help_lines(&app.keymap) {
@@ -155,7 +154,7 @@ fn draw_confirm(
 ) -> PopupDrawn {
     let theme = &app.theme;
     let key_style = theme.popup.patch(theme.key_hint);
-    let columns = (width(text) as u16 + 4).max(44).min(box_columns(room));
+    let columns = box_columns(room);
     let inside = usize::from(columns.saturating_sub(4));
     let mut lines = StyledLine::wrapped(text, theme.popup, inside);
     // The keys are shown on the smallest screen too.

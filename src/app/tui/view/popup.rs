@@ -27,9 +27,13 @@ pub struct PopupDrawn {
     pub end: usize,
 }
 
-/// Columns of a box: as wide as the editor that it grows out of.
+/// Columns of a box at most: those of a cell, and its frame. In a wider one the end of a row is far from
+/// its beginning.
+const BOX_COLUMNS: u16 = 122;
+
+/// Columns of a box: as wide as the editor that it grows out of, so that nothing looks out beside it.
 pub fn box_columns(room: Rect) -> u16 {
-    room.width
+    room.width.min(BOX_COLUMNS)
 }
 
 /// Draws a box at the foot of `room`, as wide as this and with space for so many rows. The first

@@ -163,31 +163,31 @@ fn head(theme: &Theme, asks: &str, why: &str, columns: usize) -> Vec<StyledLine>
 fn answers(app: &App, has_rule: bool, columns: usize) -> StyledLine {
     let theme = &app.theme;
     let offers = [
-        (Action::AllowOnce, "once"),
-        (Action::AllowInSession, "session"),
-        (Action::AllowInProject, "project"),
-        (Action::AllowAlways, "always"),
-        (Action::RefuseCall, "no"),
+        (Action::AllowOnce, ["allows it once", "once"]),
+        (Action::AllowInSession, ["in this session", "session"]),
+        (Action::AllowInProject, ["in this project", "project"]),
+        (Action::AllowAlways, ["always", "always"]),
+        (Action::RefuseCall, ["refuses", "no"]),
     ];
-    let line = |rules: usize, words: &str| {
+    let line = |rules: usize, is_short: bool| {
         let mut line = StyledLine::of("  ", theme.activity);
-        for (at, (action, what)) in offers.into_iter().enumerate() {
+        for (at, (action, words)) in offers.into_iter().enumerate() {
             if at <= rules || action == Action::RefuseCall {
-                line.push(app.key(action), theme.key_hint);
                 let dot = if action == Action::RefuseCall {
                     ""
                 } else {
                     " · "
                 };
+                line.push(app.key(action), theme.key_hint);
+                let what = words[usize::from(is_short)];
                 line.push(format!(" {what}{dot}"), theme.activity);
             }
         }
-        line.with(words, theme.activity)
+        line
     };
     let most = if has_rule { 3 } else { 0 };
-    let with_words = std::iter::once(line(most, " · or type why not"));
-    let others = (0..=most).rev().map(|rules| line(rules, ""));
-    first_that_fits(with_words.chain(others), columns)
+    let short = (0..=most).rev().map(|rules| line(rules, true));
+    first_that_fits(std::iter::once(line(most, false)).chain(short), columns)
 }
 
 /// How the rule in the editor becomes the answer.

@@ -3,20 +3,21 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
+use ratatui::style::Style;
 
 use super::line::StyledLine;
 use super::todo;
-use crate::agent::{ChangedFile, QueueKind};
+use crate::agent::QueueKind;
 use crate::app::action::Action;
 use crate::app::attachments::typed_text;
 use crate::app::humanize::plural;
 use crate::app::sanitize::visible_line;
 use crate::app::tui::app::App;
+use crate::app::tui::layout::RAIL_FROM;
 use crate::app::tui::screen_mode::ScreenMode;
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
+use crate::app::tui::theme::Theme;
 
-/// Columns of a screen that has room for it.
-const FROM: u16 = 160;
 /// Files that are listed, the latest.
 const FILES: usize = 12;
 /// Waiting messages that are listed.
@@ -29,7 +30,7 @@ pub fn is_wanted(app: &App, size: Size) -> bool {
     let has_something =
         todo::rows_wanted(app, size) > 0 || !app.work.files.is_empty() || !app.queue.is_empty();
     app.screen == ScreenMode::Full
-        && size.width >= FROM
+        && size.width >= RAIL_FROM
         && has_something
         && !app.transcript.is_empty()
 }
@@ -49,8 +50,10 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     ];
     let mut y = area.y;
     for part in parts.into_iter().filter(|part| !part.is_empty()) {
-        // Air between the parts, and above the first.
-        y += 1;
+        // Air between the parts.
+        if y > area.y {
+            y += 1;
+        }
         for (left, right) in part {
             if y >= area.bottom() {
                 return;
@@ -105,7 +108,7 @@ fn files(app: &App, columns: usize) -> Vec<Sides> {
         FILES
     };
     for file in files.iter().rev().take(shown) {
-        let counts = counts(app, file);
+        let counts = counts(theme, file.added, file.removed);
         let room = columns.saturating_sub(counts.width() + 2);
         let path = visible_line(&file.path);
         let path = StyledLine::of(ellipsis_middle(&path, room), theme.text);
@@ -119,17 +122,15 @@ fn files(app: &App, columns: usize) -> Vec<Sides> {
 }
 
 /// Lines added and removed, each in its color.
-fn counts(app: &App, file: &ChangedFile) -> StyledLine {
+pub fn counts(theme: &Theme, added: u64, removed: u64) -> StyledLine {
     let mut line = StyledLine::new();
-    let green = app.theme.diff_added_number;
-    let red = app.theme.diff_removed_number;
-    for (sign, count, mut style) in [("+", file.added, green), ("−", file.removed, red)] {
+    let (green, red) = (theme.diff_added_number, theme.diff_removed_number);
+    for (sign, count, style) in [("+", added, green), ("−", removed, red)] {
         if count > 0 {
             if line.width() > 0 {
-                line.push(" ", app.theme.text);
+                line.push(" ", Style::new());
             }
-            style.bg = None;
-            line.push(format!("{sign}{count}"), style);
+            line.push(format!("{sign}{count}"), Style { bg: None, ..style });
         }
     }
     line
@@ -145,8 +146,8 @@ fn waiting(app: &App, columns: usize) -> Vec<Sides> {
     let mut rows = vec![heading(app, "waiting", key)];
     for queued in app.queue.iter().take(WAITING) {
         let (mark, style) = match queued.kind {
-            QueueKind::Steering => ("↳ ", theme.queue_steer),
-            QueueKind::FollowUp => ("▸ then ", theme.queue_follow_up),
+            QueueKind::Steering => ("↳ steer ", theme.queue_steer),
+            QueueKind::FollowUp => ("▸ then  ", theme.queue_follow_up),
         };
         let text = typed_text(&queued.content);
         let line = text.lines().find(|line| !line.trim().is_empty());

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 
 use super::line::StyledLine;
 use crate::app::humanize::{abbreviate_home, bytes, dollars, grouped, plural, short};
@@ -27,7 +28,10 @@ pub fn preview(app: &App, facts: &SessionFacts, area: Rect) -> Vec<StyledLine> {
         StyledLine::of(counts(facts).join(" · "), quiet),
         StyledLine::of(place.join(" · "), quiet),
     ];
-    let mark = theme.popup.patch(theme.user_mark);
+    let mark = theme.popup.patch(Style {
+        bg: None,
+        ..theme.user_mark
+    });
     let prompt = |text: &str, rows: usize, lines: &mut Vec<StyledLine>| {
         let wrapped = StyledLine::wrapped(&one_line(text), theme.popup, columns.saturating_sub(2));
         for (at, line) in wrapped.iter().take(rows).enumerate() {
@@ -93,7 +97,7 @@ pub fn lines(app: &App, facts: &SessionFacts, columns: u16) -> Vec<StyledLine> {
         ("folder", Some(path(Path::new(&facts.cwd)))),
         (
             "began",
-            Some(facts.began.clone()).filter(|began| !began.is_empty()),
+            Some(minute(&facts.began)).filter(|began| !began.is_empty()),
         ),
         ("copy of", parent),
         ("model", facts.model.clone()),
@@ -120,6 +124,14 @@ pub fn lines(app: &App, facts: &SessionFacts, columns: u16) -> Vec<StyledLine> {
         }
     }
     lines
+}
+
+/// A time as it is stored, to the minute.
+fn minute(stored: &str) -> String {
+    match stored.strip_suffix('Z').and_then(|time| time.get(..16)) {
+        Some(time) => format!("{} UTC", time.replace('T', " ")),
+        None => stored.to_owned(),
+    }
 }
 
 /// The counts of a session, each with its noun.

@@ -276,6 +276,11 @@ fn notes(app: &App, list: &SessionPicker) -> Vec<String> {
                 SessionScope::Folder => "all folders",
                 SessionScope::All => "this folder",
             };
+            // Without any there is nothing to choose.
+            if list.rows.as_ref().is_some_and(|rows| rows.is_empty()) {
+                let tab = key(Action::SessionFolders);
+                return vec![format!(" {tab} {folders} · {esc} closes ")];
+            }
             let (rename, remove) = (key(Action::SessionRename), key(Action::SessionRemove));
             let (tab, copy) = (key(Action::SessionFolders), key(Action::SessionCopy));
             vec![

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::line::StyledLine;
 use crate::agent::ToolStatus;
-use crate::app::humanize::{dollars, duration, grouped, measured, plural};
+use crate::app::humanize::{dollars, duration, grouped, measured};
 use crate::app::tui::app::App;
 
 /// Tools that are listed.
@@ -79,18 +79,25 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
         };
         row("first token", measured(first[first.len() / 2]), slowest);
     }
+    let calls: u64 = tools.values().map(|figures| figures.calls).sum();
+    if calls > 0 {
+        row("tool calls", grouped(calls), String::new());
+    }
     let mut tools: Vec<_> = tools.into_iter().collect();
     tools.sort_by_key(|(_, figures)| std::cmp::Reverse(figures.calls));
     for (name, figures) in tools.into_iter().take(MAX_TOOLS) {
-        let failed = match figures.failed {
-            0 => String::new(),
-            failed => format!(", {failed} failed"),
-        };
-        let calls = plural(figures.calls, "call", "calls");
+        let mut notes = Vec::new();
+        if figures.millis >= 1000 {
+            notes.push(time(figures.millis));
+        }
+        if figures.failed > 0 {
+            notes.push(format!("{} failed", figures.failed));
+        }
+        let calls = grouped(figures.calls);
         row(
             &format!("  {name}"),
             calls,
-            format!("  {}{failed}", time(figures.millis)),
+            format!("  {}", notes.join(", ")),
         );
     }
     lines

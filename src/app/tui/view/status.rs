@@ -18,6 +18,12 @@ const BAR: usize = 8;
 const TOKENS_FROM: usize = 138;
 /// Columns between two parts.
 const GAP: usize = 3;
+/// Columns of the folder at most, and where there are few.
+const PLACE: usize = 40;
+const SHORT_PLACE: usize = 18;
+/// Columns of the session's name.
+const MIN_NAME: usize = 20;
+const MAX_NAME: usize = 50;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Detail {
@@ -48,29 +54,34 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
     let columns = usize::from(area.width).saturating_sub(2);
     for detail in ALL {
-        let (left, right) = compose(&app.status, &app.theme, detail, columns);
-        let gap = if left.width() > 0 && right.width() > 0 {
-            GAP
-        } else {
-            0
-        };
-        if left.width() + gap + right.width() <= columns || detail == Detail::Model {
-            StyledLine::draw_both(&left, &right, area, buffer);
-            return;
+        let right = right(&app.status, &app.theme, detail, columns);
+        // A folder is known by its end, too: what was spent goes after that.
+        for place in [PLACE, SHORT_PLACE] {
+            let left = left(&app.status, &app.theme, (detail, place), columns, &right);
+            let gap = if left.width() > 0 && right.width() > 0 {
+                GAP
+            } else {
+                0
+            };
+            if left.width() + gap + right.width() <= columns || detail == Detail::Model {
+                StyledLine::draw_both(&left, &right, area, buffer);
+                return;
+            }
         }
     }
 }
 
-/// Everything up to `most`, as what stands left and what stands right.
-fn compose(
+/// Where the work is, as far as `most` goes, the folder in at most so many columns.
+fn left(
     status: &Status,
     theme: &Theme,
-    most: Detail,
+    (most, place_columns): (Detail, usize),
     columns: usize,
-) -> (StyledLine, StyledLine) {
+    right: &StyledLine,
+) -> StyledLine {
     let mut left = StyledLine::new();
     if most >= Detail::Place {
-        left.push(place(status, most), theme.status_place);
+        left.push(place(status, place_columns), theme.status_place);
     }
     if let Some(branch) = status.branch.as_deref().filter(|_| most >= Detail::Place) {
         left.push(" on ", theme.faint);
@@ -83,9 +94,15 @@ fn compose(
     }
     let session = status.session.as_ref().and_then(|session| session.label());
     if let Some(name) = session.filter(|_| most >= Detail::Session) {
-        left.push(format!("   {}", ellipsis(name, 30)), theme.status);
+        let room = columns.saturating_sub(left.width() + right.width() + 2 * GAP);
+        let name = ellipsis(name, room.clamp(MIN_NAME, MAX_NAME));
+        left.push(format!("   {name}"), theme.status);
     }
+    left
+}
 
+/// What works, and what it takes, as far as `most` goes.
+fn right(status: &Status, theme: &Theme, most: Detail, columns: usize) -> StyledLine {
     let mut right = StyledLine::new();
     right.push(ellipsis(&status.model.id, 40), theme.status_model);
     if status.is_demo() {
@@ -111,7 +128,7 @@ fn compose(
     if most >= Detail::Cost {
         cost(status, theme, &mut right);
     }
-    (left, right)
+    right
 }
 
 /// What was spent, and of what.
@@ -136,9 +153,8 @@ fn cost(status: &Status, theme: &Theme, line: &mut StyledLine) {
 }
 
 /// The folder; on a narrow screen only its end.
-fn place(status: &Status, most: Detail) -> String {
+fn place(status: &Status, most_columns: usize) -> String {
     let place = status.place();
-    let most_columns = if most >= Detail::Bar { 40 } else { 18 };
     if width(&place) <= most_columns {
         return place;
     }

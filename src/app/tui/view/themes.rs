@@ -3,18 +3,16 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, draw_matches, draw_query, open};
+use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, open};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{ThemePicker, ThemeRow};
 use crate::app::tui::text::width::width;
 use crate::app::tui::theme::Theme;
 
-/// Columns of the box.
-const COLUMNS: u16 = 72;
 /// Rows of the sample.
 const SAMPLE_ROWS: u16 = 7;
 /// Columns of a name.
@@ -26,7 +24,7 @@ pub fn draw(app: &App, list: &ThemePicker, room: Rect, buffer: &mut Buffer) -> P
         .height
         .saturating_sub(2)
         .min(list.rows.len() as u16 + SAMPLE_ROWS + 2);
-    let size = (COLUMNS.min(room.width), usize::from(rows));
+    let size = (box_columns(room), usize::from(rows));
     let keys = [Action::Submit, Action::Cancel].map(|action| app.key(action));
     let notes = [
         format!(" ↑↓ show · {} keeps · {} goes back ", keys[0], keys[1]),
@@ -88,7 +86,9 @@ fn line(app: &App, row: &ThemeRow, base: Style) -> StyledLine {
     line.push(format!("{}{}", row.wanted, " ".repeat(pad)), base);
     let its = &row.theme;
     let ground = its.screen;
-    line.push(" Aa ", ground.patch(its.text));
+    // Not as the chosen row, which is reversed where there are sixteen colors.
+    let its_own = |style: Style| style.remove_modifier(Modifier::REVERSED);
+    line.push(" Aa ", its_own(ground.patch(its.text)));
     for style in [
         its.accent,
         its.tool_ok,
@@ -97,10 +97,10 @@ fn line(app: &App, row: &ThemeRow, base: Style) -> StyledLine {
         its.queue_steer,
         its.code,
     ] {
-        line.push("● ", ground.patch(style));
+        line.push("● ", its_own(ground.patch(style)));
     }
-    line.push("+", its.diff_added_number);
-    line.push("−", its.diff_removed_number);
+    line.push("+", its_own(its.diff_added_number));
+    line.push("−", its_own(its.diff_removed_number));
     let quiet = if base == app.theme.popup_selected {
         base
     } else {

@@ -8,6 +8,7 @@ use ratatui::style::Style;
 
 use super::line::StyledLine;
 use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, draw_text, open};
+use super::rail::counts;
 use crate::agent::tool::FileChange;
 use crate::agent::undo::{Direction, FilePreview, Preview, Rewind};
 use crate::app::action::Action;
@@ -15,8 +16,6 @@ use crate::app::humanize::{abbreviate_home, plural};
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{ChosenPoint, RewindPicker, UndoQuestion, WAYS};
 
-/// Columns of a question at most: it is read at once.
-const COLUMNS: u16 = 84;
 /// Bytes of a prompt that are looked at for its line.
 const MAX_SHOWN: usize = 2_000;
 
@@ -32,7 +31,7 @@ pub fn draw(app: &App, question: &UndoQuestion, room: Rect, buffer: &mut Buffer)
     } else {
         String::new()
     };
-    let columns = box_columns(room).min(COLUMNS);
+    let columns = box_columns(room);
     let mut lines = vec![quoted(&preview.prompt, app.theme.popup), StyledLine::new()];
     lines.extend(changes(app, preview));
     match open(app, title, (columns, lines.len()), &[note], room, buffer) {
@@ -97,7 +96,7 @@ fn draw_ways(app: &App, chosen: &ChosenPoint, room: Rect, buffer: &mut Buffer) -
         None => lines.push(StyledLine::of("reading …", quiet(app, app.theme.popup))),
     }
     lines.push(StyledLine::new());
-    let columns = box_columns(room).min(COLUMNS);
+    let columns = box_columns(room);
     let size = (columns, lines.len() + WAYS.len());
     let title = "Go back to before this prompt";
     let Some(area) = open(app, title, size, &[note], room, buffer) else {
@@ -151,15 +150,15 @@ fn changes(app: &App, preview: &Preview) -> Vec<StyledLine> {
 fn row(app: &App, file: &FilePreview) -> StyledLine {
     let theme = &app.theme;
     let (mark, style) = match file.change {
-        FileChange::Added => ("+", theme.diff_added),
-        FileChange::Deleted => ("−", theme.diff_removed),
+        FileChange::Added => ("+", theme.diff_added_number),
+        FileChange::Deleted => ("−", theme.diff_removed_number),
         FileChange::Changed => ("~", theme.dim),
     };
-    let mut line = StyledLine::of(format!("{mark} "), theme.popup.patch(style));
+    let on_popup = |style: Style| theme.popup.patch(Style { bg: None, ..style });
+    let mut line = StyledLine::of(format!("{mark} "), on_popup(style));
     line.push(format!("{}  ", shown(app, &file.path)), theme.popup);
     if let Some((added, removed)) = file.lines {
-        line.push(format!("+{added} "), theme.popup.patch(theme.diff_added));
-        line.push(format!("−{removed}"), theme.popup.patch(theme.diff_removed));
+        line = line.then(&counts(theme, added as u64, removed as u64));
     }
     line
 }

@@ -5,6 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
+use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
 use crate::app::humanize::age;
 use crate::app::sessions::Recent;
@@ -74,6 +75,10 @@ fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
         lines.push(goes_on(app, recent, columns));
         lines.push(StyledLine::new());
     }
+    // Where everything runs, a notice says so.
+    if !status.is_demo() && status.permission != PermissionMode::Full {
+        lines.extend(mode(app, columns));
+    }
     let mut keys: Vec<(String, &str)> = Vec::new();
     if status.is_demo() {
         lines.extend(no_model(app, columns));
@@ -101,6 +106,21 @@ fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
         );
     }
     lines
+}
+
+/// What is done without asking, and the key that changes it, where there is room for it.
+fn mode(app: &App, columns: usize) -> Vec<StyledLine> {
+    let theme = &app.theme;
+    let mode = app.status.permission;
+    let line = StyledLine::of(mode.name(), theme.text)
+        .with(format!(" mode: {}", mode.meaning()), theme.dim)
+        .with(" · ", theme.dim)
+        .with(app.key(Action::NextPermissionMode), theme.key_hint)
+        .with(" changes it", theme.dim);
+    if line.width() > columns {
+        return Vec::new();
+    }
+    vec![line, StyledLine::new()]
 }
 
 /// The command that stores a key, whole on any screen.

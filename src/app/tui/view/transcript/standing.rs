@@ -117,11 +117,20 @@ fn parts(transcript: &Transcript, group: &LookGroup) -> Vec<(usize, Part)> {
         !group.is_listed && cell.fold == Fold::Folded && !merged.contains(index)
     });
     let quiet: Vec<usize> = quiet.map(|(index, ..)| *index).collect();
-    let left_out: BTreeSet<usize> = quiet.iter().copied().rev().skip(ROWS).collect();
+    // One more costs no more than a row that says so.
+    let rows = if quiet.len() == ROWS + 1 {
+        ROWS + 1
+    } else {
+        ROWS
+    };
+    let left_out: BTreeSet<usize> = quiet.iter().copied().rev().skip(rows).collect();
 
     let mut names: Vec<String> = Vec::new();
     let mut known: HashSet<String> = HashSet::new();
-    let mut header = Header::default();
+    let mut header = Header {
+        left_out: left_out.len(),
+        ..Header::default()
+    };
     for (index, _, tool) in &calls {
         header.is_running |= !matches!(tool.state, ToolState::Finished(_));
         match tool.name.as_str() {

@@ -9,6 +9,7 @@ use super::shape::{failure, failure_style, is_draft, is_one_line, is_running, is
 use super::title;
 use crate::agent::TodoDetails;
 use crate::agent::tool::{CommandDetails, Details, DiffDetails, FileChange, TextDetails};
+use crate::app::manners::DiffLayout;
 use crate::app::sanitize::{visible, visible_line};
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::mark_code;
@@ -88,6 +89,7 @@ pub fn write_below(
         highlights,
         rows,
         hides: false,
+        layout: options.diff,
         split_columns: Some(
             usize::from(options.width)
                 .saturating_sub(1)
@@ -138,6 +140,7 @@ struct Body<'a> {
     source: &'a str,
     highlights: &'a mut HighlightCache,
     rows: &'a mut Vec<Row>,
+    layout: DiffLayout,
     /// Columns of diffs side by side, if they stand so.
     split_columns: Option<usize>,
     /// Whether something is not shown that opening would show.
@@ -310,12 +313,15 @@ impl<'a> Body<'a> {
             base += file.diff.len() + 1;
             let shown = self.shown(lines.len(), folded);
             let code = (block as u32, extension(&file.path));
-            match self.split_columns.filter(|_| has_both(&lines)) {
-                Some(columns) => {
-                    let context = RenderContext {
-                        columns,
-                        ..self.context
-                    };
+            let split = self.split_columns.filter(|_| has_both(&lines));
+            let split = split.map(|columns| RenderContext {
+                columns,
+                ..self.context
+            });
+            let split = split
+                .filter(|it| self.layout != DiffLayout::Auto || split_diff::has_room(it, &lines));
+            match split {
+                Some(context) => {
                     let lines = &lines[..shown];
                     split_diff::write(&context, lines, code, self.highlights, self.rows);
                 }
@@ -330,8 +336,23 @@ impl<'a> Body<'a> {
         let mut lines = diff::read(&file.diff, 0);
         without_signs(&mut lines);
         let shown = self.shown(lines.len(), NEW_LINES);
-        self.diff_lines(&lines[..shown], extension(&file.path), 0);
-        self.hint_more(lines.len() - shown);
+        let mut rest = lines.len();
+        if shown < lines.len() {
+            // Blank lines say nothing of what is in it.
+            let blank = |line: &&mut DiffLine| line.text.trim().is_empty();
+            lines
+                .iter_mut()
+                .filter(blank)
+                .for_each(|it| it.left_out = true);
+        }
+        let mut end = 0;
+        for line in lines.iter().filter(|line| !line.left_out).take(shown) {
+            end = line.source.end;
+            rest -= 1;
+        }
+        lines.retain(|line| line.source.end <= end);
+        self.diff_lines(&lines, extension(&file.path), 0);
+        self.hint_more(rest);
     }
 
     /// A change as far as the model has written it: the last lines, each file under its heading.

@@ -38,6 +38,8 @@ pub struct Header {
     pub files: usize,
     pub searches: usize,
     pub folders: usize,
+    /// Calls that have no row.
+    pub left_out: usize,
     pub is_running: bool,
 }
 
@@ -58,6 +60,10 @@ pub fn write(
         rail: Some(rail(context, tool)),
         ..context
     };
+    let left_out = part.header.as_ref().map_or(0, |header| header.left_out);
+    if left_out > 0 {
+        rows.push(earlier(inside, left_out, options.fold_key));
+    }
     match &part.row {
         PartRow::Hidden => {}
         PartRow::Own => {
@@ -107,6 +113,23 @@ fn head(context: RenderContext<'_>, header: &Header) -> Row {
     line.push("  ", theme.tool_summary);
     let room = context.columns.saturating_sub(width(&line.text));
     line.push(&ellipsis(&counts.join(" · "), room), theme.tool_summary);
+    let mut row = line.into_row();
+    row.opens = Opens::Group;
+    row
+}
+
+/// That there were more before those with a row.
+fn earlier(context: RenderContext<'_>, count: usize, key: &str) -> Row {
+    let mut text = format!("… {count} earlier");
+    if !key.is_empty() {
+        text = format!("{text} · {key}");
+    }
+    let context = RenderContext {
+        rail: Some(context.theme.rule),
+        ..context
+    };
+    let mut line = context.indent();
+    line.push(&ellipsis(&text, context.room()), context.theme.fold_hint);
     let mut row = line.into_row();
     row.opens = Opens::Group;
     row

@@ -177,7 +177,7 @@ fn subject(tool: &ToolCell) -> Subject {
     let ((text, shorten), more) = match &*tool.details {
         Details::Command(command) => described(command),
         Details::Todo(list) => (
-            (list.progress(), Shorten::End),
+            subject_text(tool),
             list.current()
                 .map_or(String::new(), |it| it.content.clone()),
         ),
@@ -223,6 +223,10 @@ fn subject_text(tool: &ToolCell) -> (String, Shorten) {
         Details::Text(text) => text_subject(text),
         Details::Attachment(file) if file.title.is_empty() => (file.path.clone(), Shorten::Middle),
         Details::Attachment(file) => (format!("{}  {}", file.title, file.path), Shorten::End),
+        // A call that failed has no list.
+        Details::Todo(list) if list.items.is_empty() && !tool.failure.is_empty() => {
+            (String::new(), Shorten::End)
+        }
         Details::Todo(list) => (list.progress(), Shorten::End),
         Details::Other(other) => (other.title.clone(), Shorten::End),
     }
