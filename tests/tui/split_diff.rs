@@ -85,7 +85,7 @@ fn a_half_is_copied_alone() {
             0,
             "Self {",
             0,
-            "impl Session {{\n    pub fn new(token: &str) -> Self {",
+            "impl Session {\n    pub fn new(token: &str) -> Self {",
         ),
         (
             "/// Starts",
