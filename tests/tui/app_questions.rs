@@ -87,7 +87,7 @@ fn it_shows_what_is_asked_why_and_how_to_answer() {
     for words in [
         "? Run this command?  it needs the network  1 of 2",
         "│ cargo publish --dry-run",
-        "y allows it once · n refuses",
+        "y allows once · n refuses",
         "waiting for your answer",
         "Esc stops",
     ] {
@@ -112,7 +112,7 @@ fn the_answers_stay_on_the_screen_however_long_the_command_and_small_the_screen(
         let mut tui = TestTui::new(width, height);
         ask(&mut tui, &[command(1, &long)]);
         let frame = tui.frame();
-        let answers = frame.contains("y allows it once · n refuses");
+        let answers = frame.contains("y allows once · n refuses");
         let short = frame.contains("y once · n no");
         assert!(answers || short, "{width}x{height}: {frame}");
         assert!(frame.contains("? Run"), "{width}x{height}: {frame}");
@@ -227,7 +227,7 @@ fn a_rule_is_shown_edited_and_then_answers() {
         let mut tui = asked(&[with_rule(1, "cargo test")]);
         assert!(
             tui.frame()
-                .contains("y allows it once · s in this session · p in this project · a always")
+                .contains("y allows once · s this session · p this project · a always")
         );
         assert_eq!(tui.key(key), []);
         let text = "[[permission.rules]]\ntool = \"bash\"\nprefix = [\"cargo\", \"test\"]\naction = \"allow\"";
@@ -311,7 +311,7 @@ fn esc_goes_back_to_the_question_and_leaves_nothing() {
     tui.key("p");
     assert_eq!(tui.key("esc"), []);
     assert_eq!(tui.text(), "");
-    assert!(tui.frame().contains("y allows it once · s in this session"));
+    assert!(tui.frame().contains("y allows once · s this session"));
     tui.key("up");
     assert_eq!(tui.text(), "", "no prompt of the history");
     tui.key("ctrl+z");
@@ -408,7 +408,7 @@ fn a_long_reason_gives_way_to_what_would_run() {
     assert!(frame.contains("│ git push origin main"), "{frame}");
     assert!(frame.contains("others see what is pushed"), "{frame}");
     assert!(frame.contains("…\n"), "{frame}");
-    assert!(frame.contains("y allows it once · n refuses"), "{frame}");
+    assert!(frame.contains("y allows once · n refuses"), "{frame}");
 }
 
 #[test]
@@ -416,7 +416,7 @@ fn the_keys_give_way_to_a_small_screen() {
     for (width, shown) in [
         (
             90,
-            "y allows it once · s in this session · p in this project · a always · n refuses",
+            "y allows once · s this session · p this project · a always · n refuses",
         ),
         (60, "y once · s session · p project · a always · n no"),
         (44, "y once · s session · p project · n no"),
@@ -465,7 +465,7 @@ fn a_change_is_shown_with_its_lines_and_whole_on_a_key() {
             "? Create src/new.rs?",
             shown,
             more,
-            "y allows it once · n refuses",
+            "y allows once · n refuses",
         ] {
             assert!(frame.contains(words), "{words}: {frame}");
         }

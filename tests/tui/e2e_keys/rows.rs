@@ -241,10 +241,10 @@ pub const RUNNING: &[Row] = &[
 pub const ASKED: &[Row] = &[
     row(AllowOnce, "", "").hides("? Run"),
     row(AllowInSession, "", "")
-        .shows("in this session with")
+        .shows("in this session")
         .after("<esc>"),
     row(AllowInProject, "", "")
-        .shows("in this project with")
+        .shows("in this project")
         .after("<esc>"),
     row(AllowAlways, "", "")
         .shows("allows it always")

@@ -82,6 +82,9 @@ pub const SCENES: &[Scene] = &[
         }));
         for message in [&prompt, &plan] {
             let message = Arc::clone(message);
+            tui.agent(AgentEvent::MessageStart {
+                message: Arc::clone(&message),
+            });
             tui.agent(AgentEvent::MessageEnd { message });
         }
         tui.running(Phase::Streaming);

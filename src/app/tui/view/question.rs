@@ -163,9 +163,9 @@ fn head(theme: &Theme, asks: &str, why: &str, columns: usize) -> Vec<StyledLine>
 fn answers(app: &App, has_rule: bool, columns: usize) -> StyledLine {
     let theme = &app.theme;
     let offers = [
-        (Action::AllowOnce, ["allows it once", "once"]),
-        (Action::AllowInSession, ["in this session", "session"]),
-        (Action::AllowInProject, ["in this project", "project"]),
+        (Action::AllowOnce, ["allows once", "once"]),
+        (Action::AllowInSession, ["this session", "session"]),
+        (Action::AllowInProject, ["this project", "project"]),
         (Action::AllowAlways, ["always", "always"]),
         (Action::RefuseCall, ["refuses", "no"]),
     ];

@@ -277,7 +277,7 @@ fn notes(app: &App, list: &SessionPicker) -> Vec<String> {
                 SessionScope::All => "this folder",
             };
             // Without any there is nothing to choose.
-            if list.rows.as_ref().is_some_and(|rows| rows.is_empty()) {
+            if list.rows.as_ref().is_some_and(Vec::is_empty) {
                 let tab = key(Action::SessionFolders);
                 return vec![format!(" {tab} {folders} · {esc} closes ")];
             }
