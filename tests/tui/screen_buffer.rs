@@ -4,7 +4,7 @@ use std::num::NonZero;
 use std::path::Path;
 
 use proptest::prelude::*;
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, CellWidth};
 use ratatui::layout::{Rect, Size};
 use ratatui::style::{Color, Modifier, Style};
 use tiller::app::manners::Links;
@@ -43,18 +43,22 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Emoji that the emulator, like many terminals, takes for wider or narrower than we do.
+/// Characters that the emulator or tmux, like many terminals, take for wider or narrower than we do.
 fn uncertain() -> impl Strategy<Value = &'static str> {
     prop::sample::select(UNCERTAIN.as_slice())
 }
 
-const UNCERTAIN: [&str; 6] = [
+const UNCERTAIN: [&str; 9] = [
     "❤\u{fe0f}",
     "⚠\u{fe0f}",
     "👍🏽",
     "🇩🇪",
     "👩\u{200d}🚀",
     "1\u{fe0f}\u{20e3}",
+    // Syllables of Khmer, Bengali and Malayalam.
+    "ស្ត្រី",
+    "বাং",
+    "ളം",
 ];
 
 fn non_zero(number: u16) -> NonZero<u16> {
@@ -111,7 +115,7 @@ fn compare(screen: &vt100::Screen, wanted: &Buffer) {
             let cell = &wanted[(x, y)];
             if UNCERTAIN.contains(&cell.symbol()) {
                 // How it looks is the terminal's affair; that nothing else is wrong is ours.
-                x += 2;
+                x += cell.symbol().cell_width();
                 continue;
             }
             let shown = screen.cell(y, x).expect("inside");
@@ -223,6 +227,24 @@ fn nothing_old_stays_beside_an_emoji() {
             letters(&shown).replace('🏽', ""),
             letters(text).replace('🏽', "")
         );
+    }
+}
+
+/// What stands behind a syllable is put into its own column, however wide the terminal takes it for
+/// (tmux adds up the letters of Khmer, Bengali and Malayalam otherwise than we do).
+#[test]
+fn a_syllable_of_uncertain_width_moves_nothing() {
+    for text in ["ស្ត្រី", "ខ្មែ", "বাং", "ളം", "कि", "கொ", "น้ำ"]
+    {
+        let mut buffer = ScreenBuffer::new(Size::new(WIDTH, HEIGHT));
+        let mut rows = vec![(String::new(), 0); usize::from(HEIGHT)];
+        rows[0].0 = format!("a{text}z");
+        let out = String::from_utf8(frame(&mut buffer, &rows)).expect("text");
+        let (_, behind) = out.split_once(text).expect(text);
+        let at = 2 + text.cell_width();
+        let place = format!("\x1b[1;{at}H");
+        let to_z = behind.split('z').next().expect("z");
+        assert!(to_z.ends_with(&place), "{text}: {behind:?}");
     }
 }
 

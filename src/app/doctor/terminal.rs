@@ -59,7 +59,10 @@ fn checks(
             Check::good("size", text)
         });
     }
-    checks.push(colors(term, var("COLORTERM"), var("NO_COLOR")));
+    // GNU screen has no RGB colors, whatever the terminal around it says.
+    let in_screen = !var("STY").is_empty() && var("TMUX").is_empty();
+    let colorterm = if in_screen { "" } else { var("COLORTERM") };
+    checks.push(colors(term, colorterm, var("NO_COLOR")));
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].map(var);
     let locale = locale
         .into_iter()

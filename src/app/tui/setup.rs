@@ -24,7 +24,7 @@ pub(super) fn app(
     let (keymap, wrong_keys) = Keymap::load(&files.keymap);
     let choice = ThemeChoice {
         themes: Arc::new(Themes::read(&files.themes)),
-        depth: color_depth(),
+        depth: color_depth(|name| std::env::var(name).unwrap_or_default()),
         wanted: options.theme.wanted.clone(),
         for_dark: options.theme.for_dark.clone(),
         for_light: options.theme.for_light.clone(),
@@ -87,16 +87,15 @@ fn first_theme(choice: &ThemeChoice) -> Result<(Theme, Vec<String>), String> {
     Ok((loaded.theme, faults))
 }
 
-/// How many colors the terminal says it has.
-fn color_depth() -> ColorDepth {
-    let var = |name| std::env::var(name).unwrap_or_default();
-    depth_of(&var("NO_COLOR"), &var("COLORTERM"), &var("TERM"))
-}
-
-fn depth_of(no_color: &str, colorterm: &str, term: &str) -> ColorDepth {
-    if !no_color.is_empty() {
+/// How many colors a terminal with these variables has.
+fn color_depth(var: impl Fn(&str) -> String) -> ColorDepth {
+    let term = var("TERM");
+    // GNU screen takes the numbers of an RGB color for styles, whatever the terminal around it can.
+    let in_screen = !var("STY").is_empty() && var("TMUX").is_empty();
+    let colorterm = matches!(&*var("COLORTERM"), "truecolor" | "24bit") && !in_screen;
+    if !var("NO_COLOR").is_empty() {
         ColorDepth::None
-    } else if matches!(colorterm, "truecolor" | "24bit") || term.ends_with("-direct") {
+    } else if colorterm || term.ends_with("-direct") {
         ColorDepth::TrueColor
     } else if term.contains("256color") {
         ColorDepth::Indexed256
@@ -111,19 +110,29 @@ mod tests {
 
     #[test]
     fn colors_are_as_many_as_the_terminal_has() {
-        for (no_color, colorterm, term, wanted) in [
-            ("1", "truecolor", "xterm-256color", ColorDepth::None),
-            ("", "truecolor", "xterm", ColorDepth::TrueColor),
-            ("", "", "tmux-256color", ColorDepth::Indexed256),
-            ("", "", "xterm-direct", ColorDepth::TrueColor),
-            ("", "", "linux", ColorDepth::Ansi16),
-            ("", "", "", ColorDepth::Ansi16),
+        let full = ("COLORTERM", "truecolor");
+        let wide = ("TERM", "xterm-256color");
+        for (variables, wanted) in [
+            (&[("NO_COLOR", "1"), full, wide][..], ColorDepth::None),
+            (&[full, ("TERM", "xterm")], ColorDepth::TrueColor),
+            (&[("TERM", "tmux-256color")], ColorDepth::Indexed256),
+            (&[("TERM", "xterm-direct")], ColorDepth::TrueColor),
+            (&[("TERM", "linux")], ColorDepth::Ansi16),
+            (&[], ColorDepth::Ansi16),
+            (
+                &[full, ("TERM", "screen.xterm-256color"), ("STY", "1.a")],
+                ColorDepth::Indexed256,
+            ),
+            (
+                &[full, ("TERM", "screen"), ("STY", "1.a"), ("TMUX", "x")],
+                ColorDepth::TrueColor,
+            ),
         ] {
-            assert_eq!(
-                depth_of(no_color, colorterm, term),
-                wanted,
-                "{colorterm} {term}"
-            );
+            let var = |name: &str| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map_or(String::new(), |(_, value)| (*value).to_owned())
+            };
+            assert_eq!(color_depth(var), wanted, "{variables:?}");
         }
     }
 }

@@ -107,6 +107,7 @@ pub const OWN_CURSOR: &str = "\x1b[0 q";
 pub fn shows_progress(var: impl Fn(&str) -> Option<String>) -> bool {
     let program = var("TERM_PROGRAM").unwrap_or_default();
     var("TMUX").is_none()
+        && var("STY").is_none()
         && (matches!(program.as_str(), "ghostty" | "WezTerm")
             || var("WT_SESSION").is_some()
             || var("ConEmuANSI").is_some_and(|on| on == "ON"))
@@ -147,6 +148,7 @@ mod tests {
         for (variables, expected) in [
             (&[("TERM_PROGRAM", "ghostty")][..], true),
             (&[("TERM_PROGRAM", "ghostty"), ("TMUX", "x")], false),
+            (&[("TERM_PROGRAM", "ghostty"), ("STY", "x")], false),
             (&[("WT_SESSION", "1")], true),
             (&[("TERM_PROGRAM", "Apple_Terminal")], false),
             (&[], false),
