@@ -119,6 +119,33 @@ fn what_commands_wrote_stays_with_the_session_they_ran_in() {
     assert_eq!(tui.key("enter"), [prompt("hi")]);
 }
 
+/// What a command wrote was for the model of that session, also where the other one is new; a copy goes
+/// on with it.
+#[test]
+fn what_a_command_wrote_does_not_go_to_a_new_session() {
+    for (command, is_told) in [("/new", false), ("/fork", true)] {
+        let mut tui = stored();
+        tui.write("!ls");
+        tui.key("enter");
+        tui.send(Msg::Done(EffectResult::Shell(ShellEnd {
+            id: "shell-1".into(),
+            details: CommandDetails::default(),
+            failure: None,
+        })));
+        tui.write(command);
+        tui.key("enter");
+        tui.agent(opened("", None));
+        tui.now += 500;
+        tui.write("hi");
+        let effects = tui.key("enter");
+        assert_eq!(
+            effects == [prompt("hi")],
+            !is_told,
+            "{command}: {effects:?}"
+        );
+    }
+}
+
 fn opened(first_prompt: &str, name: Option<&str>) -> AgentEvent {
     AgentEvent::SessionOpened {
         facts: Arc::default(),

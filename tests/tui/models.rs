@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ratatui::layout::Size;
 use tiller::agent::Phase;
 use tiller::app::models::{KeyState, ModelEntry, ModelList};
+use tiller::app::tui::composer::SavedDraft;
 use tiller::app::tui::effect::{Direction, Effect, TerminalEffect};
 use tiller::app::tui::input::{InputEvent, MouseEventKind};
 use tiller::app::tui::msg::{EffectResult, FoundModel, Msg};
@@ -358,14 +359,19 @@ fn the_demo_is_left_with_the_model_that_is_chosen() {
         ..model()
     };
     tui.app.status.model = Arc::new(demo);
-    let exit = |model: Option<&str>| {
-        let kind = ExitKind::Anew(model.map(str::to_owned));
+    let exit = |model: Option<&str>, text: &str| {
+        let draft = SavedDraft {
+            text: text.to_owned(),
+            ..SavedDraft::default()
+        };
+        let kind = ExitKind::Anew(model.map(str::to_owned), draft);
         [Effect::Terminal(TerminalEffect::Exit(kind))]
     };
     tui.write("qwen");
-    assert_eq!(tui.key("enter"), exit(Some("ollama/qwen3:8b")));
+    assert_eq!(tui.key("enter"), exit(Some("ollama/qwen3:8b"), ""));
+    tui.write("not sent yet");
     let stored = EffectResult::KeyStored(Ok("The key is stored".into()));
-    assert_eq!(tui.send(Msg::Done(stored)), exit(None));
+    assert_eq!(tui.send(Msg::Done(stored)), exit(None, "not sent yet"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 use tiller::agent::session::{Body, Session};
-use tiller::agent::{AgentEvent, Details, NoticeLevel, ToolStatus};
+use tiller::agent::{AgentEvent, Details, NoticeLevel, RunOutcome, RunTotals, ToolStatus};
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::text::link::LinkTable;
@@ -127,6 +127,36 @@ fn walking_through_pages_shows_what_a_screen_that_has_all_of_it_shows() {
 
 fn content(content: &[Content]) -> String {
     tiller::llm::message::content_text(content)
+}
+
+/// A run without an answer says so again when it is read.
+#[test]
+fn a_stored_run_without_an_answer_says_so() {
+    for (text, is_silent) in [("", true), ("an answer", false)] {
+        let mut session = Session::unstored(std::path::Path::new("/w"));
+        let answer = Message::Assistant(AssistantMessage {
+            content: vec![Content::text(text)],
+            stop_reason: StopReason::Stop,
+            ..AssistantMessage::default()
+        });
+        for message in [Message::user("hi", 0), answer] {
+            session.append(Body::Message {
+                message: Arc::new(message),
+            });
+        }
+        let end = AgentEvent::AgentEnd {
+            outcome: RunOutcome::Done,
+            messages: Vec::new(),
+            totals: RunTotals::default(),
+        };
+        Body::of_event(&end)
+            .into_iter()
+            .for_each(|body| drop(session.append(body)));
+        let mut stage = Stage::new(60, 20);
+        stage.transcript = Transcript::of_branch(Arc::new(session.branch()));
+        let said = stage.text().contains("The model gave no answer");
+        assert_eq!(said, is_silent, "{text:?}");
+    }
 }
 
 // Other programs number the calls of each answer anew.

@@ -19,6 +19,7 @@ use super::sub_command::{discover, sub_command};
 use crate::agent::process::Processes;
 use crate::agent::process::Secrets;
 use crate::agent::session::Header;
+use crate::agent::session::folder::folder_for;
 use crate::agent::{AgentHandle, WhenIdle};
 use crate::app::args::{Args, RunArgs};
 use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink};
@@ -188,7 +189,13 @@ async fn run_plan(
             tui::ExitKind::Reopen(session) => {
                 again = Some(vec!["--session".into(), session.into()]);
             }
-            tui::ExitKind::Anew(model) => {
+            tui::ExitKind::Anew(model, draft) => {
+                if !args.no_session
+                    && let Err(error) =
+                        draft.leave_in(&folder_for(&dirs.drafts(), &plan.loaded.cwd))
+                {
+                    tracing::warn!("what was typed in the demo is lost: {error}");
+                }
                 args.model = model.or(args.model);
                 again = Some(args.for_folder(&plan.loaded.cwd));
             }

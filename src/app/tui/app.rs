@@ -206,9 +206,11 @@ pub struct OpenTrial {
 /// What becomes of the text in the editor when another session is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Arriving {
-    /// It comes along: the other one goes on from here, or is new.
+    /// It comes along: the other one goes on from here.
     #[default]
     WithText,
+    /// The same, but what commands wrote here is not for the other one, which is new.
+    Anew,
     /// It comes to what was left unsent in the other one.
     Together,
     /// It stays with the session it was typed in.

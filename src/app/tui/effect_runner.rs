@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
 
 use super::composer::{History, HistoryFile, SavedDraft};
 use super::effect::{Direction, Effect, TreeEffect, TrialEffect, UndoEffect};
@@ -66,6 +67,8 @@ pub struct EffectRunner {
     history: Option<HistoryFile>,
     /// The file for what cannot be known to be copied.
     copied: Option<PathBuf>,
+    /// What is on its way into the clipboard, or was last.
+    copying: Option<AbortHandle>,
     /// The folder of all trials.
     trials: Option<PathBuf>,
     /// None where nothing is stored.
@@ -117,6 +120,7 @@ impl EffectRunner {
             cwd,
             history,
             copied,
+            copying: None,
             trials: files.as_ref().map(|files| files.trials.clone()),
             sessions,
             shell,
@@ -195,7 +199,12 @@ impl EffectRunner {
             }
             Effect::Copy(text, what) => {
                 let copied = clipboard::copy_here(text, self.copied.clone());
-                self.spawn(copied.map(|outcome| EffectResult::Copied(what, outcome)));
+                let copied = copied.map(|outcome| EffectResult::Copied(what, outcome));
+                // An older text must not come after it.
+                let copying = self.start(copied);
+                if let Some(older) = self.copying.replace(copying) {
+                    older.abort();
+                }
             }
             Effect::Open(word) => {
                 self.spawn(open_target::open(word, self.cwd.clone()).map(EffectResult::Opening));
@@ -402,8 +411,12 @@ impl EffectRunner {
     }
 
     fn spawn(&self, work: impl Future<Output = EffectResult> + Send + 'static) {
+        self.start(work);
+    }
+
+    fn start(&self, work: impl Future<Output = EffectResult> + Send + 'static) -> AbortHandle {
         let results = self.results.clone();
-        tokio::spawn(async move { drop(results.send(work.await)) });
+        tokio::spawn(async move { drop(results.send(work.await)) }).abort_handle()
     }
 
     /// Sends the list at once with the models this machine's servers had last, then with those they

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use super::app::{Start, Status};
+use super::composer::SavedDraft;
 use crate::agent::process::Processes;
 use crate::agent::{AgentHandle, Event};
 use crate::app::config::SettingOverride;
@@ -92,8 +93,9 @@ pub enum ExitKind {
     Quit,
     /// The user goes on with the session in this file, in its own folder.
     Reopen(PathBuf),
-    /// The user leaves the demo for work in their own folder, with this model or the usual one.
-    Anew(Option<String>),
+    /// The user leaves the demo for work in their own folder, with this model or the usual one; what
+    /// was typed and not sent comes along.
+    Anew(Option<String>, SavedDraft),
     /// A signal asked: its number (exit code 128 + number).
     Signal(i32),
     /// The terminal is gone (exit code 129, as after SIGHUP).
@@ -106,7 +108,7 @@ impl ExitKind {
     /// The exit code of the program.
     pub fn code(&self) -> u8 {
         match self {
-            Self::Quit | Self::Reopen(_) | Self::Anew(_) => 0,
+            Self::Quit | Self::Reopen(_) | Self::Anew(..) => 0,
             Self::Signal(number) => (128 + number) as u8,
             Self::TerminalGone => 129,
             Self::Unusable(_) => 2,

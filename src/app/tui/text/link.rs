@@ -13,8 +13,10 @@ use crate::app::sanitize::is_hostile;
 
 /// Bytes of a target at most; terminals pass over longer ones.
 const MAX_TARGET: usize = 2_000;
-/// Links that are remembered.
-const MAX_LINKS: usize = 20_000;
+/// Links that are remembered, those that are marked last; a divisor of the count of numbers.
+const MAX_LINKS: usize = 1 << 14;
+/// Numbers of links: what the color of a mark can say.
+const NUMBERS: u32 = 1 << 24;
 /// What stands before a dot and is the end of an address rather than of a file's name.
 const DOMAINS: [&str; 8] = ["com", "org", "net", "io", "dev", "app", "ai", "local"];
 
@@ -23,8 +25,11 @@ const DOMAINS: [&str; 8] = ["com", "org", "net", "io", "dev", "app", "ai", "loca
 pub struct LinkTable {
     /// Where paths begin; none where there are no links at all.
     base: Option<Base>,
-    targets: Vec<String>,
+    /// Each in the place that its number has.
+    targets: Vec<(u32, String)>,
     numbers: HashMap<String, u32>,
+    /// The number of the next one.
+    next: u32,
 }
 
 #[derive(Debug)]
@@ -63,16 +68,9 @@ impl LinkTable {
     /// The mark of a link on cells.
     pub fn mark(&mut self, link: &Link<'_>) -> Option<Color> {
         let target = self.target(link)?;
-        let known = self.numbers.get(&target).copied();
-        let number = match known {
-            Some(number) => number,
-            None if self.targets.len() >= MAX_LINKS => return None,
-            None => {
-                let number = self.targets.len() as u32;
-                self.numbers.insert(target.clone(), number);
-                self.targets.push(target);
-                number
-            }
+        let number = match self.numbers.get(&target) {
+            Some(number) => *number,
+            None => self.insert(target),
         };
         let [_, r, g, b] = number.to_be_bytes();
         Some(Color::Rgb(r, g, b))
@@ -84,8 +82,24 @@ impl LinkTable {
             return None;
         };
         let number = u32::from_be_bytes([0, r, g, b]);
-        let target = self.targets.get(number as usize)?;
-        Some((number, target))
+        let (owner, target) = self.targets.get(number as usize % MAX_LINKS)?;
+        (*owner == number).then_some((number, target))
+    }
+
+    /// Gives a target its number. A number that was on the screen is not used again soon: the cells that
+    /// bear it would count as unchanged.
+    fn insert(&mut self, target: String) -> u32 {
+        let number = self.next;
+        self.next = (number + 1) % NUMBERS;
+        self.numbers.insert(target.clone(), number);
+        match self.targets.get_mut(number as usize % MAX_LINKS) {
+            Some(place) => {
+                let (_, old) = std::mem::replace(place, (number, target));
+                self.numbers.remove(&old);
+            }
+            None => self.targets.push((number, target)),
+        }
+        number
     }
 
     fn target(&self, link: &Link<'_>) -> Option<String> {
@@ -311,6 +325,20 @@ mod tests {
         let long = format!("https://a.example/{}", "x".repeat(3000));
         assert_eq!(table.mark(&Link::Address(&long)), None);
         assert_eq!(table.marked(Color::Rgb(0, 0, 9)), None);
+    }
+
+    #[test]
+    fn there_is_always_room_for_one_more_link() {
+        let mut table = LinkTable::new(Links::On, Path::new("/w"), |_| None);
+        let marks: Vec<Color> = (0..MAX_LINKS as u64 * 2 + 1)
+            .filter_map(|line| table.mark(&Link::File("a", line)))
+            .collect();
+        assert_eq!(marks.len(), MAX_LINKS * 2 + 1);
+        let last = table.marked(*marks.last().unwrap()).unwrap();
+        assert_eq!(last.1, format!("file:///w/a#{}", MAX_LINKS * 2));
+        assert_eq!(table.marked(marks[0]), None);
+        assert!(table.numbers.len() <= MAX_LINKS);
+        assert_ne!(table.mark(&Link::File("a", 0)), Some(marks[0]));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::pictures::{attach, user_cell, user_text};
 use super::{calls, notices, turn};
 use crate::agent::NoticeLevel;
 use crate::agent::event::{ToolStatus, is_from_user};
+use crate::agent::session::entry::Kind;
 use crate::agent::session::{Body, SessionBranch};
 use crate::agent::tool::{Details, TextDetails};
 use crate::llm::message::content_text;
@@ -29,9 +30,14 @@ pub(super) fn cells_of(branch: &SessionBranch, entries: Range<usize>) -> Vec<Cel
 /// Appends the cells of stored entries.
 pub(super) fn push_entries(cells: &mut Cells, branch: &SessionBranch, entries: Range<usize>) {
     let has_end = entries.end == branch.len();
+    let before = entries.start.checked_sub(1);
+    let mut run = turn::StoredRun::new(before.is_none_or(|it| branch.kind(it) == Kind::RunEnd));
     for body in branch.read(entries) {
         match body.as_deref() {
-            Ok(Body::Message { message }) => push_message(cells, message),
+            Ok(Body::Message { message }) => {
+                run.note(message);
+                push_message(cells, message);
+            }
             Ok(Body::Compaction(compaction)) => {
                 cells.push(CellBody::Compaction(CompactionCell {
                     summary: compaction.summary.clone(),
@@ -47,7 +53,7 @@ pub(super) fn push_entries(cells: &mut Cells, branch: &SessionBranch, entries: R
             }
             Ok(body) => {
                 if let Some((end, totals)) = body.run_end() {
-                    turn::close(cells, end, &totals);
+                    run.close(cells, end, &totals);
                 }
             }
             Err(error) => {

@@ -7,7 +7,7 @@ use super::cells::Cells;
 use super::notices;
 use crate::agent::event::{NoticeLevel, RunOutcome};
 use crate::agent::{RunEnd, RunTotals};
-use crate::llm::{Content, Message};
+use crate::llm::{Content, Message, StopReason};
 
 /// Says what a run came to, where there is something to say.
 pub(super) fn close(cells: &mut Cells, end: RunEnd, totals: &RunTotals) {
@@ -21,8 +21,47 @@ pub(super) fn close(cells: &mut Cells, end: RunEnd, totals: &RunTotals) {
 pub(super) fn tell_no_answer(cells: &mut Cells, outcome: &RunOutcome, messages: &[Arc<Message>]) {
     let is_silent = !messages.is_empty() && !messages.iter().any(|message| has_answer(message));
     if matches!(outcome, RunOutcome::Done) && is_silent {
-        let text = "The model gave no answer\nSay it again, or choose another model";
-        notices::push(cells, NoticeLevel::Warning, text);
+        push_no_answer(cells);
+    }
+}
+
+fn push_no_answer(cells: &mut Cells) {
+    let text = "The model gave no answer\nSay it again, or choose another model";
+    notices::push(cells, NoticeLevel::Warning, text);
+}
+
+/// A stored run, as far as its messages were seen.
+#[derive(Debug)]
+pub(super) struct StoredRun {
+    /// Whether the model may have given something.
+    has_answer: bool,
+    /// Whether its last message is whole.
+    is_whole: bool,
+}
+
+impl StoredRun {
+    /// Of one that begins with the next message, or began before.
+    pub fn new(begins: bool) -> Self {
+        Self {
+            has_answer: !begins,
+            is_whole: false,
+        }
+    }
+
+    pub fn note(&mut self, message: &Message) {
+        self.has_answer |= has_answer(message);
+        if let Message::Assistant(message) = message {
+            self.is_whole = message.stop_reason == StopReason::Stop;
+        }
+    }
+
+    /// Says how it ended; the next one begins.
+    pub fn close(&mut self, cells: &mut Cells, end: RunEnd, totals: &RunTotals) {
+        if end == RunEnd::Done && self.is_whole && !self.has_answer {
+            push_no_answer(cells);
+        }
+        close(cells, end, totals);
+        *self = Self::new(true);
     }
 }
 

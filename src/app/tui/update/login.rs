@@ -90,7 +90,10 @@ fn store(app: &mut App) -> Vec<Effect> {
 /// A key was stored, or not.
 pub fn stored(app: &mut App, stored: Result<String, String>) -> Vec<Effect> {
     match stored {
-        Ok(_) if app.status.is_demo() => stop::end(app, ExitKind::Anew(None)),
+        Ok(_) if app.status.is_demo() => {
+            let draft = app.draft();
+            stop::end(app, ExitKind::Anew(None, draft))
+        }
         Ok(text) => {
             app.start.no_key = None;
             app.transcript.push_notice(NoticeLevel::Info, text);

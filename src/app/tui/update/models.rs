@@ -125,7 +125,8 @@ fn choose(app: &mut App, found: &FoundModel) -> Vec<Effect> {
     let model = &found.model;
     if app.status.is_demo() && model.provider != app.status.model.provider {
         // Work would be lost with the demo's folder.
-        return stop::end(app, ExitKind::Anew(Some(model.full_id())));
+        let draft = app.draft();
+        return stop::end(app, ExitKind::Anew(Some(model.full_id()), draft));
     }
     let mut effects = Vec::new();
     if **model != *app.status.model {

@@ -45,8 +45,10 @@ pub fn go_on_with_recent(app: &mut App) -> Vec<Effect> {
 
 /// Text stays with the session it was typed in; where that one never began, it goes to the other one.
 fn arriving(app: &App, choice: &Choice) -> Arriving {
-    let (Choice::Open(path) | Choice::Look(path)) = choice else {
-        return Arriving::WithText;
+    let path = match choice {
+        Choice::Open(path) | Choice::Look(path) => path,
+        Choice::New => return Arriving::Anew,
+        Choice::Fork(_) | Choice::Clone(_) | Choice::ForkAt(..) => return Arriving::WithText,
     };
     let session = app.status.session.as_ref();
     match session {
@@ -62,8 +64,16 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
         return Vec::new();
     };
     let file = session.file.clone();
-    match std::mem::take(&mut app.arriving) {
-        Arriving::WithText => vec![
+    let arriving = std::mem::take(&mut app.arriving);
+    if arriving != Arriving::WithText {
+        // What commands wrote was for the model of the session before.
+        app.told.clear();
+        if let Some(run) = &mut app.shell {
+            run.told = false;
+        }
+    }
+    match arriving {
+        Arriving::WithText | Arriving::Anew => vec![
             Effect::ChangeDraft(DraftChange::ComesAlong, file),
             Effect::SaveDraft(app.draft()),
         ],
@@ -79,11 +89,6 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
                 app.say("What was typed stays with the session before", SAY_MS);
             }
             app.save_draft_at = None;
-            // What commands wrote was for the model of that session.
-            app.told.clear();
-            if let Some(run) = &mut app.shell {
-                run.told = false;
-            }
             vec![Effect::ChangeDraft(DraftChange::Stays(left), file)]
         }
     }
