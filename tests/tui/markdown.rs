@@ -494,3 +494,34 @@ fn what_only_looks_like_a_formula_is_shown_as_it_stands() {
     let cuts: Vec<_> = (0..source.len()).collect();
     assert_eq!(streamed(source, &cuts, 80), whole(source, 80));
 }
+
+/// What models write every day beside plain markdown.
+#[test]
+fn brackets_of_formulas_tags_and_nested_lists_are_read() {
+    for (source, expected) in [
+        (
+            r"It is \( O(n \log n) \), with \(n\) *of* \(a_i * b_i * c\cdot d\).",
+            " It is O(n log n), with n of aᵢ * bᵢ * c· d.\n",
+        ),
+        (
+            "\\[\n\\sum_{i=1}^{n} i = \\frac{n}{2}\n\\]\nThen.",
+            " ∑ᵢ₌₁ⁿ i = n/2 Then.\n",
+        ),
+        (
+            r"file\(s\), list\[0\], \[ \], \(see below\), \[a\_b\], \(x",
+            " file(s), list[0], [ ], (see below), [a_b], (x\n",
+        ),
+        (
+            "<kbd>Ctrl</kbd>+<b>C</b>, H<sub>2</sub>O, x<sup>2</sup>, [<sup>a_b</sup>], Vec<u>, <b> a.",
+            " Ctrl+C, H₂O, x², [a_b], Vec<u>, <b> a.\n",
+        ),
+        (
+            "1. One:\n\n   - a\n   - b\n\n2. Two.\n\n3. Three:\n   - c\n4. Four.\n",
+            " 1. One:\n\n    ◦ a\n    ◦ b\n\n 2. Two.\n\n 3. Three:\n\n    ◦ c\n\n 4. Four.\n",
+        ),
+    ] {
+        assert_eq!(text(&whole(source, 80)), expected, "{source}");
+        let cuts: Vec<_> = (0..source.len()).collect();
+        assert_eq!(streamed(source, &cuts, 80), whole(source, 80), "{source}");
+    }
+}

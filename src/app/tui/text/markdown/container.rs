@@ -6,6 +6,7 @@ use ratatui::style::Style;
 use crate::app::sanitize::visible_line;
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::row::Line;
+use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::Prefix;
 use crate::app::tui::theme::Theme;
 
@@ -16,7 +17,42 @@ pub enum Container {
     Item {
         marker: Option<Line>,
         indent: usize,
+        /// Whether a blank row stands behind it.
+        loose: bool,
     },
+}
+
+impl Container {
+    /// An item with this marker.
+    pub fn item(marker: Line) -> Self {
+        Self::Item {
+            indent: width(&marker.text),
+            marker: Some(marker),
+            loose: false,
+        }
+    }
+
+    /// An item that is done or is not.
+    pub fn task(theme: &Theme, done: bool) -> Self {
+        Self::item(if done {
+            Line::of("☑ ", theme.task_done)
+        } else {
+            Line::of("☐ ", theme.list_marker)
+        })
+    }
+}
+
+/// What stands before the next item of the innermost of these lists, numbers for those that have some.
+pub fn marker(lists: &mut [Option<u64>]) -> String {
+    let depth = lists.len().max(1) - 1;
+    match lists.last_mut() {
+        Some(Some(number)) => {
+            let marker = format!("{number}. ");
+            *number = number.saturating_add(1);
+            marker
+        }
+        _ => ["• ", "◦ ", "▪ "][depth % 3].to_owned(),
+    }
 }
 
 /// The label above a quote of a kind, and how it looks.

@@ -20,6 +20,34 @@ pub fn is_formula(source: &str, range: &Range<usize>) -> bool {
     alone || begins && ends || text.contains(['\\', '^'])
 }
 
+/// Where a formula stands in `source` between `\(` and `\)` or `\[` and `\]`, when `at` is the first
+/// bracket: the parser takes these for brackets that are no marks.
+pub fn bracketed(source: &str, at: usize) -> Option<Range<usize>> {
+    let inside = &source[at..];
+    let close = match inside.chars().next()? {
+        '(' => "\\)",
+        '[' => "\\]",
+        _ => return None,
+    };
+    let before = source[..at].strip_suffix('\\')?;
+    let inside = &inside[1..inside.floor_char_boundary(MAX_BRACKETED)];
+    let formula = &inside[..inside.find(close)?];
+    let commands = formula
+        .match_indices('\\')
+        .map(|(at, _)| &formula[at + 1..]);
+    let has_command = commands
+        .into_iter()
+        .any(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()));
+    let is_name = close == "\\)" && (1..=3).contains(&formula.trim().len());
+    let is_it = has_command || is_name || formula.contains(['^', '=']);
+    let apart = !before.ends_with(|c: char| c.is_alphanumeric() || c == '\\');
+    let one_block = !formula.contains("\n\n") && !formula.contains('`');
+    (is_it && apart && one_block).then_some(at - 1..at + 1 + formula.len() + close.len())
+}
+
+/// Bytes between such brackets at most.
+const MAX_BRACKETED: usize = 2000;
+
 /// A formula as one line of text.
 pub fn readable(formula: &str) -> String {
     let mut reader = Reader {
@@ -200,11 +228,7 @@ fn is_shifted(c: char) -> bool {
 /// `text` as a power or an index, with small letters as far as there are all of them.
 fn shifted(text: &str, up: bool) -> String {
     let text = text.trim();
-    let small = text.chars().map(|c| {
-        let (_, above, below) = SHIFTED.iter().find(|(plain, ..)| *plain == c)?;
-        Some(if up { *above } else { *below }).filter(|c| *c != ' ')
-    });
-    match small.collect::<Option<String>>() {
+    match small(text, up) {
         Some(small) if !small.is_empty() => return small,
         _ => {}
     }
@@ -213,6 +237,15 @@ fn shifted(text: &str, up: bool) -> String {
         "∘" | "°" if up => "°".to_owned(),
         _ => format!("{}{}", if up { '^' } else { '_' }, enclosed(text)),
     }
+}
+
+/// `text` in small letters above or below the line, if there are such for all of it.
+pub fn small(text: &str, up: bool) -> Option<String> {
+    let small = text.chars().map(|c| {
+        let (_, above, below) = SHIFTED.iter().find(|(plain, ..)| *plain == c)?;
+        Some(if up { *above } else { *below }).filter(|c| *c != ' ')
+    });
+    small.collect()
 }
 
 fn double_struck(c: char) -> char {

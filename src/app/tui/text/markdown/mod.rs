@@ -9,6 +9,8 @@ mod container;
 mod writer;
 mod inline;
 mod math;
+mod html;
+mod link;
 mod mermaid;
 mod fence;
 mod table;

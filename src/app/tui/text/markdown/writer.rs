@@ -9,10 +9,12 @@ use ratatui::style::Style;
 use super::chunk::{BlockStart, Chunk, RenderOutput};
 use super::container::{self, Container};
 use super::fence::{CodeTarget, OpenCode, language};
+use super::html::HtmlTags;
 use super::inline::inside_ticks;
-use super::math::{is_formula, readable};
+use super::link::OpenLink;
+use super::math::{bracketed, is_formula, readable};
 use super::table::Table;
-use crate::app::sanitize::{visible, visible_line};
+use crate::app::sanitize::visible;
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::HighlightCache;
 use crate::app::tui::text::row::{Line, Row, end_of};
@@ -46,6 +48,8 @@ pub fn write(
         lists: Vec::new(),
         code: None,
         table: None,
+        html: HtmlTags::default(),
+        formula: 0..0,
         code_lines: chunk.code_lines,
         depth: 0,
         gap: chunk.gap,
@@ -76,6 +80,9 @@ struct Writer<'a, 'b> {
     lists: Vec<Option<u64>>,
     code: Option<OpenCode>,
     table: Option<Table>,
+    html: HtmlTags,
+    /// A formula that was written, whose parts the parser takes for text and marks.
+    formula: Range<usize>,
     /// Lines that the next code block has already.
     code_lines: usize,
     depth: usize,
@@ -83,17 +90,11 @@ struct Writer<'a, 'b> {
     out: RenderOutput,
 }
 
-/// A link whose text is being written.
-struct OpenLink {
-    url: String,
-    /// Byte of the line at which its text begins.
-    text: usize,
-    /// Where it stands in the chunk.
-    range: Range<usize>,
-}
-
 impl Writer<'_, '_> {
     fn event(&mut self, event: Event<'_>, range: Range<usize>) {
+        if range.start > self.formula.start && range.end <= self.formula.end {
+            return;
+        }
         match event {
             Event::Start(tag) => {
                 self.start_block(&range);
@@ -108,7 +109,7 @@ impl Writer<'_, '_> {
                 Some(code) => {
                     code.push(&text, range.start, self.chunk.source);
                 }
-                None => self.inline(&text, self.style(), &range),
+                None => self.text(&text, range),
             },
             Event::Code(text) => {
                 let style = self.patched(self.context.theme.code);
@@ -135,6 +136,7 @@ impl Writer<'_, '_> {
             }
             Event::InlineHtml(text) => match &*text {
                 "<br>" | "<br/>" | "<br />" => self.hard_break(),
+                _ if self.html.take(self.chunk.source, &range) => {}
                 _ => self.inline(&text, self.context.theme.dim, &range),
             },
             Event::SoftBreak => self.inline(" ", self.style(), &range),
@@ -150,15 +152,8 @@ impl Writer<'_, '_> {
                 self.gap = true;
             }
             Event::TaskListMarker(done) => {
-                let theme = self.context.theme;
-                let (mark, style) = if done {
-                    ("☑ ", theme.task_done)
-                } else {
-                    ("☐ ", theme.list_marker)
-                };
-                if let Some(Container::Item { marker, indent }) = self.containers.last_mut() {
-                    *indent = 2;
-                    *marker = Some(Line::of(mark, style));
+                if let Some(last @ Container::Item { .. }) = self.containers.last_mut() {
+                    *last = Container::task(self.context.theme, done);
                 }
             }
             Event::FootnoteReference(text) => {
@@ -228,28 +223,16 @@ impl Writer<'_, '_> {
             }
             Tag::Item => {
                 self.begin_block();
-                let marker = match self.lists.last_mut() {
-                    Some(Some(number)) => {
-                        let marker = format!("{number}. ");
-                        *number = number.saturating_add(1);
-                        marker
-                    }
-                    _ => ["• ", "◦ ", "▪ "][(self.lists.len().max(1) - 1) % 3].to_owned(),
-                };
-                self.containers.push(Container::Item {
-                    indent: width(&marker),
-                    marker: Some(Line::of(marker, theme.list_marker)),
-                });
+                let marker = Line::of(container::marker(&mut self.lists), theme.list_marker);
+                self.containers.push(Container::item(marker));
             }
             Tag::FootnoteDefinition(name) => {
                 // References stand before it.
                 self.out.has_definitions = true;
                 self.begin_block();
-                let marker = container::footnote(&name) + " ";
-                self.containers.push(Container::Item {
-                    indent: width(&marker),
-                    marker: Some(Line::of(marker, theme.link)),
-                });
+                let mut marker = Line::of(container::footnote(&name), theme.link);
+                marker.push(" ", self.style());
+                self.containers.push(Container::item(marker));
             }
             Tag::Table(alignments) => {
                 self.begin_block();
@@ -280,7 +263,12 @@ impl Writer<'_, '_> {
 
     fn end(&mut self, tag: TagEnd) {
         match tag {
-            TagEnd::Paragraph | TagEnd::HtmlBlock => self.end_block(),
+            TagEnd::Paragraph | TagEnd::HtmlBlock => {
+                self.end_block();
+                if let Some(Container::Item { loose, .. }) = self.containers.last_mut() {
+                    *loose = true;
+                }
+            }
             TagEnd::Heading(_) => {
                 self.styles.pop();
                 self.end_block();
@@ -310,14 +298,15 @@ impl Writer<'_, '_> {
                     line.end_at(end_of(self.rows));
                     self.rows.push(line.into_row());
                 }
-                self.containers.pop();
-                self.gap |= tag == TagEnd::FootnoteDefinition;
+                let is_loose = |item| matches!(item, Some(Container::Item { loose: true, .. }));
+                self.gap |= is_loose(self.containers.pop()) || tag == TagEnd::FootnoteDefinition;
             }
             TagEnd::Table => self.write_table(),
             TagEnd::TableHead => {
                 self.styles.pop();
             }
             TagEnd::TableCell => {
+                self.html.end();
                 let cell = std::mem::take(&mut self.line);
                 if let Some(row) = self.table.as_mut().and_then(|table| table.rows.last_mut()) {
                     row.push(cell);
@@ -347,20 +336,13 @@ impl Writer<'_, '_> {
         let Some(link) = self.links.pop() else {
             return;
         };
-        let text = self.line.text.get(link.text..).unwrap_or_default();
-        let url = visible_line(&link.url).into_owned();
-        let shown = url.strip_prefix("mailto:").unwrap_or(&url);
-        if url.is_empty() || text == shown || text == url {
+        let Some((url, place)) = link.address(&self.line.text, self.chunk.source) else {
             return;
-        }
+        };
         let style = self.context.theme.link_url;
         self.line.push(" (", style);
-        let raw = &self.chunk.source[link.range.clone()];
-        match raw.rfind(&link.url).filter(|_| url == link.url) {
-            Some(at) => {
-                let at = link.range.start + at;
-                self.inline(&url, style, &(at..at + url.len()));
-            }
+        match place {
+            Some(place) => self.inline(&url, style, &place),
             None => self.line.push(&url, style),
         }
         self.line.push(")", style);
@@ -407,6 +389,7 @@ impl Writer<'_, '_> {
     }
 
     fn end_block(&mut self) {
+        self.html.end();
         self.flush();
         self.gap = true;
     }
@@ -440,6 +423,24 @@ impl Writer<'_, '_> {
         container::prefix(self.context, &mut self.containers)
     }
 
+    fn text(&mut self, text: &str, range: Range<usize>) {
+        let source = self.chunk.source;
+        if let Some(formula) = bracketed(source, range.start) {
+            let text = readable(&source[formula.start + 2..formula.end - 2]);
+            let style = self.patched(self.context.theme.code);
+            self.inline(&text, style, &formula);
+            self.formula = formula;
+        } else if range.start < self.formula.end {
+            // What ends a formula begins a text.
+            let rest = self.formula.end..range.end;
+            self.inline(&source[rest.clone()], self.style(), &rest);
+        } else if let Some(small) = self.html.small(text) {
+            self.inline(&small, self.style(), &range);
+        } else {
+            self.inline(text, self.style(), &range);
+        }
+    }
+
     fn inline(&mut self, text: &str, style: Style, range: &Range<usize>) {
         let source = self.source(range);
         if !text.contains(['\n', '\r']) && self.chunk.source.get(range.clone()) == Some(text) {
@@ -462,7 +463,8 @@ impl Writer<'_, '_> {
     }
 
     fn style(&self) -> Style {
-        self.styles.last().copied().unwrap_or_default()
+        let style = self.styles.last().copied().unwrap_or_default();
+        self.html.style(self.context.theme, style)
     }
 
     fn patched(&self, style: Style) -> Style {
@@ -470,7 +472,7 @@ impl Writer<'_, '_> {
     }
 
     fn push_style(&mut self, style: Style) {
-        let style = self.patched(style);
-        self.styles.push(style);
+        let last = self.styles.last().copied().unwrap_or_default();
+        self.styles.push(last.patch(style));
     }
 }
