@@ -1,5 +1,7 @@
 //! Markdown on the screen: how it looks, and that streaming it costs what it should.
 
+use std::borrow::Cow;
+
 use proptest::prelude::*;
 use ratatui::style::Style;
 use tiller::app::tui::text::RenderContext;
@@ -23,6 +25,12 @@ fn context(theme: &Theme, columns: usize) -> RenderContext<'_> {
     }
 }
 
+fn all(rows: &MarkdownRows) -> Vec<Row> {
+    let rows = rows.rows();
+    let all = (0..rows.len()).filter_map(|at| rows.get(at));
+    all.map(Cow::into_owned).collect()
+}
+
 fn whole(source: &str, columns: usize) -> Vec<Row> {
     let theme = theme();
     let mut rows = MarkdownRows::default();
@@ -32,7 +40,7 @@ fn whole(source: &str, columns: usize) -> Vec<Row> {
         false,
         &mut HighlightCache::default(),
     );
-    rows.rows().to_vec()
+    all(&rows)
 }
 
 /// Streams `source` in pieces that end at `cuts` and then closes it, as often as the end is told:
@@ -53,7 +61,7 @@ fn streamed(source: &str, cuts: &[usize], columns: usize) -> Vec<Row> {
     for live in [true, false, false] {
         rows.update(&context(&theme, columns), source, live, &mut highlights);
     }
-    rows.rows().to_vec()
+    all(&rows)
 }
 
 fn text(rows: &[Row]) -> String {
@@ -148,7 +156,7 @@ fn while_it_streams_every_picture_is_that_of_the_text_so_far() {
         rows.update(&context(&theme, 40), so_far, true, &mut highlights);
         // A fence that is being typed is not shown as code.
         if !so_far.ends_with('`') {
-            let seen = text(rows.rows());
+            let seen = text(&all(&rows));
             // What may be the beginning of a table or a fence waits for the next line.
             let line = so_far.rfind('\n').map_or(0, |at| at + 1);
             let before = so_far[..line.saturating_sub(1)].rfind('\n');
@@ -178,7 +186,7 @@ fn what_is_half_there_does_not_flash() {
         let mut highlights = HighlightCache::default();
         for (end, _) in source.char_indices() {
             rows.update(&context(&theme, 40), &source[..end], true, &mut highlights);
-            let seen = text(rows.rows()).replace('\n', " \n");
+            let seen = text(&all(&rows)).replace('\n', " \n");
             for never in &never {
                 assert!(!seen.contains(never), "{seen} after {:?}", &source[..end]);
             }
@@ -224,7 +232,7 @@ fn a_line_of_code_is_shown_until_it_may_be_a_fence() {
             true,
             &mut HighlightCache::default(),
         );
-        assert_eq!(text(rows.rows()).contains(line), shown, "{line:?}");
+        assert_eq!(text(&all(&rows)).contains(line), shown, "{line:?}");
     }
 }
 
@@ -356,6 +364,26 @@ fn a_megabyte_is_written_once() {
     }
 }
 
+/// What comes as a whole is written stretch by stretch when it is long.
+#[test]
+fn a_long_text_looks_the_same_whole_and_streamed() {
+    let repeated = |text: &str, bytes: usize| text.repeat(bytes / text.len());
+    let code = format!("```rust\n{}```\nend\n", repeated("let a = 1;\n", 150_000));
+    let list = format!("{}\nend\n", repeated("- an item\n", 150_000));
+    let defined = format!("[a]\n\n{}\n[a]: /url\n", repeated("A text.\n\n", 150_000));
+    let lone = format!("{}a\rb\n", repeated("A text.\n\n", 150_000));
+    for source in [repeated(SAMPLE, 150_000), code, list, defined, lone] {
+        let cuts: Vec<_> = (0..source.len()).step_by(7_001).collect();
+        let (whole, streamed) = (whole(&source, 60), streamed(&source, &cuts, 60));
+        let first = whole
+            .iter()
+            .zip(&streamed)
+            .position(|(one, other)| one != other);
+        assert_eq!(first, None, "{:?}", &source[..40]);
+        assert_eq!(whole.len(), streamed.len(), "{:?}", &source[..40]);
+    }
+}
+
 pub fn block() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z *_`~\\[\\]()!<>|#-]{0,40}\n",
@@ -441,8 +469,8 @@ fn code_without_a_ground_has_an_edge() {
         let mut rows = MarkdownRows::default();
         let mut highlights = HighlightCache::default();
         rows.update(&context(&theme, 34), source, false, &mut highlights);
-        let edges: Vec<&str> = rows
-            .rows()
+        let all = all(&rows);
+        let edges: Vec<&str> = all
             .iter()
             .filter(|row| row.code.is_some())
             .map(|row| &*row.text)

@@ -1,6 +1,7 @@
 //! Selected rows back to the text they were made from: without what only the screen has (margins,
 //! numbers, borders, breaks that wrapping made).
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::halves::Side;
@@ -19,9 +20,9 @@ pub enum CopyForm {
 /// The rows of one cell that are selected, and what of the first and of the last.
 #[derive(Clone, Debug)]
 pub struct SelectedRows<'a> {
-    /// All rows of the cell.
-    pub rows: Vec<&'a Row>,
-    /// The first and the last that are selected.
+    /// Those, the row above them, and those below up to the next that shows something of the source.
+    pub rows: Vec<Cow<'a, Row>>,
+    /// Which of them are selected.
     pub range: Range<usize>,
     /// The byte of the first one's text at which it begins.
     pub from: u32,
@@ -51,7 +52,7 @@ impl SelectedRows<'_> {
 
     /// The selected bytes of row `at`'s text.
     pub fn text_range(&self, at: usize) -> Range<u32> {
-        let row = self.rows[at];
+        let row = &self.rows[at];
         let from = if at == self.range.start { self.from } else { 0 };
         let to = if at + 1 == self.range.end {
             self.to
@@ -159,7 +160,7 @@ impl SelectedRows<'_> {
         let mut open: Option<Range<u32>> = None;
         let signs = self.signs(source);
         for at in range.clone() {
-            let row = self.rows[at];
+            let row = &self.rows[at];
             if let Some(part) = self.source(at) {
                 let all = open.get_or_insert_with(|| part.clone());
                 *all = all.start.min(part.start)..all.end.max(part.end);
@@ -200,7 +201,7 @@ impl SelectedRows<'_> {
     fn signs(&self, source: &str) -> bool {
         let mut found = [false; 2];
         for at in self.range.clone() {
-            let row = self.rows[at];
+            let row = &self.rows[at];
             let numbered = row.text.get(..row.content.start as usize).unwrap_or("");
             if row.code.is_none() || !numbered.trim_end().ends_with(['+', '-', '−']) {
                 continue;

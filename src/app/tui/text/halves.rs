@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::row::{CodeLine, CodeRef, Row};
 
 /// Where the halves of a row are.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Halves {
     /// Byte of the row's text at which the right one begins.
     pub right: u32,

@@ -6,6 +6,7 @@ pub mod width;
 pub mod span;
 pub mod link;
 pub(crate) mod row;
+pub mod row_log;
 pub(crate) mod wrap;
 mod highlight;
 pub mod copying;

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
+use serde::{Deserialize, Serialize};
 
 use super::halves::{Halves, RowColors};
 use super::span::SourceSpan;
@@ -57,7 +58,7 @@ impl Fill {
 }
 
 /// What a row stands for, where it can be opened and folded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Opens {
     /// Nothing.
     #[default]
@@ -77,7 +78,7 @@ pub struct StyledRun {
 }
 
 /// Which part of which line of code the content of a row is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeRef {
     /// Number of the code block within its cell.
     pub block: u32,

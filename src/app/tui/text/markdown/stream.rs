@@ -10,18 +10,20 @@ use super::chunk::{Chunk, RenderOutput};
 use super::writer::write;
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::HighlightCache;
-use crate::app::tui::text::row::Row;
+use crate::app::tui::text::row_log::RowLog;
 
 /// Bytes an open block may have before it is closed at a line end.
 const MAX_OPEN: usize = 8 * 1024;
+/// Bytes that are written at once of a long text.
+const STRETCH: usize = 64 * 1024;
 /// Bytes of the line that opens fenced code that are kept: enough for fence and language.
 const MAX_OPENING: usize = 128;
 
 /// The rows of a growing markdown text.
 #[derive(Debug, Default)]
 pub struct MarkdownRows {
-    rows: Vec<Row>,
-    /// Rows, bytes and code blocks that will not change any more.
+    rows: RowLog,
+    /// Rows of the tail of `rows`, bytes and code blocks that will not change any more.
     closed_rows: usize,
     closed: usize,
     code_blocks: u32,
@@ -89,13 +91,17 @@ struct Input<'a> {
 
 impl MarkdownRows {
     /// The rows, as of the last update.
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &RowLog {
         &self.rows
     }
 
     /// How many of them will not change any more.
     pub fn closed_rows(&self) -> usize {
-        if self.is_rough { 0 } else { self.closed_rows }
+        if self.is_rough {
+            0
+        } else {
+            self.rows.packed() + self.closed_rows
+        }
     }
 
     /// Bytes of source written so far; what is open counts each time. For tests.
@@ -124,16 +130,19 @@ impl MarkdownRows {
             self.decided = source.len();
             source
         };
-        let is_first = self.closed == 0;
         self.is_rough |= has_lone_cr(&source[self.closed..]);
-        self.rows.truncate(self.closed_rows);
+        self.rows.tail().truncate(self.closed_rows);
         let mut input = Input {
             context,
             source,
             highlights,
         };
+        if self.closed == 0 && !live {
+            self.close_stretches(&mut input);
+        }
+        let is_split = self.closed > 0;
         while self.step(&mut input, live) {}
-        if !live && std::mem::take(&mut self.is_rough) && !is_first {
+        if !live && std::mem::take(&mut self.is_rough) && is_split {
             *self = Self {
                 written: self.written,
                 ..Self::default()
@@ -141,6 +150,20 @@ impl MarkdownRows {
             self.finish(&mut input);
             self.is_rough = false;
         }
+    }
+
+    /// Closes the blocks of a long text that comes as a whole, stretch by stretch: all of its rows at
+    /// once would take several times the memory that they are kept in.
+    fn close_stretches(&mut self, input: &mut Input<'_>) {
+        let whole = input.source;
+        let mut end = STRETCH;
+        while end < whole.len() && !self.is_rough {
+            input.source = &whole[..whole.floor_char_boundary(end)];
+            while self.close_blocks(input) {}
+            // A block that is longer than a stretch is not written again and again.
+            end += STRETCH.max(end - self.closed);
+        }
+        input.source = whole;
     }
 
     /// Closes what can be closed and writes the rest. Answers whether there is more to do.
@@ -178,7 +201,7 @@ impl MarkdownRows {
             return false;
         }
         self.searched = line_end;
-        let open_from = self.rows.len();
+        let open_from = self.rows.tail().len();
         let base = self.base();
         let output = self.write(input, line_end, true);
         if let Some(last) = output.last_block {
@@ -199,18 +222,18 @@ impl MarkdownRows {
                     opening,
                     lines: before + code.count,
                 });
-                self.rows.truncate(code.rows);
+                self.rows.tail().truncate(code.rows);
                 self.close(end, false, last.code_blocks);
                 return true;
             }
             if start > self.closed {
                 self.code = None;
-                self.rows.truncate(last.rows);
+                self.rows.tail().truncate(last.rows);
                 self.close(start, last.gap, last.code_blocks);
                 return true;
             }
         }
-        self.rows.truncate(open_from);
+        self.rows.tail().truncate(open_from);
         false
     }
 
@@ -266,7 +289,7 @@ impl MarkdownRows {
             open,
         };
         self.written += text.len();
-        let output = write(input.context, &chunk, input.highlights, &mut self.rows);
+        let output = write(input.context, &chunk, input.highlights, self.rows.tail());
         self.is_rough |= output.has_definitions;
         output
     }
@@ -279,7 +302,8 @@ impl MarkdownRows {
     /// Everything up to here will not change any more.
     fn close(&mut self, end: usize, gap: bool, code_blocks: u32) {
         self.closed = end;
-        self.closed_rows = self.rows.len();
+        let closed = self.rows.tail().len();
+        self.closed_rows = self.rows.pack(closed);
         self.gap = gap;
         self.code_blocks = code_blocks;
     }

@@ -2,6 +2,7 @@
 //! of cells far away are dropped, heights of cells never seen are guesses, and both are made good
 //! when they matter.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -197,7 +198,7 @@ impl TranscriptCache {
     }
 
     /// A row of a cell that was laid out in the last frame.
-    pub fn row(&self, at: RowRef) -> Option<&Row> {
+    pub fn row(&self, at: RowRef) -> Option<Cow<'_, Row>> {
         self.cells.get(&at.cell)?.rows.get(at.row as usize)
     }
 
@@ -239,7 +240,7 @@ impl TranscriptCache {
             let Some(row) = kept.rows.get(at) else { break };
             let Some(place) = row.code else { continue };
             self.code.see((index, place.block));
-            if first.is_none() && !self.code.is_colored(index, row) {
+            if first.is_none() && !self.code.is_colored(index, &row) {
                 first = Some(at);
             }
         }

@@ -67,7 +67,8 @@ impl Selector<'_> {
     }
 
     pub(super) fn row(&mut self, at: RowRef) -> Option<Row> {
-        self.rows(at.cell).get(at.row as usize).cloned()
+        let row = self.rows(at.cell).get(at.row as usize)?;
+        Some(row.into_owned())
     }
 
     /// Where a step from `at` leads; none where there is nothing more.

@@ -8,7 +8,7 @@ use super::cache::TranscriptCache;
 use super::find;
 use super::rows::CellRows;
 use super::select::{self, Resolved, Selector};
-use crate::app::tui::text::{Opens, Row};
+use crate::app::tui::text::Opens;
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{
     Anchor, Drawn, Neighbor, Position, RowRef, ScrollBy, Transcript, cell_at, page_of, place_of,
@@ -97,7 +97,7 @@ pub(super) fn paint(
         if let Some(place) = row.code {
             code.see((at.cell, place.block));
         }
-        let colors = code.colors(at.cell, row);
+        let colors = code.colors(at.cell, &row);
         row.draw(buffer, (area.x, y), area.width, colors);
     }
 }
@@ -433,7 +433,7 @@ impl Frame<'_> {
 
     fn has_source(&self, at: Option<RowRef>) -> bool {
         let row = at.and_then(|at| self.cache.row(at));
-        row.is_some_and(Row::is_of_source)
+        row.is_some_and(|row| row.is_of_source())
     }
 
     /// The end of what the user has seen, in rows of the present width.

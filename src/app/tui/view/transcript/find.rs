@@ -39,7 +39,7 @@ pub fn paint(
             } else {
                 theme.popup_selected
             };
-            mark_columns(row, range, style, (area, y), buffer);
+            mark_columns(&row, range, style, (area, y), buffer);
         };
         if !row.has_source() {
             for found in pattern.find_iter(&row.text) {
@@ -51,7 +51,7 @@ pub fn paint(
         let Some(source) = transcript.source(at.cell) else {
             continue;
         };
-        for found in matches(pattern, &source, row) {
+        for found in matches(pattern, &source, &row) {
             let is_current = here.is_some_and(|here| here.source.as_ref() == Some(&found));
             for range in text_of(&row.spans, found) {
                 mark(range, is_current);

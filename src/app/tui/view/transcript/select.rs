@@ -164,7 +164,7 @@ impl Selector<'_> {
 
     /// The same at a byte of a row's text.
     pub(super) fn stretch_at(&mut self, at: RowRef, byte: u32, unit: Unit) -> Option<Stretch> {
-        let row = self.rows(at.cell).get(at.row as usize)?.clone();
+        let row = self.row(at)?;
         let end = row.text.len() as u32;
         let range = match unit {
             Unit::Character => {
@@ -257,9 +257,12 @@ impl Selector<'_> {
     fn last_row(&mut self, cell: usize, byte: u32) -> Option<RowRef> {
         let rows = self.rows(cell);
         let shows = |at: &usize| {
+            if rows.shown(*at).is_none_or(|it| it.source.start >= byte) {
+                return false;
+            }
             let row = rows.get(*at);
             row.is_some_and(|row| match row.halves {
-                None => row.has_source() && row.source.start < byte,
+                None => row.has_source(),
                 Some(_) => {
                     let mut spans = row.spans.iter().map(|span| &span.source);
                     spans.any(|it| it.start < byte && byte <= it.end)
@@ -329,19 +332,25 @@ impl Selector<'_> {
         };
         let (source, form) = (it.source(), form(it));
         let rows = self.rows(cell);
-        let rows: Vec<&Row> = (0..rows.len()).filter_map(|at| rows.get(at)).collect();
         let (mut start, mut start_byte) = (0, 0);
         let mut end = rows.len();
-        let mut end_byte = rows.last().map_or(0, |row| row.text.len() as u32);
+        let last = end.checked_sub(1).and_then(|last| rows.get(last));
+        let mut end_byte = last.map_or(0, |row| row.text.len() as u32);
         if from.0.cell == cell {
             (start, start_byte) = (from.0.row as usize, from.1);
         }
         if to.0.cell == cell {
             (end, end_byte) = (to.0.row as usize + 1, to.1);
         }
+        let end = end.min(rows.len()).max(start);
+        // What stands beside them says where lines begin and end.
+        let has_source = |at: &usize| rows.shown(*at).is_some_and(|it| !it.source.is_empty());
+        let above = start.saturating_sub(1);
+        let below = (end..rows.len()).find(has_source);
+        let around = above..below.map_or(end, |below| below + 1);
         let selected = SelectedRows {
-            range: start..end.min(rows.len()).max(start),
-            rows,
+            rows: around.filter_map(|at| rows.get(at)).collect(),
+            range: start - above..end - above,
             from: start_byte,
             to: end_byte,
         };
@@ -400,7 +409,7 @@ pub fn paint(
         let end = row.text.len() as u32;
         let to = if at == marked.to.0 { marked.to.1 } else { end };
         let range = row.within(from..to, side.unwrap_or(Side::Right));
-        mark_columns(row, range, style, (area, y), buffer);
+        mark_columns(&row, range, style, (area, y), buffer);
     }
 }
 

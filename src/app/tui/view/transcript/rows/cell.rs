@@ -1,5 +1,7 @@
 //! The rows of one cell: head, markdown, gap. Tool cells are written in `body`.
 
+use std::borrow::Cow;
+
 use ratatui::style::Style;
 
 use super::super::standing::Standing;
@@ -13,6 +15,7 @@ use crate::app::manners::DiffLayout;
 use crate::app::tui::picture::{PictureLayout, PlacedPicture};
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::markdown::MarkdownRows;
+use crate::app::tui::text::row_log::RowSource;
 use crate::app::tui::text::width::{ellipsis, width};
 use crate::app::tui::text::{Break, HighlightCache, Line, Opens, Prefix, Row, lines, wrap};
 use crate::app::tui::theme::Theme;
@@ -231,32 +234,40 @@ impl CellRows {
         markdown.map_or(0, |markdown| self.head.len() + markdown.closed_rows())
     }
 
-    pub fn get(&self, index: usize) -> Option<&Row> {
+    pub fn get(&self, index: usize) -> Option<Cow<'_, Row>> {
         match index.checked_sub(self.head.len()) {
-            None => self.head.get(index),
+            None => self.head.get(index).map(Cow::Borrowed),
             Some(index) => self.markdown.as_ref()?.rows().get(index),
+        }
+    }
+
+    /// What of the source a row shows.
+    pub fn shown(&self, index: usize) -> Option<RowSource> {
+        match index.checked_sub(self.head.len()) {
+            None => self.head.get(index).map(RowSource::of),
+            Some(index) => self.markdown.as_ref()?.rows().shown(index),
         }
     }
 
     /// The row that shows byte `byte` of the source.
     pub fn row_at(&self, byte: u32) -> usize {
         let shows = |index: &usize| {
-            self.get(*index)
-                .is_some_and(|row| !row.text.is_empty() && row.source.start <= byte)
+            self.shown(*index)
+                .is_some_and(|row| !row.is_blank && row.source.start <= byte)
         };
         (0..self.len()).rev().find(shows).unwrap_or(0)
     }
 
     /// The row that shows byte `byte` of the source, or the first behind it.
     pub fn first_row(&self, byte: u32) -> Option<usize> {
-        let shows = |row: &Row| row.has_source() && row.source.end > byte;
-        (0..self.len()).find(|at| self.get(*at).is_some_and(shows))
+        let shows = |row: RowSource| !row.source.is_empty() && row.source.end > byte;
+        (0..self.len()).find(|at| self.shown(*at).is_some_and(shows))
     }
 
     /// How many rows show what stands before byte `byte` of the source, or nothing of it.
     pub fn rows_before(&self, byte: u32) -> usize {
         let is_before = |index: &usize| {
-            self.get(*index).is_some_and(|row| {
+            self.shown(*index).is_some_and(|row| {
                 row.source.start < byte || (row.source.is_empty() && row.source.start <= byte)
             })
         };

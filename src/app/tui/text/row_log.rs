@@ -1,0 +1,278 @@
+//! Rows of a text that may have a hundred thousand of them. The last ones are kept as they are drawn;
+//! what stands before them and will not change is packed, into a fifth of the memory, and unpacked row
+//! by row when it is looked at.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use ratatui::style::Style;
+use serde::{Deserialize, Serialize};
+
+use super::halves::Halves;
+use super::row::{CodeRef, Fill, Opens, Row, StyledRun};
+use super::span::SourceSpan;
+
+/// Rows that are packed together.
+const PAGE: usize = 256;
+/// Rows before the changing ones that stay as they are: several screens.
+const KEPT: usize = 512;
+
+/// Rows, the older of them packed.
+#[derive(Debug, Default)]
+pub struct RowLog {
+    pages: Vec<Page>,
+    /// How packed rows look: few styles, each of many rows.
+    styles: Vec<Style>,
+    tail: Vec<Row>,
+}
+
+/// [`PAGE`] rows.
+#[derive(Debug)]
+struct Page {
+    bytes: Box<[u8]>,
+    /// Where each row ends in them.
+    ends: Box<[u32]>,
+}
+
+/// What of the source a row shows: enough to find a row by.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RowSource {
+    /// Bytes of the source.
+    pub source: Range<u32>,
+    /// Whether the row has no text.
+    pub is_blank: bool,
+}
+
+/// A row but for what [`RowSource`] says of it; styles by their number.
+#[derive(Serialize, Deserialize)]
+struct Rest {
+    text: Box<str>,
+    runs: Vec<(u32, u16)>,
+    fill: (u16, u16, u16),
+    opens: Opens,
+    content: Range<u32>,
+    /// The source of each counted from that of the row.
+    spans: Box<[SourceSpan]>,
+    soft_wrap: bool,
+    code: Option<CodeRef>,
+    halves: Option<Box<Halves>>,
+}
+
+impl RowLog {
+    /// The number of all rows.
+    pub fn len(&self) -> usize {
+        self.packed() + self.tail.len()
+    }
+
+    /// Those that are not packed, to append rows to, or to take the last ones away.
+    pub fn tail(&mut self) -> &mut Vec<Row> {
+        &mut self.tail
+    }
+
+    /// Rows before those of the tail.
+    pub fn packed(&self) -> usize {
+        self.pages.len() * PAGE
+    }
+
+    /// Row number `at`.
+    pub fn get(&self, at: usize) -> Option<Cow<'_, Row>> {
+        match at.checked_sub(self.packed()) {
+            Some(at) => self.tail.get(at).map(Cow::Borrowed),
+            None => self.unpack(self.bytes(at)?).map(Cow::Owned),
+        }
+    }
+
+    /// What of the source row number `at` shows: far cheaper than the row.
+    pub fn shown(&self, at: usize) -> Option<RowSource> {
+        match at.checked_sub(self.packed()) {
+            Some(at) => self.tail.get(at).map(RowSource::of),
+            None => {
+                let (shown, _) = postcard::take_from_bytes(self.bytes(at)?).ok()?;
+                Some(shown)
+            }
+        }
+    }
+
+    /// Packs rows when enough of the first `closed` rows of the tail, which will not change, have come
+    /// together. Answers how many of the tail are closed then.
+    pub fn pack(&mut self, closed: usize) -> usize {
+        let mut packed = 0;
+        while closed - packed >= KEPT + PAGE {
+            let Some(page) = self.page(packed) else { break };
+            self.pages.push(page);
+            packed += PAGE;
+        }
+        if packed > 0 {
+            self.tail.drain(..packed);
+            if self.tail.capacity() > 4 * (KEPT + PAGE) {
+                self.tail.shrink_to(2 * (KEPT + PAGE));
+            }
+        }
+        closed - packed
+    }
+
+    fn bytes(&self, at: usize) -> Option<&[u8]> {
+        let page = self.pages.get(at / PAGE)?;
+        let place = at % PAGE;
+        let start = place.checked_sub(1).map_or(0, |before| page.ends[before]);
+        page.bytes.get(start as usize..page.ends[place] as usize)
+    }
+
+    /// The rows of the tail from number `from` on, packed.
+    fn page(&mut self, from: usize) -> Option<Page> {
+        let mut bytes = Vec::new();
+        let mut ends = Vec::with_capacity(PAGE);
+        for at in from..from + PAGE {
+            let row = std::mem::take(self.tail.get_mut(at)?);
+            let shown = RowSource::of(&row);
+            let rest = self.rest(row);
+            // Writing into memory cannot fail.
+            bytes = postcard::to_extend(&(shown, rest), bytes).ok()?;
+            ends.push(bytes.len() as u32);
+        }
+        Some(Page {
+            bytes: bytes.into_boxed_slice(),
+            ends: ends.into_boxed_slice(),
+        })
+    }
+
+    fn rest(&mut self, row: Row) -> Rest {
+        let mut spans = row.spans;
+        for span in &mut spans {
+            span.source.start = span.source.start.wrapping_sub(row.source.start);
+            span.source.end = span.source.end.wrapping_sub(row.source.start);
+        }
+        let runs = row.runs.iter();
+        Rest {
+            runs: runs.map(|run| (run.end, self.style(run.style))).collect(),
+            fill: (self.style(row.fill.style), row.fill.from, row.fill.to),
+            text: row.text,
+            opens: row.opens,
+            content: row.content,
+            spans,
+            soft_wrap: row.soft_wrap,
+            code: row.code,
+            halves: row.halves,
+        }
+    }
+
+    fn unpack(&self, bytes: &[u8]) -> Option<Row> {
+        let (RowSource { source, .. }, rest): (RowSource, Rest) =
+            postcard::from_bytes(bytes).ok()?;
+        let style = |number: u16| self.styles.get(usize::from(number)).copied();
+        let run = |(end, number)| {
+            let style = style(number).unwrap_or_default();
+            StyledRun { end, style }
+        };
+        let mut spans = rest.spans;
+        for span in &mut spans {
+            span.source.start = span.source.start.wrapping_add(source.start);
+            span.source.end = span.source.end.wrapping_add(source.start);
+        }
+        let (ground, from, to) = rest.fill;
+        Some(Row {
+            text: rest.text,
+            runs: rest.runs.into_iter().map(run).collect(),
+            fill: Fill {
+                style: style(ground).unwrap_or_default(),
+                from,
+                to,
+            },
+            opens: rest.opens,
+            content: rest.content,
+            source,
+            spans,
+            soft_wrap: rest.soft_wrap,
+            code: rest.code,
+            halves: rest.halves,
+        })
+    }
+
+    /// The number of a style.
+    fn style(&mut self, style: Style) -> u16 {
+        let known = self.styles.iter().position(|known| *known == style);
+        let number = known.unwrap_or_else(|| {
+            self.styles.push(style);
+            self.styles.len() - 1
+        });
+        number as u16
+    }
+}
+
+impl RowSource {
+    /// That of a row.
+    pub fn of(row: &Row) -> Self {
+        Self {
+            source: row.source.clone(),
+            is_blank: row.text.is_empty(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::tui::text::Line;
+    use ratatui::style::{Color, Modifier};
+
+    /// A row of a kind that differs from number to number.
+    fn row(number: usize) -> Row {
+        let at = 40 * number as u32;
+        let style = Style::new().fg(Color::Indexed(number as u8 % 5));
+        let mut line = Line::of("  ", Style::new());
+        match number % 4 {
+            0 => line.push_visible("plain text with 日本語 in it", style, at),
+            1 => {
+                line.push_visible("one\ttab", style, at);
+                line.push("│", style.add_modifier(Modifier::BOLD));
+            }
+            2 => line.end_at(at),
+            _ => line.push_source("½", style, at..at + 5),
+        }
+        let code = CodeRef {
+            block: number as u32,
+            line: 7,
+            from: 3,
+        };
+        let halves = Halves {
+            right: 9,
+            code: [None, Some((code, 1..4))],
+        };
+        Row {
+            fill: Fill::new(style.bg(Color::Blue), 1, number % 90),
+            opens: [Opens::Nothing, Opens::Cell, Opens::Group][number % 3],
+            soft_wrap: number.is_multiple_of(2),
+            code: number.is_multiple_of(5).then_some(code),
+            halves: number.is_multiple_of(7).then(|| Box::new(halves)),
+            ..line.into_row()
+        }
+    }
+
+    #[test]
+    fn packed_rows_are_those_that_were_appended() {
+        let mut log = RowLog::default();
+        let mut all: Vec<Row> = Vec::new();
+        let mut closed = 0;
+        for (step, count) in [1, 600, 5, 300, 2_000, 256, 511, 900]
+            .into_iter()
+            .enumerate()
+        {
+            log.tail().truncate(closed);
+            all.truncate(log.len());
+            let from = all.len();
+            let new: Vec<Row> = (from..from + count).map(|at| row(at + step)).collect();
+            all.extend(new.iter().cloned());
+            log.tail().extend(new);
+            closed = log.pack(log.tail.len() - count / 3);
+            assert!(closed < KEPT + PAGE, "after step {step}");
+            assert_eq!(log.len(), all.len(), "after step {step}");
+            for (at, row) in all.iter().enumerate() {
+                assert_eq!(log.get(at).as_deref(), Some(row), "row {at}, step {step}");
+                let source = log.shown(at).map(|it| (it.source, it.is_blank));
+                assert_eq!(source, Some((row.source.clone(), row.text.is_empty())));
+            }
+            assert!(log.get(all.len()).is_none() && log.shown(all.len()).is_none());
+        }
+        assert!(log.packed() > 2_000);
+    }
+}
