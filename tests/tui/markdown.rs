@@ -364,7 +364,7 @@ fn a_megabyte_is_written_once() {
     }
 }
 
-/// What comes as a whole is written stretch by stretch when it is long.
+/// Rows that are far from the end are packed, at other times when they come at once.
 #[test]
 fn a_long_text_looks_the_same_whole_and_streamed() {
     let repeated = |text: &str, bytes: usize| text.repeat(bytes / text.len());

@@ -102,13 +102,13 @@ impl RowLog {
             self.pages.push(page);
             packed += PAGE;
         }
-        if packed > 0 {
-            self.tail.drain(..packed);
-            if self.tail.capacity() > 4 * (KEPT + PAGE) {
-                self.tail.shrink_to(2 * (KEPT + PAGE));
-            }
-        }
+        self.tail.drain(..packed);
         closed - packed
+    }
+
+    /// Packs rows where no row will change any more.
+    pub fn pack_all(&mut self) {
+        self.pack(self.tail.len());
     }
 
     fn bytes(&self, at: usize) -> Option<&[u8]> {

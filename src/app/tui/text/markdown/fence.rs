@@ -9,6 +9,7 @@ use crate::app::sanitize::visible_line;
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::{HighlightCache, mark_code};
 use crate::app::tui::text::row::{Fill, Line, Row};
+use crate::app::tui::text::row_log::RowLog;
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
 
@@ -55,7 +56,7 @@ impl OpenCode {
 
     /// Writes its lines; answers how far an outermost block has complete ones.
     pub fn write(&self, target: &mut CodeTarget<'_>) -> Option<CodeLines> {
-        let rows_before = target.rows.len();
+        let rows_before = target.rows.tail().len();
         if self.is_diagram()
             && !target.chunk.open
             && self.lines_before == 0
@@ -77,6 +78,9 @@ impl OpenCode {
             }
             let line = line.strip_suffix('\r').unwrap_or(line);
             self.write_line(target, number, line, open);
+            if !target.chunk.open {
+                target.rows.pack_all();
+            }
         }
         self.complete_lines(target, complete, rows_before)
     }
@@ -104,9 +108,15 @@ impl OpenCode {
                 first: before,
                 rest,
             };
-            let from_row = target.rows.len();
-            wrap(&line, &prefix, context.columns, Break::Words, target.rows);
-            let rows = &mut target.rows[from_row..];
+            let from_row = target.rows.tail().len();
+            wrap(
+                &line,
+                &prefix,
+                context.columns,
+                Break::Words,
+                target.rows.tail(),
+            );
+            let rows = &mut target.rows.tail()[from_row..];
             for row in &mut *rows {
                 row.fill = Fill::new(style, fill_from, context.columns);
             }
@@ -140,12 +150,12 @@ impl OpenCode {
         } else {
             Line::from_source(&clean, style, at(start)..at(end))
         };
-        let from_row = target.rows.len();
+        let from_row = target.rows.tail().len();
         let columns = context.columns;
         let mark = style.patch(context.theme.faint);
         let prefix = Prefix::hanging(before, &text.text, mark, columns);
-        wrap(&text, &prefix, columns, Break::Code, target.rows);
-        let rows = &mut target.rows[from_row..];
+        wrap(&text, &prefix, columns, Break::Code, target.rows.tail());
+        let rows = &mut target.rows.tail()[from_row..];
         let fill = Fill::new(style, fill_from, columns);
         mark_code(rows, self.block, number, fill);
         if let (0, [row]) = (number, rows) {
@@ -156,7 +166,7 @@ impl OpenCode {
     /// How far it has complete lines.
     fn complete_lines(
         &self,
-        target: &CodeTarget<'_>,
+        target: &mut CodeTarget<'_>,
         complete: usize,
         rows_before: usize,
     ) -> Option<CodeLines> {
@@ -169,7 +179,7 @@ impl OpenCode {
         let rows = if complete == 0 {
             rows_before
         } else {
-            target.rows.len()
+            target.rows.tail().len()
         };
         Some(CodeLines {
             count: complete,
@@ -196,7 +206,7 @@ pub struct CodeTarget<'a> {
     pub chunk: &'a Chunk<'a>,
     pub containers: &'a mut [Container],
     pub highlights: &'a mut HighlightCache,
-    pub rows: &'a mut Vec<Row>,
+    pub rows: &'a mut RowLog,
 }
 
 impl CodeTarget<'_> {

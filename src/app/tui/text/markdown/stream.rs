@@ -14,8 +14,6 @@ use crate::app::tui::text::row_log::RowLog;
 
 /// Bytes an open block may have before it is closed at a line end.
 const MAX_OPEN: usize = 8 * 1024;
-/// Bytes that are written at once of a long text.
-const STRETCH: usize = 64 * 1024;
 /// Bytes of the line that opens fenced code that are kept: enough for fence and language.
 const MAX_OPENING: usize = 128;
 
@@ -130,6 +128,7 @@ impl MarkdownRows {
             self.decided = source.len();
             source
         };
+        let is_first = self.closed == 0;
         self.is_rough |= has_lone_cr(&source[self.closed..]);
         self.rows.tail().truncate(self.closed_rows);
         let mut input = Input {
@@ -137,12 +136,8 @@ impl MarkdownRows {
             source,
             highlights,
         };
-        if self.closed == 0 && !live {
-            self.close_stretches(&mut input);
-        }
-        let is_split = self.closed > 0;
         while self.step(&mut input, live) {}
-        if !live && std::mem::take(&mut self.is_rough) && is_split {
+        if !live && std::mem::take(&mut self.is_rough) && !is_first {
             *self = Self {
                 written: self.written,
                 ..Self::default()
@@ -150,20 +145,6 @@ impl MarkdownRows {
             self.finish(&mut input);
             self.is_rough = false;
         }
-    }
-
-    /// Closes the blocks of a long text that comes as a whole, stretch by stretch: all of its rows at
-    /// once would take several times the memory that they are kept in.
-    fn close_stretches(&mut self, input: &mut Input<'_>) {
-        let whole = input.source;
-        let mut end = STRETCH;
-        while end < whole.len() && !self.is_rough {
-            input.source = &whole[..whole.floor_char_boundary(end)];
-            while self.close_blocks(input) {}
-            // A block that is longer than a stretch is not written again and again.
-            end += STRETCH.max(end - self.closed);
-        }
-        input.source = whole;
     }
 
     /// Closes what can be closed and writes the rest. Answers whether there is more to do.
@@ -289,7 +270,7 @@ impl MarkdownRows {
             open,
         };
         self.written += text.len();
-        let output = write(input.context, &chunk, input.highlights, self.rows.tail());
+        let output = write(input.context, &chunk, input.highlights, &mut self.rows);
         self.is_rough |= output.has_definitions;
         output
     }

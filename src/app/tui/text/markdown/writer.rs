@@ -17,7 +17,8 @@ use super::table::Table;
 use crate::app::sanitize::visible;
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::HighlightCache;
-use crate::app::tui::text::row::{Line, Row, end_of};
+use crate::app::tui::text::row::{Line, end_of};
+use crate::app::tui::text::row_log::RowLog;
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
 
@@ -26,7 +27,7 @@ pub fn write(
     context: &RenderContext<'_>,
     chunk: &Chunk<'_>,
     highlights: &mut HighlightCache,
-    rows: &mut Vec<Row>,
+    rows: &mut RowLog,
 ) -> RenderOutput {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
@@ -61,6 +62,10 @@ pub fn write(
     };
     for (event, range) in parser.into_offset_iter() {
         writer.event(event, range);
+        // Nothing of what ends here is taken back.
+        if !chunk.open {
+            writer.rows.pack_all();
+        }
     }
     writer.flush();
     writer.out.gap = writer.gap;
@@ -71,7 +76,7 @@ struct Writer<'a, 'b> {
     context: &'a RenderContext<'a>,
     chunk: &'a Chunk<'a>,
     highlights: &'b mut HighlightCache,
-    rows: &'b mut Vec<Row>,
+    rows: &'b mut RowLog,
     line: Line,
     containers: Vec<Container>,
     styles: Vec<Style>,
@@ -148,7 +153,7 @@ impl Writer<'_, '_> {
                 let used = width(&line.text);
                 let rule = "─".repeat(self.context.measure.saturating_sub(used));
                 line.push_source(&rule, self.context.theme.rule, self.source(&range));
-                self.rows.push(line.into_row());
+                self.rows.tail().push(line.into_row());
                 self.gap = true;
             }
             Event::TaskListMarker(done) => {
@@ -172,7 +177,7 @@ impl Writer<'_, '_> {
         self.flush();
         self.out.last_block = Some(BlockStart {
             byte: line_start.map_or(0, |at| at + 1),
-            rows: self.rows.len(),
+            rows: self.rows.tail().len(),
             gap: self.gap,
             code_blocks: self.out.code_blocks,
             code: None,
@@ -295,8 +300,8 @@ impl Writer<'_, '_> {
                 }) = self.containers.last()
                 {
                     let mut line = self.prefix().first;
-                    line.end_at(end_of(self.rows));
-                    self.rows.push(line.into_row());
+                    line.end_at(end_of(self.rows.tail()));
+                    self.rows.tail().push(line.into_row());
                 }
                 let is_loose = |item| matches!(item, Some(Container::Item { loose: true, .. }));
                 self.gap |= is_loose(self.containers.pop()) || tag == TagEnd::FootnoteDefinition;
@@ -372,7 +377,7 @@ impl Writer<'_, '_> {
             return;
         };
         let prefix = self.prefix();
-        table.write(self.context, &prefix.first, self.rows);
+        table.write(self.context, &prefix.first, self.rows.tail());
         self.gap = true;
     }
 
@@ -383,8 +388,8 @@ impl Writer<'_, '_> {
             let line = container::continued(self.context, &self.containers);
             let end = line.text.trim_end().len();
             let mut blank = line.up_to(end);
-            blank.end_at(end_of(self.rows));
-            self.rows.push(blank.into_row());
+            blank.end_at(end_of(self.rows.tail()));
+            self.rows.tail().push(blank.into_row());
         }
     }
 
@@ -414,7 +419,7 @@ impl Writer<'_, '_> {
             &prefix,
             self.context.measure,
             Break::Words,
-            self.rows,
+            self.rows.tail(),
         );
     }
 
