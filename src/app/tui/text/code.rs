@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use super::halves::RowColors;
-use super::highlight::{CodeJob, CodeKey, HighlightWorker};
-use super::row::{CodeRef, Fill, Row, StyledRun};
+use super::highlight::{CodeJob, CodeKey, CodeLine, CodeRun, HighlightWorker};
+use super::row::{CodeRef, Fill, Row};
 
 /// Colors of code blocks, by cell and number of the block.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ struct Block {
     known: usize,
     /// The last of them, which were not handed over yet.
     waiting: Vec<String>,
-    lines: Vec<Box<[StyledRun]>>,
+    lines: Vec<Box<[CodeRun]>>,
 }
 
 impl HighlightCache {
@@ -109,14 +109,16 @@ impl HighlightCache {
 
     /// The colors of the lines of code that a row of `cell` shows.
     pub fn colors(&self, cell: usize, row: &Row) -> RowColors<'_> {
+        let worker = self.worker.as_ref();
+        let styles = worker.map_or(&[][..], HighlightWorker::styles);
         row.codes().map(|code| {
             let (place, content) = code?;
             let block = self.blocks.get(&(cell, place.block))?;
-            let line = block.lines.get(place.line as usize)?;
+            let runs = block.lines.get(place.line as usize)?;
+            let line = CodeLine { runs, styles };
             // A block that was read differently while it was open has colors of another text.
             let end = place.from + content.len() as u32;
-            let is_whole = line.last().is_some_and(|run| run.end >= end);
-            is_whole.then_some(&**line)
+            (!runs.is_empty() && line.end() >= end).then_some(line)
         })
     }
 

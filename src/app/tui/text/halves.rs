@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::row::{CodeLine, CodeRef, Row};
+use super::highlight::CodeLine;
+use super::row::{CodeRef, Row};
 
 /// Where the halves of a row are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,10 +26,10 @@ pub enum Side {
 }
 
 /// The colors of the code in a row, half by half; of a whole one only the first.
-pub type RowColors<'a> = [Option<&'a CodeLine>; 2];
+pub type RowColors<'a> = [Option<CodeLine<'a>>; 2];
 
 /// Code with its colors, and the bytes of a row's text that it stands at.
-pub(super) type ColoredCode<'a> = (CodeRef, &'a Range<u32>, &'a CodeLine);
+pub(super) type ColoredCode<'a> = (CodeRef, &'a Range<u32>, CodeLine<'a>);
 
 impl Row {
     /// The code that the row shows, half by half.

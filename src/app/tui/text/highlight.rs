@@ -13,8 +13,7 @@ use syntect::highlighting::{
 };
 use syntect::parsing::{ParseState, ScopeStack, SyntaxSet};
 
-use super::row::StyledRun;
-use crate::app::tui::theme::Theme;
+use crate::app::tui::theme::{SyntaxRule, Theme};
 
 /// A code block: cell, and number of the block within it.
 pub type CodeKey = (usize, u32);
@@ -42,19 +41,53 @@ pub struct CodeJob {
     pub lines: Vec<String>,
 }
 
+/// A stretch of a line of code that looks the same. Four bytes: an answer can have fifty thousand lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodeRun {
+    /// Where it ends, in bytes of the line.
+    end: u16,
+    /// Number of its style, from 1; 0 is none of its own.
+    style: u16,
+}
+
+/// The colors of one line of code.
+#[derive(Clone, Copy, Debug)]
+pub struct CodeLine<'a> {
+    pub(super) runs: &'a [CodeRun],
+    pub(super) styles: &'a [Style],
+}
+
+impl CodeLine<'_> {
+    /// Where its colors end, in bytes.
+    pub fn end(&self) -> u32 {
+        self.runs.last().map_or(0, |run| run.end.into())
+    }
+
+    /// Where the stretch that byte `at` is in ends, and how it looks.
+    pub fn at(&self, at: usize) -> Option<(usize, Style)> {
+        let index = self.runs.partition_point(|run| usize::from(run.end) <= at);
+        let run = self.runs.get(index)?;
+        let style = usize::from(run.style).checked_sub(1);
+        let style = style.and_then(|style| self.styles.get(style));
+        Some((run.end.into(), style.copied().unwrap_or_default()))
+    }
+}
+
 #[derive(Debug)]
 pub struct CodeDone {
     pub key: CodeKey,
     pub generation: u32,
     /// Number of the first line.
     pub first_line: usize,
-    pub lines: Vec<Box<[StyledRun]>>,
+    pub lines: Vec<Box<[CodeRun]>>,
 }
 
 /// The thread that highlights code. It ends when this is dropped.
 pub struct HighlightWorker {
     jobs: Sender<CodeJob>,
     done: Receiver<CodeDone>,
+    /// What the numbers of runs stand for.
+    styles: Vec<Style>,
 }
 
 impl HighlightWorker {
@@ -89,7 +122,8 @@ impl HighlightWorker {
                     }
                 }
             });
-        Self { jobs, done }
+        let styles = theme.syntax.iter().map(|rule| rule.style).collect();
+        Self { jobs, done, styles }
     }
 
     /// A worker without a thread, and what it is sent.
@@ -97,7 +131,12 @@ impl HighlightWorker {
     pub(super) fn unstarted() -> (Self, Receiver<CodeJob>) {
         let (jobs, inbox) = channel();
         let (_, done) = channel();
-        (Self { jobs, done }, inbox)
+        let styles = Vec::new();
+        (Self { jobs, done, styles }, inbox)
+    }
+
+    pub(super) fn styles(&self) -> &[Style] {
+        &self.styles
     }
 
     pub(super) fn send(&self, job: CodeJob) {
@@ -119,9 +158,10 @@ impl fmt::Debug for HighlightWorker {
 /// Syntaxes, rules, and the state of each block that may go on.
 struct CodeColors {
     syntaxes: SyntaxSet,
-    /// Our rules as syntect wants them; the color of rule N is N, looked up in `styles`.
+    /// Our rules as syntect wants them; the color of rule N is N.
     rules: ScopeTheme,
-    styles: Vec<Style>,
+    /// For each rule the first that looks like it.
+    alike: Vec<u16>,
     open: HashMap<CodeKey, OpenBlock>,
     age: u64,
 }
@@ -135,7 +175,7 @@ struct OpenBlock {
 }
 
 impl CodeColors {
-    fn new(rules: &[crate::app::tui::theme::SyntaxRule]) -> Self {
+    fn new(rules: &[SyntaxRule]) -> Self {
         let items = rules.iter().enumerate().filter_map(|(index, rule)| {
             let style = StyleModifier {
                 foreground: Some(numbered(index + 1)),
@@ -149,10 +189,14 @@ impl CodeColors {
             ..ScopeTheme::default()
         };
         theme.settings.foreground = Some(numbered(0));
+        let alike = |rule: &SyntaxRule| {
+            let first = rules.iter().position(|it| it.style == rule.style);
+            first.map_or(0, |first| first as u16 + 1)
+        };
         Self {
             syntaxes: two_face::syntax::extra_newlines(),
             rules: theme,
-            styles: rules.iter().map(|rule| rule.style).collect(),
+            alike: rules.iter().map(alike).collect(),
             open: HashMap::new(),
             age: 0,
         }
@@ -160,7 +204,7 @@ impl CodeColors {
 
     /// Colors the lines of `job`, which follow what was fed of this block before. A block whose
     /// state is gone stays plain.
-    fn feed(&mut self, job: &CodeJob) -> Vec<Box<[StyledRun]>> {
+    fn feed(&mut self, job: &CodeJob) -> Vec<Box<[CodeRun]>> {
         let plain = || vec![Box::default(); job.lines.len()];
         let highlighter = Highlighter::new(&self.rules);
         self.age += 1;
@@ -213,7 +257,7 @@ impl CodeColors {
                 runs(
                     pieces.map(|(style, _, range)| (style.foreground, range.end)),
                     line.len(),
-                    &self.styles,
+                    &self.alike,
                 )
             })
             .collect()
@@ -227,23 +271,16 @@ fn numbered(number: usize) -> Color {
     Color { r, g, b, a }
 }
 
-fn runs(
-    pieces: impl Iterator<Item = (Color, usize)>,
-    len: usize,
-    styles: &[Style],
-) -> Box<[StyledRun]> {
-    let mut runs: Vec<StyledRun> = Vec::new();
+fn runs(pieces: impl Iterator<Item = (Color, usize)>, len: usize, alike: &[u16]) -> Box<[CodeRun]> {
+    let mut runs: Vec<CodeRun> = Vec::new();
     for (color, end) in pieces {
         let rule = usize::from(u16::from_be_bytes([color.r, color.g]));
-        let style = rule
-            .checked_sub(1)
-            .and_then(|index| styles.get(index))
-            .copied()
-            .unwrap_or_default();
-        let end = end.min(len) as u32;
+        let rule = rule.checked_sub(1).and_then(|index| alike.get(index));
+        let style = rule.copied().unwrap_or_default();
+        let end = end.min(len) as u16;
         match runs.last_mut() {
             Some(last) if last.style == style => last.end = end,
-            _ => runs.push(StyledRun { end, style }),
+            _ => runs.push(CodeRun { end, style }),
         }
     }
     runs.into_boxed_slice()
@@ -277,7 +314,7 @@ mod tests {
         assert_eq!(whole, pieces);
         assert!(whole.iter().take(2).all(|line| line.len() > 1), "{whole:?}");
         for (line, runs) in code.iter().zip(&whole) {
-            assert_eq!(runs.last().unwrap().end as usize, line.len());
+            assert_eq!(usize::from(runs.last().unwrap().end), line.len());
         }
     }
 
@@ -289,11 +326,11 @@ mod tests {
         unknown.language = "no such language".to_owned();
         assert_eq!(
             colors.feed(&unknown),
-            vec![Box::default() as Box<[StyledRun]>]
+            vec![Box::default() as Box<[CodeRun]>]
         );
         assert_eq!(
             colors.feed(&job(7, &["x"])),
-            vec![Box::default() as Box<[StyledRun]>]
+            vec![Box::default() as Box<[CodeRun]>]
         );
     }
 }

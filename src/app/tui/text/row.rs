@@ -8,6 +8,7 @@ use ratatui::style::Style;
 use serde::{Deserialize, Serialize};
 
 use super::halves::{Halves, RowColors};
+use super::highlight::CodeLine;
 use super::span::SourceSpan;
 use super::width::graphemes;
 use crate::app::sanitize::{visible_line, visible_parts};
@@ -87,9 +88,6 @@ pub struct CodeRef {
     /// Byte of the line that the content begins with.
     pub from: u32,
 }
-
-/// The colors of one line of code, as ends of runs (in bytes) with their styles.
-pub type CodeLine = [StyledRun];
 
 impl Row {
     /// Puts the row at `(x, y)`, in at most `width` columns; `colors` are those of the
@@ -191,7 +189,7 @@ pub fn end_of(rows: &[Row]) -> u32 {
 fn overlaid(
     place: CodeRef,
     content: &Range<u32>,
-    line: &CodeLine,
+    line: CodeLine<'_>,
     range: Range<usize>,
     base: Style,
 ) -> (usize, Style) {
@@ -204,14 +202,11 @@ fn overlaid(
         return (end, base);
     }
     let offset = start - at + place.from as usize;
-    let index = line.partition_point(|run| run.end as usize <= offset);
-    let Some(run) = line.get(index) else {
+    let Some((run_end, style)) = line.at(offset) else {
         return (end.min(code_end), base);
     };
-    let stop = (run.end as usize - place.from as usize + at)
-        .min(end)
-        .min(code_end);
-    (stop.max(start + 1), base.patch(run.style))
+    let stop = (run_end - place.from as usize + at).min(end).min(code_end);
+    (stop.max(start + 1), base.patch(style))
 }
 
 /// Styled text of any length, before it is wrapped.

@@ -60,7 +60,7 @@ struct Rest {
 
 impl RowLog {
     /// The number of all rows.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.packed() + self.tail.len()
     }
 
@@ -258,14 +258,14 @@ mod tests {
             .enumerate()
         {
             log.tail().truncate(closed);
-            all.truncate(log.len());
+            all.truncate(log.count());
             let from = all.len();
             let new: Vec<Row> = (from..from + count).map(|at| row(at + step)).collect();
             all.extend(new.iter().cloned());
             log.tail().extend(new);
             closed = log.pack(log.tail.len() - count / 3);
             assert!(closed < KEPT + PAGE, "after step {step}");
-            assert_eq!(log.len(), all.len(), "after step {step}");
+            assert_eq!(log.count(), all.len(), "after step {step}");
             for (at, row) in all.iter().enumerate() {
                 assert_eq!(log.get(at).as_deref(), Some(row), "row {at}, step {step}");
                 let source = log.shown(at).map(|it| (it.source, it.is_blank));

@@ -225,7 +225,7 @@ impl CellRows {
 
     pub fn len(&self) -> usize {
         let markdown = self.markdown.as_ref();
-        self.head.len() + markdown.map_or(0, |markdown| markdown.rows().len())
+        self.head.len() + markdown.map_or(0, |markdown| markdown.rows().count())
     }
 
     /// How many of them stay as they are while the cell grows.
