@@ -372,3 +372,20 @@ fn enter_on_the_first_screen_goes_on_with_the_last_session() {
     leave(&screen);
     assert_eq!(sandbox.session_files().len(), 1);
 }
+
+/// What stands on the first screen of a new session is said below one that goes on.
+#[test]
+fn a_session_without_a_key_says_so_before_anything_is_sent() {
+    let (_server, sandbox) = job::stage_with(vec![Reply::text("One.")]);
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.keys("first<enter>");
+    screen.wait_for("One.");
+    leave(&screen);
+    let screen = Launch::new(&sandbox)
+        .args(&["-c"])
+        .env("ANTHROPIC_API_KEY", "")
+        .start();
+    screen.wait_for("No key for anthropic yet");
+    screen.wait_for("/login anthropic stores one");
+    leave(&screen);
+}

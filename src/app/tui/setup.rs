@@ -12,6 +12,7 @@ use super::picture::TerminalGraphics;
 use super::screen_mode::ScreenMode;
 use super::theme::{AUTO, ColorDepth, Theme, ThemeChoice, Themes};
 use super::update;
+use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 
 /// An app on which nothing has happened, or why there is none. It takes `options.start`.
@@ -62,8 +63,23 @@ pub(super) fn app(
     let (branch, facts) = std::mem::take(&mut app.start.history);
     if !branch.is_empty() {
         update::show(&mut app, &branch, &facts);
+        tell_below(&mut app);
     }
     Ok(app)
+}
+
+/// Says below a conversation that goes on what else stands on the first screen.
+fn tell_below(app: &mut App) {
+    for notice in std::mem::take(&mut app.start.notices) {
+        app.transcript.push_notice(NoticeLevel::Info, notice);
+    }
+    if let Some(provider) = &app.start.no_key {
+        let models = app.key(Action::Models);
+        let text = format!(
+            "No key for {provider} yet\n/login {provider} stores one, {models} chooses another model"
+        );
+        app.transcript.push_notice(NoticeLevel::Warning, text);
+    }
 }
 
 /// The theme that is wanted, or the usual one, and what is wrong with it.
