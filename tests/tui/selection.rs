@@ -174,6 +174,27 @@ fn a_line_that_is_cut_where_it_is_folded_is_copied_whole() {
     assert_eq!(copied, format!("first\n{long}\nlast"));
 }
 
+/// The last word that is shown of a cut line is the whole word.
+#[test]
+fn a_word_that_is_cut_is_copied_whole() {
+    let mut stage = Stage::new(30, 20);
+    let path = "src/app/tui/view/transcript/select.rs:12";
+    let details = Details::Command(CommandDetails {
+        command: "make".into(),
+        output: format!("see {path} for more"),
+        total_lines: 1,
+        exit_code: Some(0),
+        ..CommandDetails::default()
+    });
+    stage.tool_end("c1", "bash", ToolStatus::Ok, "", details, None);
+    let picture = stage.text();
+    assert!(
+        picture.contains("see src/app") && !picture.contains(path),
+        "{picture}"
+    );
+    assert_eq!(select(&mut stage, Unit::Word, "src/app", "src/app"), path);
+}
+
 #[test]
 fn a_selection_stays_with_its_text() {
     let mut stage = Stage::new(40, 12);

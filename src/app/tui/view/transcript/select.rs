@@ -300,8 +300,27 @@ impl Selector<'_> {
         (at, byte)
     }
 
+    /// The whole of a word in what a tool gave, of which a row may show only the beginning.
+    fn whole_word(&self, selection: Selection) -> Option<Copied> {
+        let Stretch { from, to } = selection.anchor;
+        if selection.unit != Unit::Word || selection.anchor != selection.head {
+            return None;
+        }
+        let cell = self.transcript.cell(from.at.cell)?;
+        let range = from.source? as usize..to.source? as usize;
+        let source = cell.source();
+        let text = source.get(range).filter(|text| !text.is_empty())?;
+        (form(cell) == CopyForm::Lines).then(|| Copied {
+            text: text.to_owned(),
+            ..Copied::default()
+        })
+    }
+
     fn copy(&mut self, selection: Selection) -> Option<Copied> {
         let Marked { from, to } = self.mark(selection)?;
+        if let Some(word) = self.whole_word(selection) {
+            return Some(word);
+        }
         let mut copied = Copied::default();
         let mut at = from.0.cell;
         while at <= to.0.cell {
