@@ -2,8 +2,12 @@
 //! Read off the details of results, live and from a stored session alike.
 
 use std::iter;
+use std::path::Path;
+
+use serde_json::Value;
 
 use super::details::Details;
+use super::paths;
 use super::todo::TodoDetails;
 use super::undo::Direction;
 use crate::llm::{Message, ToolResultMessage};
@@ -25,7 +29,7 @@ pub struct SessionWork {
 pub struct ChangedFile {
     /// As users read it.
     pub path: String,
-    /// Lines added in all.
+    /// Lines added in all; with none removed either where it is not known.
     pub added: u64,
     /// Lines removed in all.
     pub removed: u64,
@@ -42,6 +46,15 @@ impl SessionWork {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Takes over what the `details` of a summary carry of before it: the list, and the names of the files.
+    pub(super) fn carry(&mut self, details: &Value, cwd: &Path) {
+        self.todo = TodoDetails::carried(details);
+        let files = details["modifiedFiles"].as_array().into_iter().flatten();
+        for file in files.filter_map(Value::as_str) {
+            self.changed(&paths::display(Path::new(file), cwd), 0, 0);
         }
     }
 

@@ -96,7 +96,14 @@ async fn a_summary_carries_the_list_while_something_is_left() {
         (["completed", "completed", "completed"], false),
     ] {
         let mut agent = start(vec![
-            call(&[("a", "todo", list(&statuses))]),
+            call(&[
+                ("a", "todo", list(&statuses)),
+                (
+                    "w",
+                    "write",
+                    json!({"file_path": "a.txt", "content": "one"}),
+                ),
+            ]),
             say("one"),
             say("two"),
             say("The summary."),
@@ -120,5 +127,12 @@ async fn a_summary_carries_the_list_while_something_is_left() {
         assert_eq!(told.contains("todo list"), left, "{told}");
         let work = reopened(&agent).await;
         assert_eq!(items(&work).contains("- [>] Fix it"), left);
+        let files = work.files.iter();
+        let files: Vec<_> = files.map(|it| (&*it.path, it.added)).collect();
+        assert_eq!(
+            files,
+            [("a.txt", 0)],
+            "its name is carried, its lines are not"
+        );
     }
 }

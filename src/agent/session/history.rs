@@ -1,6 +1,7 @@
 //! The conversation at a leaf: what of the path to it a model gets to read, in the order of pi's
 //! `buildSessionContext` (docs/session-format.md, "Context Building").
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::branch::SessionBranch;
@@ -9,7 +10,6 @@ use super::history_facts::{HistoryFacts, begins_end};
 use super::store::Session;
 use super::tree::NodeId;
 use crate::agent::memory::SessionPrompt;
-use crate::agent::todo::TodoDetails;
 use crate::llm::{Content, Message, Usage, UserMessage};
 
 pub use crate::agent::memory::compaction::SUMMARY_ORIGIN;
@@ -106,7 +106,7 @@ impl Session {
         history.read(self, &prompts);
         history.push(node, summary(COMPACTED, &compaction.summary));
         if let (Some(folded), Some(details)) = (&mut history.folded, &compaction.details) {
-            folded.work.todo = TodoDetails::carried(details);
+            folded.work.carry(details, Path::new(self.header().cwd()));
         }
         history.read(self, &path[first_kept..at]);
         // Thinking of before the compaction is bound to a prefix that is gone.

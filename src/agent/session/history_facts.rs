@@ -17,7 +17,7 @@ pub struct HistoryFacts {
     pub context_tokens: u64,
     /// Its end: the last message of the user or call of tools, and what came of it.
     pub last: Vec<Arc<Message>>,
-    /// What there is to see of the work, as far as its last compaction goes back.
+    /// What there is to see of the work; of before its last compaction what that carries over.
     pub work: SessionWork,
     /// Entries on the path that could not be read.
     pub damaged: usize,

@@ -20,6 +20,8 @@ use crate::app::tui::theme::Theme;
 
 /// Files that are listed, the latest.
 const FILES: usize = 12;
+/// Rows of a waiting message at most.
+const WAITING_ROWS: usize = 2;
 /// Waiting messages that are listed.
 const WAITING: usize = 6;
 /// Columns between the conversation and it, and behind it.
@@ -152,9 +154,19 @@ fn waiting(app: &App, columns: usize) -> Vec<Sides> {
         let text = typed_text(&queued.content);
         let line = text.lines().find(|line| !line.trim().is_empty());
         let line = visible_line(line.unwrap_or("(picture)").trim()).into_owned();
-        let room = columns.saturating_sub(width(mark));
-        let text = StyledLine::of(mark, style).with(ellipsis(&line, room), theme.queue_text);
-        rows.push((text, StyledLine::new()));
+        let room = columns.saturating_sub(width(mark)).max(1);
+        let mut lines = StyledLine::wrapped(&line, theme.queue_text, room);
+        if lines.len() > WAITING_ROWS {
+            lines.truncate(WAITING_ROWS - 1);
+            let shown: usize = lines.iter().map(|row| row.text().len()).sum();
+            let rest = line.get(shown..).unwrap_or_default().trim_start();
+            lines.push(StyledLine::of(ellipsis(rest, room), theme.queue_text));
+        }
+        let blank = " ".repeat(width(mark));
+        for (at, text) in lines.iter().enumerate() {
+            let mark = if at == 0 { mark } else { &blank };
+            rows.push((StyledLine::of(mark, style).then(text), StyledLine::new()));
+        }
     }
     let rest = app.queue.len().saturating_sub(WAITING);
     if rest > 0 {

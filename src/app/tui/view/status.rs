@@ -55,8 +55,13 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let columns = usize::from(area.width).saturating_sub(2);
     for detail in ALL {
         let right = right(&app.status, &app.theme, detail, columns);
-        // A folder is known by its end, too: what was spent goes after that.
-        for place in [PLACE, SHORT_PLACE] {
+        // A folder is known by its end, too: what was spent stays longer than all of it.
+        let places: &[usize] = if detail >= Detail::Tokens {
+            &[PLACE]
+        } else {
+            &[PLACE, SHORT_PLACE]
+        };
+        for &place in places {
             let left = left(&app.status, &app.theme, (detail, place), columns, &right);
             let gap = if left.width() > 0 && right.width() > 0 {
                 GAP
