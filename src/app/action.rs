@@ -349,7 +349,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     row(Undo, "undo", "Undo the last change of the text", Writing),
     row(Redo, "redo", "Redo what was undone", Writing),
     row(ExternalEditor, "external_editor", "Edit the text in $VISUAL or $EDITOR", Writing),
-    row(PasteImage, "paste_image", "Mention the picture in the clipboard; a path of a picture that is pasted or dragged here becomes a mention too", Writing),
+    row(PasteImage, "paste_image", "Mention the picture in the clipboard; the paths of files that are dragged here, with a picture among them, become mentions too", Writing),
     row(Complete, "complete", "Complete the path before the caret; in the list of commands (`/`) or files (`@`): take the selected one", Writing),
     row(HistorySearch, "history_search", "Search earlier prompts", Writing),
     within(Scope::List, row(ListPrevious, "list_previous", "In a list: select the row before (so does Up)", Popups)),

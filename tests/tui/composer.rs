@@ -112,6 +112,30 @@ fn up_and_down_keep_to_their_column() {
 }
 
 #[test]
+fn words_are_those_of_unicode_where_letters_have_no_spaces() {
+    let stops = |text: &str, motion: A| {
+        let mut composer = typed(text);
+        if motion == A::WordRight {
+            to_start(&mut composer);
+        }
+        let mut stops = Vec::new();
+        while changes(&mut composer, motion) {
+            stops.push(composer.before_caret().len());
+        }
+        stops
+    };
+    for (text, expected) in [
+        ("one two_3.x", &[3, 9, 10, 11][..]),
+        ("日本カタカナ", &[3, 6, 18]),
+        ("abc日本 de", &[3, 6, 9, 12]),
+        ("สวัสดี x", &[18, 20]),
+    ] {
+        assert_eq!(stops(text, A::WordRight), expected, "{text}");
+    }
+    assert_eq!(stops("日本 カナde", A::WordLeft), [13, 7, 3, 0]);
+}
+
+#[test]
 fn undo_goes_word_by_word_and_a_move_ends_a_step() {
     let mut composer = typed("one two three");
     let mut seen = Vec::new();

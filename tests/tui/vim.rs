@@ -413,6 +413,31 @@ fn the_border_tells_the_mode_and_escape_first_leaves_insert_mode() {
 }
 
 #[test]
+fn text_is_searched_and_a_colon_tells_that_there_is_no_command_line() {
+    let mut tui = TestTui::new(80, 24);
+    tui.app.composer.set_vim(true);
+    tui.write("one two one");
+    tui.key("esc");
+    tui.write(":");
+    assert!(tui.frame().contains("No command line"), "{}", tui.frame());
+    tui.write("0/twx");
+    assert!(tui.frame().contains("· normal /twx "), "{}", tui.frame());
+    tui.key("backspace");
+    assert_eq!(tui.key("enter"), []);
+    tui.write("x/one");
+    tui.key("enter");
+    tui.write("nx");
+    assert_eq!(tui.text(), "ne wo one");
+    // Nothing is sent, and what was begun ends with its sign or another key.
+    for key in ["esc", "backspace", "left"] {
+        tui.write("/");
+        tui.key(key);
+        tui.write("~~");
+    }
+    assert_eq!(tui.text().to_lowercase(), "ne wo one");
+}
+
+#[test]
 fn a_character_is_jumped_to() {
     let mut tui = TestTui::new(80, 24);
     tui.write("let (a, b) = (c, d);");

@@ -7,8 +7,10 @@ use memchr::memmem::Finder;
 
 use crate::app::fuzzy::Query;
 
-/// Bytes of a prompt in which letters are looked for that do not stand together.
-const MAX_SCATTERED: usize = 400;
+/// Bytes of a prompt in which letters are looked for that do not stand together, and how many prompts, the
+/// newest, are searched for them: it costs more than all words do.
+const MAX_SCATTERED: usize = 200;
+const MAX_SEARCHED: usize = 2000;
 /// What a letter is worth where those that were typed stand so far apart that nobody meant that.
 const MIN_SCORE: u32 = 14;
 
@@ -121,7 +123,8 @@ impl History {
                 found.push(age);
             } else {
                 let start = &entry[..entry.floor_char_boundary(MAX_SCATTERED)];
-                let Some(fit) = letters.fit(age, start) else {
+                let fit = (age <= MAX_SEARCHED).then(|| letters.fit(age, start));
+                let Some(fit) = fit.flatten() else {
                     continue;
                 };
                 scattered.extend((fit.score >= enough).then_some((Reverse(fit.score), age)));
