@@ -13,7 +13,7 @@ use crate::support::sandbox::Sandbox;
 use crate::support::screen::{Launch, Screen};
 use crate::support::tmux::Tmux;
 
-fn open(sandbox: &Sandbox, more: &[&str]) -> Screen {
+pub(super) fn open(sandbox: &Sandbox, more: &[&str]) -> Screen {
     let screen = Launch::new(sandbox)
         .args(&[&["--inline", "-m", Wire::Anthropic.model()], more].concat())
         // It cuts rows when it gets narrower, as the emulator does.
@@ -25,7 +25,7 @@ fn open(sandbox: &Sandbox, more: &[&str]) -> Screen {
 
 /// That each of `wanted` stands in one line of everything that was ever printed, and in this order.
 #[track_caller]
-fn assert_once(screen: &Screen, wanted: &[&str]) {
+pub(super) fn assert_once(screen: &Screen, wanted: &[&str]) {
     assert_once_in(&screen.everything(), wanted);
 }
 
@@ -47,7 +47,7 @@ fn assert_once_in(lines: &[String], wanted: &[&str]) {
 }
 
 /// Paragraphs that can be counted.
-fn paragraphs(name: &str, count: usize) -> (String, Vec<String>) {
+pub(super) fn paragraphs(name: &str, count: usize) -> (String, Vec<String>) {
     let marks: Vec<String> = (0..count).map(|at| format!("{name}-{at}.")).collect();
     let mut text = String::new();
     for mark in &marks {

@@ -28,7 +28,7 @@ fn open(sandbox: &Sandbox, mode: &str) -> Screen {
 }
 
 /// Types and erases until what has just appeared takes keys.
-fn read_it(screen: &Screen) {
+pub(super) fn read_it(screen: &Screen) {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_millis(600) {
         screen.keys("x");

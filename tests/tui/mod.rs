@@ -61,6 +61,7 @@ mod e2e_git;
 mod e2e_iterations;
 mod e2e_job;
 mod e2e_inline;
+mod e2e_inline_away;
 mod e2e_kept;
 mod e2e_keys;
 mod e2e_models;
