@@ -149,9 +149,9 @@ fn a_stored_run_without_an_answer_says_so() {
             messages: Vec::new(),
             totals: RunTotals::default(),
         };
-        Body::of_event(&end)
-            .into_iter()
-            .for_each(|body| drop(session.append(body)));
+        for body in Body::of_event(&end) {
+            session.append(body);
+        }
         let mut stage = Stage::new(60, 20);
         stage.transcript = Transcript::of_branch(Arc::new(session.branch()));
         let said = stage.text().contains("The model gave no answer");

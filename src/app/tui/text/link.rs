@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn there_is_always_room_for_one_more_link() {
         let mut table = LinkTable::new(Links::On, Path::new("/w"), |_| None);
-        let marks: Vec<Color> = (0..MAX_LINKS as u64 * 2 + 1)
+        let marks: Vec<Color> = (0..=MAX_LINKS as u64 * 2)
             .filter_map(|line| table.mark(&Link::File("a", line)))
             .collect();
         assert_eq!(marks.len(), MAX_LINKS * 2 + 1);
