@@ -16,6 +16,8 @@ use tiller::app::tui::input::{
 };
 use tiller::app::tui::keymap::Keymap;
 use tiller::app::tui::msg::Msg;
+use tiller::app::tui::screen_buffer::ScreenBuffer;
+use tiller::app::tui::text::link::LinkTable;
 use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::app::tui::update::update;
 use tiller::app::tui::view::{ViewCache, view};
@@ -189,6 +191,17 @@ impl TestTui {
                 std::thread::yield_now();
             }
         }
+    }
+
+    /// The bytes that bring the terminal to the frame, and the frame.
+    pub fn bytes(&mut self, screen: &mut ScreenBuffer) -> (Vec<u8>, Buffer) {
+        let buffer = screen.begin();
+        let cursor = self.paint(buffer);
+        let frame = buffer.clone();
+        let (links, pictures) = (LinkTable::default(), &self.cache.transcript.pictures);
+        let mut bytes = Vec::new();
+        screen.finish_marked(cursor, &links, pictures, &mut bytes);
+        (bytes, frame)
     }
 
     /// What the terminal is told before the frame.

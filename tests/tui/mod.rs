@@ -39,6 +39,7 @@ mod input_decoder;
 mod input_reader;
 mod markdown;
 mod pictures;
+mod pictures_drawn;
 mod text;
 mod copying;
 mod selection;

@@ -183,7 +183,8 @@ fn write_run(run: &[(u16, &Cell)], out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[begin.map_or(0, |at| at + 1)..]);
 }
 
-fn is_special(cell: &Cell) -> bool {
+/// Whether a row with this cell may be written from the first difference on.
+pub fn is_special(cell: &Cell) -> bool {
     columns(cell) > 1 || is_uncertain(cell)
 }
 

@@ -176,7 +176,10 @@ impl Display {
     fn draw_full(&mut self, app: &App, cache: &mut ViewCache, out: &mut Vec<u8>) -> Drawn {
         let screen = view(app, cache, self.full.begin());
         out.extend(cache.transcript.pictures.take_outgoing());
-        let cost = self.full.finish_linked(screen.cursor, &cache.links, out);
+        let pictures = &cache.transcript.pictures;
+        let cost = self
+            .full
+            .finish_marked(screen.cursor, &cache.links, pictures, out);
         Drawn {
             screen,
             cost,

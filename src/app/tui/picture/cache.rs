@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::head::Fault;
 use super::kitty;
 use super::layout::{PictureLayout, Protocol};
-use super::paint::PlacedPicture;
+use super::placed::PlacedPicture;
 use super::scale::Scaled;
 use super::worker::{Job, Key, PictureWorker, Wake};
 
@@ -131,6 +131,7 @@ impl PictureCache {
                 key,
                 picture: placed.picture.clone(),
                 pixels: layout.pixels(size),
+                ground: layout.ground,
             });
             let entry = Entry {
                 state: State::Waiting,

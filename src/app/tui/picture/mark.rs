@@ -52,7 +52,6 @@ impl Mark {
     }
 
     /// The mark of a cell.
-    #[cfg(test)]
     pub fn of(cell: &Cell) -> Option<Self> {
         let mut chars = cell.symbol().chars();
         if chars.next() != Some(PLACEHOLDER) {

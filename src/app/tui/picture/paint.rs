@@ -1,33 +1,14 @@
 //! Pictures as cells: half blocks, or marks.
 
-use image::{Rgba, RgbaImage};
+use image::RgbaImage;
 use ratatui::buffer::{Buffer, Cell};
-use ratatui::style::Style;
 
 use super::cache::{PictureCache, State};
 use super::layout::{PictureLayout, Protocol};
 use super::mark::Mark;
+use super::pixel::over;
+use super::placed::PlacedPicture;
 use super::scale::Scaled;
-use super::source::Picture;
-
-/// How much of a pixel must be seen for it to count.
-const SEEN: u8 = 32;
-
-/// A picture among the rows of a cell.
-#[derive(Clone, Debug)]
-pub struct PlacedPicture {
-    pub(crate) picture: Picture,
-    /// The first of the rows that it stands in.
-    pub first: usize,
-    /// How many they are.
-    pub rows: u16,
-    /// How it is said why it is not shown.
-    pub quiet: Style,
-    /// The column it begins at.
-    pub x: u16,
-    /// How many of them it has.
-    pub columns: u16,
-}
 
 impl PictureCache {
     /// Paints row `row` of a picture into a row of the screen that begins at `(x, y)` and is `width`
@@ -89,16 +70,4 @@ fn half_block(pixels: &RgbaImage, column: u16, row: u16, layout: &PictureLayout,
     if let Some(bg) = bg {
         cell.bg = bg;
     }
-}
-
-/// The color of a pixel over a ground; none where the ground is seen.
-pub fn over(Rgba([r, g, b, a]): Rgba<u8>, ground: (u8, u8, u8)) -> Option<(u8, u8, u8)> {
-    if a < SEEN {
-        return None;
-    }
-    let mix = |channel: u8, below: u8| {
-        let (part, rest) = (u32::from(a), u32::from(255 - a));
-        ((u32::from(channel) * part + u32::from(below) * rest) / 255) as u8
-    };
-    Some((mix(r, ground.0), mix(g, ground.1), mix(b, ground.2)))
 }

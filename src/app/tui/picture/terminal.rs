@@ -1,8 +1,8 @@
 //! What the terminal said about pictures, and which protocol follows from it.
 
+use super::layout::Protocol;
 use crate::app::manners::Images;
 use crate::app::tui::input::TerminalName;
-use crate::app::tui::picture::Protocol;
 use crate::app::tui::theme::ColorDepth;
 
 /// Kitty's query: can a picture of one pixel be sent so? Picture 31 is asked about and not kept.

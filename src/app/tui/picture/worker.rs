@@ -21,6 +21,7 @@ pub struct Job {
     pub key: Key,
     pub picture: Picture,
     pub pixels: (u32, u32),
+    pub ground: (u8, u8, u8),
 }
 
 /// What came of it.
@@ -42,7 +43,7 @@ impl PictureWorker {
         let (outbox, done) = channel();
         let work = move || {
             while let Ok(job) = inbox.recv() {
-                let scale = || scale(job.picture.base64(), job.pixels, job.key.2);
+                let scale = || scale(job.picture.base64(), job.pixels, job.key.2, job.ground);
                 // The bytes come from anywhere, and decoders have faults.
                 let scaled = catch_unwind(AssertUnwindSafe(scale));
                 let scaled = scaled.unwrap_or(Err(Fault::Damaged));

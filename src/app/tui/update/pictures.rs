@@ -1,8 +1,8 @@
 //! How pictures are shown: as the terminal can, and the user wants.
 
 use crate::app::tui::app::App;
+use crate::app::tui::picture::PictureLayout;
 use crate::app::tui::picture::layout::USUAL_CELL;
-use crate::app::tui::picture::{PictureLayout, Protocol};
 use crate::app::tui::screen_mode::ScreenMode;
 use crate::app::tui::theme::Kind;
 
@@ -15,10 +15,7 @@ pub fn follow(app: &mut App) {
         Kind::Light => (255, 255, 255),
     };
     let layout = protocol.map(|protocol| PictureLayout {
-        protocol: match protocol {
-            Protocol::Kitty => Protocol::Kitty,
-            _ => Protocol::Blocks,
-        },
+        protocol,
         cell: app.graphics.cell.unwrap_or(USUAL_CELL),
         rows: PictureLayout::rows_on(app.size),
         ground: app.themes.terminal.ground.unwrap_or(usual),
