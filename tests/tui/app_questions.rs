@@ -123,7 +123,7 @@ fn the_answers_stay_on_the_screen_however_long_the_command_and_small_the_screen(
 fn what_can_be_chosen_stays_on_the_screen_however_long_the_question() {
     let question = Arc::new(Question {
         subject: Subject::Choice(ChoiceSubject {
-            question: "a long word ".repeat(200),
+            question: "a long word ".repeat(200) + "and the very end",
             choices: vec!["Postgres".into(), "SQLite".into(), "None".into()],
         }),
         ..(*choice(1)).clone()
@@ -135,6 +135,19 @@ fn what_can_be_chosen_stays_on_the_screen_however_long_the_question() {
         for words in ["? The model asks", "…", "1 Postgres", "3 None"] {
             assert!(frame.contains(words), "{width}x{height}: {words}: {frame}");
         }
+        assert!(frame.contains("… Ctrl+O shows all"), "{frame}");
+        assert!(!frame.contains("very end"), "{frame}");
+        tui.key("ctrl+o");
+        tui.frame();
+        tui.key("end");
+        let end = if width == 90 {
+            "very end"
+        } else {
+            "Esc closes"
+        };
+        assert!(tui.frame().contains(end), "{}", tui.frame());
+        tui.key("esc");
+        assert!(!tui.frame().contains(end));
     }
 }
 

@@ -477,7 +477,7 @@ fn read(mut reader: Box<dyn Read + Send>, shared: &Shared, writer: &Mutex<Box<dy
             (answer.len().max(1), Duration::ZERO)
         };
         for piece in answer.chunks(step) {
-            std::thread::sleep(pause); // a slow line
+            std::thread::park_timeout(pause);
             let mut writer = lock(writer);
             let _ = writer.write_all(piece).and_then(|()| writer.flush());
         }

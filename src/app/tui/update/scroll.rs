@@ -2,6 +2,7 @@
 
 use crate::app::action::Action;
 use crate::app::tui::app::App;
+use crate::app::tui::overlay::{Overlay, Pager};
 use crate::app::tui::transcript::{CellClass, Fold, ScrollBy};
 
 pub fn act(app: &mut App, action: Action) {
@@ -12,6 +13,10 @@ pub fn act(app: &mut App, action: Action) {
         Action::ScrollBottom => ScrollBy::End,
         Action::PreviousPrompt => ScrollBy::PreviousPrompt,
         Action::NextPrompt => ScrollBy::NextPrompt,
+        Action::ToggleOutput if app.areas.question_cut => {
+            app.overlays.push(Overlay::Call(Pager::default()));
+            return;
+        }
         Action::ToggleOutput => return toggle(app, CellClass::Tool),
         Action::ToggleThinking => return toggle(app, CellClass::Thinking),
         Action::ToggleTodo => return toggle_todo(app),

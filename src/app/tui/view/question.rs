@@ -134,8 +134,22 @@ pub fn whole(app: &App, columns: usize) -> (String, Vec<StyledLine>) {
             asks(question, subject),
             call_body::all_rows(&app.theme, &subject.details, columns),
         ),
-        Subject::Choice(_) => Default::default(),
+        Subject::Choice(subject) => {
+            let (mut rows, choices) = choice_rows(&app.theme, subject, columns);
+            rows.extend(choices);
+            ("The model asks".to_owned(), rows)
+        }
     }
+}
+
+/// Whether the strip shows only the beginning of a question of the model.
+pub fn is_cut(app: &App, room: Rect) -> bool {
+    let question = app.questions.first().map(|question| &question.subject);
+    let Some(Subject::Choice(subject)) = question else {
+        return false;
+    };
+    let (question, choices) = choice_rows(&app.theme, subject, usize::from(room.width));
+    question.len() > most_rows(&choices, usize::from(room.height))
 }
 
 /// What is asked, and behind it or below it why.
@@ -247,6 +261,51 @@ fn choice(
     (columns, height): (usize, usize),
 ) -> Vec<StyledLine> {
     let theme = &app.theme;
+    let (mut all, mut rows) = choice_rows(theme, subject, columns);
+    let how = match subject.choices.len() {
+        0 => "  type an answer, Enter sends it",
+        1 => "  its number chooses · or type an answer, Enter sends it",
+        _ => "  a number chooses · or type an answer, Enter sends it",
+    };
+    // What can be chosen must be seen: the end of a long question gives way to it.
+    let most = most_rows(&rows, height);
+    rows.push(StyledLine::of(how, theme.activity));
+    if all.len() > most {
+        all.truncate(most);
+        let key = app.key(Action::ToggleOutput);
+        let hint = key.chars().count() + 12;
+        let room = columns.saturating_sub(MARGIN + hint);
+        // One short row is for the question alone.
+        let has_hint = most > 1 || room > 2 * hint;
+        if let Some(last) = all.last_mut() {
+            if has_hint {
+                *last = last.cut(room);
+            }
+            if !last.text().ends_with('…') {
+                last.push("…", theme.activity);
+            }
+            if has_hint {
+                last.push(" ", theme.activity);
+                last.push(key, theme.key_hint);
+                last.push(" shows all", theme.activity);
+            }
+        }
+    }
+    all.append(&mut rows);
+    all
+}
+
+/// How many rows of a question there is room for above what can be chosen.
+fn most_rows(choices: &[StyledLine], height: usize) -> usize {
+    height.saturating_sub(choices.len() + 1).max(1)
+}
+
+/// The rows of a question of the model, and those of what can be chosen.
+fn choice_rows(
+    theme: &Theme,
+    subject: &ChoiceSubject,
+    columns: usize,
+) -> (Vec<StyledLine>, Vec<StyledLine>) {
     let room = columns.saturating_sub(MARGIN).max(8);
     let mark = |at: usize| StyledLine::of(if at == 0 { "? " } else { "  " }, theme.warning);
     // In words of ours: what the model writes cannot pass for a question whether a call may run.
@@ -267,21 +326,5 @@ fn choice(
             rows.push(StyledLine::of(number, theme.key_hint).then(row));
         }
     }
-    let how = match subject.choices.len() {
-        0 => "  type an answer, Enter sends it",
-        1 => "  its number chooses · or type an answer, Enter sends it",
-        _ => "  a number chooses · or type an answer, Enter sends it",
-    };
-    rows.push(StyledLine::of(how, theme.activity));
-    // What can be chosen must be seen: the end of a long question gives way to it.
-    let mut all = question;
-    let most = height.saturating_sub(rows.len()).max(1);
-    if all.len() > most {
-        all.truncate(most);
-        if let Some(last) = all.last_mut() {
-            last.push("…", theme.activity);
-        }
-    }
-    all.append(&mut rows);
-    all
+    (question, rows)
 }

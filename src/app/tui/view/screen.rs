@@ -78,8 +78,10 @@ impl Plan {
         let room = Areas::new(size, wanted).question;
         let asked = question::rows(app, room);
         wanted.question_rows = u16::try_from(asked.len()).unwrap_or(u16::MAX);
+        let mut areas = Areas::new(size, wanted);
+        areas.question_cut = question::is_cut(app, room);
         Self {
-            areas: Areas::new(size, wanted),
+            areas,
             layout,
             asked,
             has_activity: wanted.activity,
