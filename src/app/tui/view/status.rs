@@ -22,7 +22,7 @@ const GAP: usize = 3;
 const PLACE: usize = 40;
 const SHORT_PLACE: usize = 18;
 /// Columns of the session's name.
-const MIN_NAME: usize = 20;
+const MIN_NAME: usize = 30;
 const MAX_NAME: usize = 50;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

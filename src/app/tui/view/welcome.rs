@@ -113,7 +113,7 @@ fn mode(app: &App, columns: usize) -> Vec<StyledLine> {
     let theme = &app.theme;
     let mode = app.status.permission;
     let line = StyledLine::of(mode.name(), theme.text)
-        .with(format!(" mode: {}", mode.meaning()), theme.dim)
+        .with(format!(": {}", mode.meaning()), theme.dim)
         .with(" · ", theme.dim)
         .with(app.key(Action::NextPermissionMode), theme.key_hint)
         .with(" changes it", theme.dim);
