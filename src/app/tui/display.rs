@@ -86,7 +86,9 @@ impl Display {
             links: LinkTable::new(links, &app.status.cwd, |name| std::env::var(name).ok()),
             ..ViewCache::default()
         };
-        cache.transcript.pictures = PictureCache::new(wake, app.screen != ScreenMode::Full);
+        let prints = app.screen != ScreenMode::Full;
+        cache.transcript.pictures =
+            PictureCache::new(wake, prints, |name| std::env::var(name).ok());
         cache
     }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::head::Fault;
-use super::kitty;
+use super::kitty::{self, Reader};
 use super::layout::{PictureLayout, Protocol};
 use super::placed::PlacedPicture;
 use super::scale::Scaled;
@@ -29,6 +29,7 @@ pub struct PictureCache {
     layout: Option<PictureLayout>,
     /// Whether rows stay on the screen for good, and what was sent has to.
     prints: bool,
+    reader: Reader,
     known: HashMap<Key, Entry>,
     weight: usize,
     in_work: usize,
@@ -57,11 +58,12 @@ pub enum State {
 }
 
 impl PictureCache {
-    /// `wake` is called from another thread whenever there is something for `poll`.
-    pub fn new(wake: Wake, prints: bool) -> Self {
+    /// `wake` is called from another thread whenever there is something for `poll`. With these variables.
+    pub fn new(wake: Wake, prints: bool, var: impl Fn(&str) -> Option<String>) -> Self {
         Self {
             wake: Some(wake),
             prints,
+            reader: var("TMUX").map_or(Reader::Terminal, |_| Reader::Tmux),
             ..Self::default()
         }
     }
@@ -146,7 +148,7 @@ impl PictureCache {
         if let (State::Ready(Scaled::Png(png)), Protocol::Kitty, false) =
             (&entry.state, layout.protocol, entry.sent)
         {
-            kitty::send(entry.number, size, png, &mut self.outgoing);
+            kitty::send(self.reader, entry.number, size, png, &mut self.outgoing);
             entry.sent = true;
         }
         Some(entry)
@@ -188,7 +190,7 @@ impl PictureCache {
                 self.weight -= scaled.weight();
             }
             if entry.sent && !self.prints {
-                kitty::delete(entry.number, &mut self.outgoing);
+                kitty::delete(self.reader, entry.number, &mut self.outgoing);
             }
         }
     }
@@ -209,7 +211,7 @@ impl PictureCache {
     pub fn withdraw(&mut self, out: &mut Vec<u8>) {
         self.outgoing.clear();
         for entry in self.known.values().filter(|it| it.sent && !self.prints) {
-            kitty::delete(entry.number, out);
+            kitty::delete(self.reader, entry.number, out);
         }
         self.forget_sent();
     }

@@ -1,38 +1,55 @@
 //! Kitty's graphics protocol, as far as it is used: a picture is sent once, with the number of cells it
 //! is to fill; it shows where cells with its number stand.
 
-use std::io::Write as _;
-
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
 /// Letters of base64 in one command at most.
 const CHUNK: usize = 4096;
 
+/// Who reads the commands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reader {
+    #[default]
+    Terminal,
+    /// tmux, which is asked to pass them on (`allow-passthrough`).
+    Tmux,
+}
+
 /// Appends what gives the terminal a picture. It answers nothing.
-pub fn send(number: u32, (columns, rows): (u16, u16), png: &[u8], out: &mut Vec<u8>) {
+pub fn send(
+    reader: Reader,
+    number: u32,
+    (columns, rows): (u16, u16),
+    png: &[u8],
+    out: &mut Vec<u8>,
+) {
     let base64 = BASE64_STANDARD.encode(png);
     let mut chunks = base64.as_bytes().chunks(CHUNK).peekable();
-    let mut is_first = true;
+    let mut first = format!("a=T,U=1,q=2,f=100,i={number},c={columns},r={rows},");
     while let Some(chunk) = chunks.next() {
         let more = u8::from(chunks.peek().is_some());
-        let _ = if is_first {
-            write!(
-                out,
-                "\x1b_Ga=T,U=1,q=2,f=100,i={number},c={columns},r={rows},m={more};"
-            )
-        } else {
-            write!(out, "\x1b_Gq=2,m={more};")
+        let keys = match std::mem::take(&mut first) {
+            keys if keys.is_empty() => format!("q=2,m={more};"),
+            keys => format!("{keys}m={more};"),
         };
-        out.extend_from_slice(chunk);
-        out.extend_from_slice(b"\x1b\\");
-        is_first = false;
+        command(reader, &keys, chunk, out);
     }
 }
 
 /// Appends what makes the terminal forget a picture.
-pub fn delete(number: u32, out: &mut Vec<u8>) {
-    let _ = write!(out, "\x1b_Ga=d,d=I,i={number},q=2\x1b\\");
+pub fn delete(reader: Reader, number: u32, out: &mut Vec<u8>) {
+    command(reader, &format!("a=d,d=I,i={number},q=2"), b"", out);
+}
+
+fn command(reader: Reader, keys: &str, data: &[u8], out: &mut Vec<u8>) {
+    let [begin, end]: [&[u8]; 2] = match reader {
+        Reader::Terminal => [b"\x1b_G", b"\x1b\\"],
+        Reader::Tmux => [b"\x1bPtmux;\x1b\x1b_G", b"\x1b\x1b\\\x1b\\"],
+    };
+    for part in [begin, keys.as_bytes(), data, end] {
+        out.extend_from_slice(part);
+    }
 }
 
 #[cfg(test)]
@@ -58,7 +75,7 @@ mod tests {
         for size in [1_usize, 3072, 3073, 10_000] {
             let png: Vec<u8> = (0..size).map(|at| at as u8).collect();
             let mut out = Vec::new();
-            send(77, (40, 12), &png, &mut out);
+            send(Reader::Terminal, 77, (40, 12), &png, &mut out);
             let commands = commands(&out);
             assert_eq!(commands.len(), size.div_ceil(3072));
             let last = commands.len() - 1;
@@ -74,10 +91,18 @@ mod tests {
             }
         }
         let mut out = Vec::new();
-        delete(77, &mut out);
+        delete(Reader::Terminal, 77, &mut out);
         assert_eq!(
             commands(&out),
             [("a=d,d=I,i=77,q=2".to_owned(), Vec::new())]
         );
+    }
+
+    #[test]
+    fn tmux_is_asked_to_pass_it_on() {
+        let mut out = Vec::new();
+        send(Reader::Tmux, 5, (2, 1), b"abc", &mut out);
+        let expected = "\x1bPtmux;\x1b\x1b_Ga=T,U=1,q=2,f=100,i=5,c=2,r=1,m=0;YWJj\x1b\x1b\\\x1b\\";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 }
