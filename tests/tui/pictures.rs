@@ -199,7 +199,7 @@ fn a_picture_gets_another_size_with_the_screen_and_by_a_click() {
     assert_eq!(columns(&mut stage), 32);
     let row = find(&stage.text(), "▀") as u16;
     assert!(stage.transcript.toggle_at(row));
-    assert_eq!(columns(&mut stage), 76);
+    assert_eq!(columns(&mut stage), 64);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::app::tui::theme::ColorDepth;
 const ROWS: u16 = 16;
 const LEAST_ROWS: u16 = 4;
 /// How many times as many an opened one may have.
-const OPENED: u16 = 3;
+const OPENED: u16 = 2;
 /// Pixels of a picture on the screen at most.
 const MAX_PIXELS: u32 = 2_000_000;
 /// A cell in pixels where the terminal does not say.
