@@ -140,3 +140,24 @@ fn a_signal_in_the_middle_of_a_run() {
     assert_once(&screen, &seen);
     assert!(!screen.everything().join("\n").contains('╭'));
 }
+
+/// What is still to be printed when the program ends is waited for only as long as the terminal takes
+/// some of it. What is lost by that is not lost without a word, and the terminal is restored.
+#[test]
+fn a_terminal_that_takes_nothing_at_the_end() {
+    let (server, sandbox) = job::stage_with(vec![Reply::text("Seen. ").gate("on").say("Unseen.")]);
+    let screen = open(&sandbox, &[]);
+    screen.keys("go<enter>");
+    screen.wait_for("Seen.");
+    server.wait_gate("on");
+    screen.freeze();
+    screen.signal(Signal::SIGTERM);
+    assert_eq!(screen.wait_dead().code, 143);
+    screen.thaw();
+    screen.wait_exit();
+    assert_eq!(screen.leftovers(), Vec::<String>::new());
+    assert_once(
+        &screen,
+        &["a part of the conversation is missing", "resume   tiller"],
+    );
+}

@@ -237,3 +237,33 @@ fn the_wheel_and_the_focus_do_what_they_say() {
         leave(&screen);
     }
 }
+
+/// What a terminal answers while the shell has it is lost: it is asked again.
+#[test]
+fn replies_that_a_suspension_swallowed_are_asked_for_again() {
+    let (_server, sandbox) = job::stage();
+    let shell = Launch::new(&sandbox)
+        .args(&["--norc", "--noprofile", "--noediting", "-i"])
+        .env("PS1", "shell> ")
+        .env("TILLER", env!("CARGO_BIN_EXE_tiller"))
+        .terminal(Terminal::Silent)
+        .start_program("/bin/bash");
+    let model = Wire::Anthropic.model();
+    shell.wait_for("shell>");
+    shell.keys(&format!("\"$TILLER\" -m {model} --theme system<enter>"));
+    shell.wait_for("│ Ask for anything");
+    for round in 1..3 {
+        shell.keys("<c-z>");
+        shell.wait_for("Stopped");
+        shell.keys("clear; fg<enter>");
+        shell.wait_for("│ Ask for anything");
+        let raw = String::from_utf8_lossy(&shell.raw()).into_owned();
+        for query in ["\x1b[?u\x1b]11;?", "\x1b]4;15;?"] {
+            assert_eq!(raw.matches(query).count(), 1 + round, "{query:?}");
+        }
+    }
+    shell.keys("<c-d>");
+    shell.wait_for("shell>");
+    shell.keys("exit<enter>");
+    shell.wait_exit();
+}

@@ -27,12 +27,13 @@ use super::options::{ExitKind, TuiOptions};
 use super::setup;
 use super::shell_runner::ShellRunner;
 use super::signals::{self, SignalEvent};
+use super::subscription::{Received, receive};
 use super::terminal::Terminal;
 use super::text::HighlightWorker;
 use super::update::update;
 use super::view::{ScreenDrawn, ViewCache};
 use super::window::Window;
-use crate::agent::{AgentHandle, Event, Snapshot};
+use crate::agent::{AgentHandle, Event, NoticeLevel};
 use crate::app::manners::Motion;
 use crate::app::signals::Signals;
 
@@ -40,14 +41,14 @@ use crate::app::signals::Signals;
 const FRAME: Duration = Duration::from_millis(16);
 /// The same while each frame replaces nearly the whole screen, which nobody can read faster.
 const HEAVY_FRAME: Duration = Duration::from_millis(36);
-/// Events of the agent applied in one turn of the loop.
-const EVENTS_A_TURN: usize = 256;
 /// The same for a user who wants little to move.
 const CALM_FRAME: Duration = Duration::from_millis(125);
 /// Time given to measuring unseen cells in one turn of an idle loop.
 const REFINE: Duration = Duration::from_millis(2);
 /// Stop and continue signals this soon after our own suspension were caused by it.
 const OWN_SIGNALS: Duration = Duration::from_millis(300);
+/// Said where the terminal did not take what was printed for good.
+const NOT_PRINTED: &str = "The terminal was too slow: a part of the conversation is missing above";
 
 /// Runs the screen on this thread until the user leaves, a signal asks or the terminal is gone.
 /// The terminal is restored when it returns; the agent is left running for the caller to end.
@@ -172,7 +173,9 @@ impl Tui {
                 break kind;
             }
         };
-        let _ = self.stand_aside(true);
+        if self.stand_aside(true).is_ok_and(|is_printed| !is_printed) {
+            self.terminal.print(NOT_PRINTED);
+        }
         self.terminal.print(&summary(&self.app));
         self.effects.finish();
         kind
@@ -272,7 +275,8 @@ impl Tui {
             SignalEvent::Stop => self.suspend()?,
             SignalEvent::Continue => {
                 self.display.lost(&mut self.cache);
-                self.terminal.leave();
+                self.terminal.set_rows_below(0);
+                self.leave();
                 self.take_terminal_back()?;
             }
             // Even at the same size: the terminal may have changed its rows meanwhile.
@@ -418,19 +422,30 @@ impl Tui {
         self.take_terminal_back()
     }
 
-    /// Leaves the terminal to another program, or for good.
-    fn stand_aside(&mut self, is_end: bool) -> io::Result<()> {
+    /// Leaves the terminal to another program, or for good. Answers whether it took all that was printed.
+    fn stand_aside(&mut self, is_end: bool) -> io::Result<bool> {
         self.out.clear();
         let (display, cache) = (&mut self.display, &mut self.cache);
         display.stand_aside(&mut self.app, cache, &self.terminal, is_end, &mut self.out);
         let written = self.terminal.write(&self.out);
-        self.terminal.leave();
-        written
+        written.map(|()| self.leave())
+    }
+
+    fn leave(&mut self) -> bool {
+        let is_printed = self.terminal.leave();
+        if !is_printed {
+            let text = format!("{NOT_PRINTED}\n/export writes all of the conversation into a file");
+            self.app.transcript.push_notice(NoticeLevel::Warning, text);
+        }
+        is_printed
     }
 
     /// Sets up the terminal after another program had it.
     fn take_terminal_back(&mut self) -> io::Result<()> {
         self.terminal.resume()?;
+        if self.terminal.query_again()? {
+            self.input.expect_replies();
+        }
         self.input.resume();
         self.window.forget();
         self.repaint();
@@ -462,32 +477,5 @@ async fn reached(at: Option<Instant>) {
         Some(at) if at <= Instant::now() => {}
         Some(at) => sleep_until(at).await,
         None => pending().await,
-    }
-}
-
-/// What was received from the agent.
-enum Received {
-    Events,
-    /// The screen had been dropped as a subscriber: the agent's state now.
-    Resubscribed(Snapshot, mpsc::Receiver<Arc<Event>>),
-    Gone,
-}
-
-/// Receives the agent's next events, as many as there are; waits forever when it is gone. Dropping
-/// the future loses nothing: a closed subscription is found closed again.
-async fn receive(
-    handle: &AgentHandle,
-    events: &mut Option<mpsc::Receiver<Arc<Event>>>,
-    into: &mut Vec<Arc<Event>>,
-) -> Received {
-    let Some(receiver) = events else {
-        return pending().await;
-    };
-    if receiver.recv_many(into, EVENTS_A_TURN).await > 0 {
-        return Received::Events;
-    }
-    match handle.resubscribe().await {
-        Some((snapshot, events)) => Received::Resubscribed(snapshot, events),
-        None => Received::Gone,
     }
 }

@@ -8,6 +8,7 @@
 pub mod options;
 
 mod event_loop;
+mod subscription;
 mod clock;
 mod exit_summary;
 mod job_control;

@@ -18,7 +18,7 @@ use nix::sys::termios::{FlushArg, SetArg, Termios, cfmakeraw, tcflush, tcgetattr
 use ratatui::layout::Size;
 
 use super::picture::terminal::queries;
-use super::tty_writer::TtyWriter;
+use super::tty_writer::{Patience, TtyWriter};
 use super::window::{NO_PROGRESS, OWN_CURSOR, shows_progress};
 use crate::app::manners::Manners;
 use crate::app::sanitize::visible;
@@ -57,8 +57,16 @@ const LARGEST: Size = Size::new(1_000, 500);
 const REPLIES: usize = 4;
 /// How long a terminal that does not read or reply holds up the way out.
 const TIMEOUT: Duration = Duration::from_millis(50);
-/// The same while something is still printed that stays on the screen.
-const PRINT_TIMEOUT: Duration = Duration::from_secs(1);
+/// The same for frames, which are worth nothing then.
+const FRAMES: Patience = Patience {
+    for_more: TIMEOUT,
+    in_all: TIMEOUT,
+};
+/// The same while something is still printed that stays on the screen: a slow line goes on taking some.
+const PRINT: Patience = Patience {
+    for_more: Duration::from_secs(1),
+    in_all: Duration::from_secs(10),
+};
 
 /// The terminal while the screen has it.
 #[derive(Debug)]
@@ -91,6 +99,8 @@ impl Terminal {
             kitty: AtomicBool::new(false),
             kitty_pushed: [AtomicBool::new(false), AtomicBool::new(false)],
             unanswered: AtomicBool::new(false),
+            asked_colors: AtomicBool::new(false),
+            discarded: AtomicBool::new(false),
             unconfirmed: AtomicBool::new(false),
             tmux: std::env::var_os("TMUX").is_some(),
             mouse: AtomicBool::new(manners.mouse),
@@ -102,9 +112,9 @@ impl Terminal {
         Ok(Self { modes })
     }
 
-    /// Restores the terminal, for a while or for good.
-    pub fn leave(&self) {
-        self.modes.leave();
+    /// Restores the terminal, for a while or for good. Answers whether it took all that was printed.
+    pub fn leave(&self) -> bool {
+        self.modes.leave()
     }
 
     /// Prints `text` on the main screen, after [`Terminal::leave`], as far as the terminal takes it
@@ -182,12 +192,25 @@ impl Terminal {
     /// Queries the terminal's colors: the sixteen, that of text, that of the ground.
     pub fn query_colors(&self) -> io::Result<()> {
         self.modes.unanswered.store(true, Ordering::Relaxed);
+        self.modes.asked_colors.store(true, Ordering::Relaxed);
         let mut queries = String::new();
         for index in 0..16 {
             let _ = write!(queries, "\x1b]4;{index};?\x1b\\");
         }
         queries.push_str("\x1b]10;?\x1b\\\x1b]11;?\x1b\\\x1b[c");
         self.modes.out.write(queries.as_bytes())
+    }
+
+    /// Queries again what [`Terminal::leave`] discarded the replies to. Answers whether it did.
+    pub fn query_again(&self) -> io::Result<bool> {
+        let did = self.modes.discarded.swap(false, Ordering::Relaxed);
+        if did {
+            self.query()?;
+            if self.modes.asked_colors.load(Ordering::Relaxed) {
+                self.query_colors()?;
+            }
+        }
+        Ok(did)
     }
 
     /// The last of the replies has come.
@@ -264,6 +287,9 @@ struct Modes {
     /// Whether replies are still to come, and one about the kitty protocol by itself.
     unanswered: AtomicBool,
     unconfirmed: AtomicBool,
+    /// Whether the colors were asked for, and whether replies were discarded since.
+    asked_colors: AtomicBool,
+    discarded: AtomicBool,
     tmux: bool,
     mouse: AtomicBool,
     /// Whether the cursor has a shape of ours.
@@ -336,9 +362,10 @@ impl Modes {
     }
 
     /// Restores everything; a second call does nothing. A terminal that is gone is no error here.
-    fn leave(&self) {
+    /// Answers whether the terminal took all that was printed.
+    fn leave(&self) -> bool {
         if !self.active.swap(false, Ordering::Relaxed) {
-            return;
+            return true;
         }
         let tmux = if self.tmux { TMUX_KEYS_OFF } else { b"" };
         let title: &[u8] = if self.manners.title { TITLE_OFF } else { b"" };
@@ -365,18 +392,17 @@ impl Modes {
         };
         let end = [LEAVE, cursor, below.as_bytes(), title].concat();
         let bytes = [END_UPDATE, &back, kitty, tmux, progress, &end].concat();
-        let timeout = if self.manners.inline {
-            PRINT_TIMEOUT
-        } else {
-            TIMEOUT
-        };
-        self.out.finish(&bytes, timeout);
+        let prints = self.manners.inline;
+        let patience = if prints { PRINT } else { FRAMES };
+        let is_printed = self.out.finish(&bytes, patience) || !prints;
         if [&self.unanswered, &self.unconfirmed].map(|it| it.swap(false, Ordering::Relaxed))
             != [false; 2]
         {
             discard_replies();
+            self.discarded.store(true, Ordering::Relaxed);
         }
         let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &self.original());
+        is_printed
     }
 }
 

@@ -26,6 +26,22 @@ pub struct TtyWriter {
     rest: Mutex<Vec<u8>>,
 }
 
+/// How long a terminal is waited for on the way out.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// While it takes nothing.
+    pub for_more: Duration,
+    /// However much it takes.
+    pub in_all: Duration,
+}
+
+impl Patience {
+    const NONE: Self = Self {
+        for_more: Duration::ZERO,
+        in_all: Duration::ZERO,
+    };
+}
+
 impl TtyWriter {
     /// The terminal behind `shared`. Where it cannot be opened anew, `shared` itself is used, and
     /// writing then waits like any other.
@@ -83,10 +99,10 @@ impl TtyWriter {
         Ok(())
     }
 
-    /// Writes what is buffered and `last`, within `timeout`. For a terminal that does not read, what
-    /// it has not read is discarded, so that at least `last` arrives. For the end of the program,
-    /// also by a panic.
-    pub fn finish(&self, last: &[u8], timeout: Duration) {
+    /// Writes what is buffered and `last`. For a terminal that does not read, what it has not read is
+    /// discarded, so that at least `last` arrives. For the end of the program, also by a panic.
+    /// Answers whether nothing was discarded.
+    pub fn finish(&self, last: &[u8], patience: Patience) -> bool {
         let mut waiting = match self.rest.try_lock() {
             Ok(mut rest) => std::mem::take(&mut *rest),
             Err(TryLockError::Poisoned(poisoned)) => std::mem::take(&mut *poisoned.into_inner()),
@@ -94,10 +110,12 @@ impl TtyWriter {
             Err(TryLockError::WouldBlock) => Vec::new(),
         };
         waiting.extend_from_slice(last);
-        if !self.write_within(&waiting, timeout) {
+        let is_written = self.write_all(&waiting, patience);
+        if !is_written {
             let _ = tcflush(&self.file, FlushArg::TCOFLUSH);
-            self.write_within(last, Duration::ZERO);
+            self.write_all(last, Patience::NONE);
         }
+        is_written
     }
 
     /// Writes as much as possible without waiting.
@@ -116,22 +134,23 @@ impl TtyWriter {
     }
 
     /// Whether all was written in time, or the terminal is gone.
-    fn write_within(&self, mut bytes: &[u8], timeout: Duration) -> bool {
-        let end = Instant::now() + timeout;
+    fn write_all(&self, mut bytes: &[u8], patience: Patience) -> bool {
+        let end = Instant::now() + patience.in_all;
         loop {
             match self.push(bytes) {
                 Ok(taken) => bytes = &bytes[taken..],
                 Err(_) => return true,
             }
             let left = end.saturating_duration_since(Instant::now());
+            let left = left.min(patience.for_more);
             if bytes.is_empty() || left.is_zero() {
                 return bytes.is_empty();
             }
             let mut fds = [PollFd::new(self.file.as_fd(), PollFlags::POLLOUT)];
-            let _ = poll(
-                &mut fds,
-                PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX),
-            );
+            let timeout = PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX);
+            if poll(&mut fds, timeout) == Ok(0) {
+                return false;
+            }
         }
     }
 
