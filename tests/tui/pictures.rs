@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use image::{DynamicImage, ImageFormat, Rgba, RgbaImage};
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::Color;
 use tiller::agent::AgentEvent;
 use tiller::agent::ToolStatus;
@@ -257,12 +257,29 @@ fn a_picture_is_copied_and_found_by_its_caption() {
     );
 }
 
+/// The color of a part of a picture says which picture it is of: a caret stands in its place.
+#[test]
+fn a_caret_on_a_picture_is_no_part_of_another() {
+    let is_part = |cell: &Cell| cell.symbol().starts_with('\u{10eeee}');
+    for protocol in [Protocol::Kitty, Protocol::Iterm2, Protocol::Sixel] {
+        let mut stage = Stage::new(60, 40);
+        stage.pictures(protocol);
+        stage.read_picture("a.png", &png(100, 100));
+        stage.settle();
+        assert!(stage.transcript.begin_caret());
+        let (drawn, buffer) = stage.draw_once();
+        let (x, y) = drawn.caret_at.unwrap();
+        assert!(is_part(&buffer[(x + 1, y)]), "{}", text_of(&buffer));
+        assert!(!is_part(&buffer[(x, y)]), "{protocol:?}");
+    }
+}
+
 /// Whatever the bytes are, there is a line that says what they are, and no more than that.
 #[test]
 fn what_is_no_picture_is_said_to_be_none() {
     let good = png(300, 300);
     let damaged = [&good[..good.len() / 2], &[0xff; 400]].concat();
-    let cases: [(&str, Vec<u8>, &str); 9] = [
+    let cases: [(&str, Vec<u8>, &str); 10] = [
         ("nothing", Vec::new(), "not shown: no picture"),
         (
             "text",
@@ -284,6 +301,7 @@ fn what_is_no_picture_is_said_to_be_none() {
             claiming(u32::MAX >> 1, u32::MAX >> 1),
             "not shown",
         ),
+        ("more than that", claiming(1 << 31, 1 << 31), "not shown"),
     ];
     for (name, bytes, expected) in cases {
         for protocol in [

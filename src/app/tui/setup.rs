@@ -38,9 +38,11 @@ pub(super) fn app(
     app.mouse = options.manners.mouse;
     app.graphics = TerminalGraphics {
         wanted: options.manners.images,
-        cell,
         ..TerminalGraphics::default()
     };
+    if let Some(cell) = cell {
+        app.graphics.set_cell(cell);
+    }
     app.composer.set_vim(options.manners.vim);
     if options.manners.inline {
         app.screen = ScreenMode::Inline;

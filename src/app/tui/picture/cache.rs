@@ -118,7 +118,13 @@ impl PictureCache {
     pub fn see(&mut self, placed: &PlacedPicture) -> Option<&Entry> {
         let layout = self.layout?;
         let size = (placed.columns, placed.rows);
-        let key = (placed.picture.id(), size, layout.protocol);
+        let key = Key {
+            id: placed.picture.id(),
+            cells: size,
+            pixels: layout.pixels(size),
+            protocol: layout.protocol,
+            ground: (layout.protocol == Protocol::Sixel).then_some(layout.ground),
+        };
         if !self.known.contains_key(&key) {
             if self.in_work >= AT_ONCE {
                 return None;
@@ -132,8 +138,6 @@ impl PictureCache {
             worker.send(Job {
                 key,
                 picture: placed.picture.clone(),
-                pixels: layout.pixels(size),
-                ground: layout.ground,
             });
             let entry = Entry {
                 state: State::Waiting,
@@ -165,7 +169,7 @@ impl PictureCache {
         let mut known = self.known.iter();
         let (key, entry) = known.find(|(_, entry)| entry.number == number)?;
         match &entry.state {
-            State::Ready(scaled) => Some((key.1, scaled)),
+            State::Ready(scaled) => Some((key.cells, scaled)),
             _ => None,
         }
     }
@@ -233,5 +237,83 @@ impl PictureCache {
 impl fmt::Debug for PictureCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "PictureCache({})", self.known.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use base64::Engine;
+    use base64::prelude::BASE64_STANDARD;
+    use image::{ImageFormat, Rgba, RgbaImage};
+    use ratatui::style::Style;
+
+    use super::*;
+    use crate::app::tui::picture::pictures;
+    use crate::app::tui::theme::ColorDepth;
+    use crate::llm::{Content, Image, Message, UserMessage};
+
+    fn placed() -> PlacedPicture {
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        let picture = RgbaImage::from_pixel(40, 40, Rgba([200, 0, 0, 128]));
+        picture.write_to(&mut bytes, ImageFormat::Png).unwrap();
+        let image = Image {
+            data: BASE64_STANDARD.encode(bytes.into_inner()),
+            mime_type: "image/png".into(),
+        };
+        let message = Arc::new(Message::User(UserMessage {
+            content: vec![Content::Image(image)],
+            origin: None,
+            timestamp: 0,
+        }));
+        PlacedPicture {
+            picture: pictures(&message, &[]).remove(0),
+            first: 0,
+            rows: 2,
+            quiet: Style::new(),
+            x: 0,
+            columns: 4,
+        }
+    }
+
+    /// Fonts and themes change while the picture has as many cells as before.
+    #[test]
+    fn a_picture_is_made_anew_when_its_pixels_would_be_others() {
+        use Protocol::{Blocks, Iterm2, Kitty, Sixel};
+        let cases = [
+            // Another cell, another ground.
+            (Sixel, true, true),
+            (Iterm2, true, false),
+            (Kitty, true, false),
+            (Blocks, false, false),
+        ];
+        for (protocol, of_cell, of_ground) in cases {
+            let layout = PictureLayout {
+                protocol,
+                cell: (10, 20),
+                rows: 16,
+                ground: (0, 0, 0),
+                depth: ColorDepth::TrueColor,
+            };
+            let larger = PictureLayout {
+                cell: (20, 40),
+                ..layout
+            };
+            let lighter = PictureLayout {
+                ground: (255, 255, 255),
+                ..layout
+            };
+            let placed = placed();
+            for (other, expected) in [(larger, of_cell), (lighter, of_ground)] {
+                let mut cache = PictureCache::default();
+                cache.begin(Some(layout));
+                assert!(cache.lacks(&placed));
+                cache.complete();
+                assert!(!cache.lacks(&placed));
+                cache.begin(Some(other));
+                assert_eq!(cache.lacks(&placed), expected, "{protocol:?} {other:?}");
+            }
+        }
     }
 }

@@ -54,7 +54,7 @@ impl Head {
         let fault = match size {
             None => Some(Fault::Unknown),
             Some((0, _) | (_, 0)) => Some(Fault::Damaged),
-            Some((width, height)) if u64::from(width) * u64::from(height) * 4 > MAX_DECODED => {
+            Some((width, height)) if u64::from(width) * u64::from(height) > MAX_DECODED / 4 => {
                 Some(Fault::TooLarge)
             }
             Some(_) => None,

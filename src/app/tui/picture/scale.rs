@@ -94,12 +94,13 @@ fn resize(picture: DynamicImage, (width, height): (u32, u32)) -> RgbaImage {
             }
         }
     }
-    let is_larger = width > pixels.width() || height > pixels.height();
-    let mut scaled = if is_larger {
-        image::imageops::resize(&pixels, width, height, FilterType::Triangle)
-    } else {
-        image::imageops::thumbnail(&pixels, width, height)
-    };
+    let (less_width, less_height) = (width.min(pixels.width()), height.min(pixels.height()));
+    let mut scaled = image::imageops::thumbnail(&pixels, less_width, less_height);
+    drop(pixels);
+    // Last, for of a line of thirty million pixels it would make gigabytes.
+    if (less_width, less_height) != (width, height) {
+        scaled = image::imageops::resize(&scaled, width, height, FilterType::Triangle);
+    }
     if has_alpha {
         for Rgba([r, g, b, a]) in scaled.pixels_mut().filter(|pixel| pixel[3] > 0) {
             for channel in [r, g, b] {

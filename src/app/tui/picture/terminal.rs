@@ -1,5 +1,7 @@
 //! What the terminal said about pictures, and which protocol follows from it.
 
+use std::ops::RangeInclusive;
+
 use super::layout::Protocol;
 use crate::app::manners::Images;
 use crate::app::tui::input::TerminalName;
@@ -9,6 +11,8 @@ use crate::app::tui::theme::ColorDepth;
 const KITTY: &str = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\";
 /// What the terminal calls itself, and the pixels of a cell.
 const NAME_AND_CELL: &str = "\x1b[>q\x1b[16t";
+/// Pixels that a cell is believed to have in a direction: a picture is made of so many.
+const CELL: RangeInclusive<u16> = 1..=512;
 
 /// The queries of what the terminal with these variables can do with pictures.
 pub fn queries(wanted: Images, var: impl Fn(&str) -> Option<String>) -> String {
@@ -42,6 +46,13 @@ pub struct TerminalGraphics {
 }
 
 impl TerminalGraphics {
+    /// Takes what the terminal says a cell has in pixels, unless no screen has such cells.
+    pub fn set_cell(&mut self, (width, height): (u16, u16)) {
+        if CELL.contains(&width) && CELL.contains(&height) {
+            self.cell = Some((width, height));
+        }
+    }
+
     /// The protocol for pictures on a screen with so many colors; none where only their captions are shown.
     /// In the rows of the normal screen only cells can stand.
     pub fn protocol(&self, depth: ColorDepth, is_inline: bool) -> Option<Protocol> {
@@ -191,6 +202,21 @@ mod tests {
             };
             let found = graphics.protocol(depth, is_inline);
             assert_eq!(found, expected, "{version:?} {depth:?} {is_inline}");
+        }
+    }
+
+    #[test]
+    fn a_cell_that_no_screen_has_is_not_believed() {
+        let mut graphics = TerminalGraphics::default();
+        let cases = [
+            ((0, 0), None),
+            ((10_000, 10_000), None),
+            ((9, 18), Some((9, 18))),
+            ((9, u16::MAX), Some((9, 18))),
+        ];
+        for (said, expected) in cases {
+            graphics.set_cell(said);
+            assert_eq!(graphics.cell, expected, "{said:?}");
         }
     }
 

@@ -12,16 +12,24 @@ use super::layout::Protocol;
 use super::scale::{Scaled, scale};
 use super::source::Picture;
 
-/// A picture at a size: its id, columns and rows, and for whom.
-pub type Key = (u64, (u16, u16), Protocol);
+/// A picture as it is shown: all that its pixels depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// Of its bytes.
+    pub id: u64,
+    /// Columns and rows.
+    pub cells: (u16, u16),
+    pub pixels: (u32, u32),
+    pub protocol: Protocol,
+    /// What is seen through it, if that counts before it is painted.
+    pub ground: Option<(u8, u8, u8)>,
+}
 
-/// A picture to be brought to `pixels`.
+/// A picture to be decoded and brought to size.
 #[derive(Debug)]
 pub struct Job {
     pub key: Key,
     pub picture: Picture,
-    pub pixels: (u32, u32),
-    pub ground: (u8, u8, u8),
 }
 
 /// What came of it.
@@ -43,7 +51,14 @@ impl PictureWorker {
         let (outbox, done) = channel();
         let work = move || {
             while let Ok(job) = inbox.recv() {
-                let scale = || scale(job.picture.base64(), job.pixels, job.key.2, job.ground);
+                let Key {
+                    pixels,
+                    protocol,
+                    ground,
+                    ..
+                } = job.key;
+                let ground = ground.unwrap_or_default();
+                let scale = || scale(job.picture.base64(), pixels, protocol, ground);
                 // The bytes come from anywhere, and decoders have faults.
                 let scaled = catch_unwind(AssertUnwindSafe(scale));
                 let scaled = scaled.unwrap_or(Err(Fault::Damaged));

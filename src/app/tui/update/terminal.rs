@@ -20,7 +20,7 @@ pub fn resize(app: &mut App, size: Size) -> Vec<Effect> {
 
 /// A cell has so many pixels.
 pub fn cell(app: &mut App, cell: (u16, u16)) -> Vec<Effect> {
-    app.graphics.cell = Some(cell);
+    app.graphics.set_cell(cell);
     pictures::follow(app);
     Vec::new()
 }
@@ -57,7 +57,9 @@ pub fn report(app: &mut App, report: TerminalReport) -> Vec<Effect> {
             &[]
         }
         TerminalReport::CellSize(width, height) => {
-            app.graphics.cell.get_or_insert((width, height));
+            if app.graphics.cell.is_none() {
+                app.graphics.set_cell((width, height));
+            }
             &[]
         }
         TerminalReport::PrimaryAttributes { sixel } => {

@@ -8,6 +8,7 @@ use super::cache::TranscriptCache;
 use super::find;
 use super::rows::CellRows;
 use super::select::{self, Resolved, Selector};
+use crate::app::tui::picture::is_marked;
 use crate::app::tui::text::Opens;
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{
@@ -72,8 +73,12 @@ pub fn draw(
     }
     paint_pictures(cache, &drawn.rows, area, buffer);
     if let Some((x, y)) = drawn.caret_at.filter(|(x, _)| *x < area.width) {
-        let cell = Rect::new(area.x + x, area.y + y, 1, 1);
-        buffer.set_style(cell, theme.pill);
+        let cell = &mut buffer[(area.x + x, area.y + y)];
+        // The color of a part of a picture says which picture it is of.
+        if is_marked(cell) {
+            cell.set_symbol(" ");
+        }
+        cell.set_style(theme.pill);
     }
     (drawn.selection, drawn.copied) = (selected.selection, selected.copied);
     (drawn.named, drawn.caret) = (selected.named, selected.caret);
