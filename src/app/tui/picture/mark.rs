@@ -75,6 +75,8 @@ impl Mark {
 
 #[cfg(test)]
 mod tests {
+    use ratatui::buffer::CellWidth;
+
     use super::*;
 
     #[test]
@@ -89,6 +91,18 @@ mod tests {
             let mut cell = Cell::EMPTY;
             mark.put(&mut cell);
             assert_eq!(Mark::of(&cell), Some(mark));
+        }
+        // Else what stands behind it would be moved.
+        for row in 0..120 {
+            let mut cell = Cell::EMPTY;
+            let (number, column) = (1, 119 - row);
+            Mark {
+                number,
+                row,
+                column,
+            }
+            .put(&mut cell);
+            assert_eq!(cell.symbol().cell_width(), 1, "row {row}");
         }
         assert_eq!(Mark::of(&Cell::new("▀")), None);
         assert_eq!(Mark::of(&Cell::new("\u{10eeee}")), None);

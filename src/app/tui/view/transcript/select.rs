@@ -110,12 +110,30 @@ impl Selector<'_> {
         }
         let caret_row = caret.map(|caret| self.locate(caret.at).0);
         Resolved {
-            selection,
+            selection: selection.map(|selection| self.renewed(selection)),
             copied,
             named,
             caret,
             caret_row: caret_row.filter(|_| moved),
         }
+    }
+
+    /// The same in the rows as they are now: after a change of the width, it is looked for in a long
+    /// cell once, and not in every frame.
+    fn renewed(&mut self, mut selection: Selection) -> Selection {
+        let Selection { anchor, head, .. } = &mut selection;
+        for place in [
+            &mut anchor.from,
+            &mut anchor.to,
+            &mut head.from,
+            &mut head.to,
+        ] {
+            if place.width != self.cache.width {
+                (place.at, place.byte) = self.locate(*place);
+                place.width = self.cache.width;
+            }
+        }
+        selection
     }
 
     /// The word at a byte of a row.
