@@ -428,6 +428,13 @@ fn text_is_searched_and_a_colon_tells_that_there_is_no_command_line() {
     tui.key("enter");
     tui.write("nx");
     assert_eq!(tui.text(), "ne wo one");
+    // Letters that wait for another one in a command are letters here.
+    for end in ["r", "t", "f", "F", "T"] {
+        tui.write(&format!("0/x{end}"));
+        tui.key("backspace");
+        assert!(tui.frame().contains("· normal /x "), "{}", tui.frame());
+        tui.key("esc");
+    }
     // Nothing is sent, and what was begun ends with its sign or another key.
     for key in ["esc", "backspace", "left"] {
         tui.write("/");
@@ -435,6 +442,45 @@ fn text_is_searched_and_a_colon_tells_that_there_is_no_command_line() {
         tui.write("~~");
     }
     assert_eq!(tui.text().to_lowercase(), "ne wo one");
+}
+
+#[test]
+fn a_search_may_end_with_any_letter_and_a_line_is_cut_at_a_character() {
+    let mut tui = TestTui::new(80, 24);
+    tui.app.composer.set_vim(true);
+    for end in ["r", "f", "F", "t", "T"] {
+        tui.app.composer.set(&format!("a x{end} b"));
+        tui.key("esc");
+        tui.write(&format!("0/x{end}"));
+        assert_eq!(tui.key("enter"), []);
+        tui.write("D");
+        assert_eq!(tui.text(), "a ", "{end}");
+        tui.write("i");
+    }
+    tui.app.composer.set("one two");
+    tui.key("esc");
+    tui.write("03l3r");
+    assert_eq!(tui.key("enter"), []);
+    assert_eq!(tui.text(), "one\no");
+    tui.write("u");
+    assert_eq!(tui.text(), "one two");
+}
+
+#[test]
+fn counts_beyond_all_measure_are_large_and_cost_nothing() {
+    let many = "9".repeat(40);
+    for keys in ["dl", "dd", "dj", "d$", "dw", "x", "dn", ">>", "u", "J", "p"] {
+        let mut editor = editor("│one two");
+        for c in many.chars().chain("/o\n".chars()) {
+            editor.vim_press(VimKey::Char(c));
+        }
+        press(&mut editor, "␛0");
+        let (operator, motion) = keys.split_at(keys.len() - 1);
+        press(&mut editor, &[&many, operator, &many, motion].concat());
+    }
+    let mut editor = editor("│one two");
+    press(&mut editor, &format!("{many}x"));
+    assert_eq!(editor.text(), "");
 }
 
 #[test]
@@ -461,6 +507,10 @@ fn a_character_is_jumped_to() {
     tui.write("!");
     assert_eq!(tui.text(), "let (a, b) = (c!, d);");
     tui.key("backspace");
+    // Esc ends the waiting, not the run.
+    tui.running(Phase::Streaming);
+    tui.key("ctrl+]");
+    assert_eq!(tui.key("esc"), []);
     // Any other key does what it does.
     tui.key("ctrl+]");
     tui.key("left");

@@ -11,7 +11,7 @@ use crate::app::action::{Action, Scope};
 use crate::app::init::init_prompt;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Direction, Effect, TerminalEffect};
-use crate::app::tui::input::{KeyModifiers, KeyPress};
+use crate::app::tui::input::{KeyCode, KeyModifiers, KeyPress};
 use crate::app::tui::keymap::{Meaning, label};
 use crate::app::tui::overlay::{HelpPage, Overlay, Pager};
 use crate::llm::Content;
@@ -23,12 +23,18 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
     // A user who types does not want the demonstration to begin; Enter alone does.
     let demo = app.start.demo.take();
     if let Some((way, until)) = app.jump.take()
-        && let Some(c) = press.text()
         && app.now <= until
         && app.overlays.is_empty()
     {
-        jump(app, c, way);
-        return Vec::new();
+        if let Some(c) = press.text() {
+            jump(app, c, way);
+            return Vec::new();
+        }
+        // It stops what waits for the character, not what runs.
+        if press == KeyPress::new(KeyCode::Esc, KeyModifiers::NONE) {
+            app.hint = None;
+            return Vec::new();
+        }
     }
     let (meaning, alone) = chord(app, press);
     let mut action = match meaning {

@@ -15,10 +15,17 @@ pub fn press(app: &mut App, press: KeyPress) -> bool {
     };
     // `r` and `f` wait for a character, and a count would go on with `0`: these keys are neither.
     let searches = keys.starts_with(['/', '?']);
-    let waits = searches && !matches!(press.code, KeyCode::Enter | KeyCode::Backspace)
+    let replaces = !searches && keys.ends_with('r');
+    let takes = press.mods == KeyModifiers::NONE
+        && match press.code {
+            KeyCode::Enter => searches || replaces,
+            KeyCode::Backspace => searches,
+            _ => false,
+        };
+    let waits = searches
         || keys.ends_with(['r', 'f', 'F', 't', 'T'])
         || (press.code == KeyCode::Home && keys.ends_with(|c: char| c.is_ascii_digit()));
-    if waits && press.text().is_none() && press.code != KeyCode::Esc {
+    if waits && !takes && press.text().is_none() && press.code != KeyCode::Esc {
         app.composer.vim_press(VimKey::Escape);
     }
     let key = match (press.code, press.mods) {
@@ -30,8 +37,8 @@ pub fn press(app: &mut App, press: KeyPress) -> bool {
             return false;
         }
         (KeyCode::Char('r'), KeyModifiers::CONTROL) => VimKey::Redo,
-        (KeyCode::Enter, KeyModifiers::NONE) if searches => VimKey::Char('\n'),
-        (KeyCode::Backspace, KeyModifiers::NONE) if searches => VimKey::Erase,
+        (KeyCode::Enter, _) if takes => VimKey::Char('\n'),
+        (KeyCode::Backspace, _) if takes => VimKey::Erase,
         (KeyCode::Char(':'), KeyModifiers::NONE) if keys.is_empty() => {
             app.say(
                 "No command line of vim's here: / on the empty editor begins a command",

@@ -137,6 +137,8 @@ pub enum NoCommand {
 
 use NoCommand::{Ever, Yet};
 
+/// Nobody means more times than this.
+const MOST: usize = 10_000;
 /// Characters of what is searched for.
 const MAX_SEARCH: usize = 200;
 
@@ -164,7 +166,7 @@ pub fn read(keys: &[char], visual: bool) -> Result<(Option<usize>, Command), NoC
             };
             let count = match (count, second) {
                 (None, None) => None,
-                (one, other) => Some(one.unwrap_or(1).saturating_mul(other.unwrap_or(1))),
+                (one, other) => Some((one.unwrap_or(1) * other.unwrap_or(1)).min(MOST)),
             };
             return Ok((count, Command::Operate(operator(key), target)));
         }
@@ -225,8 +227,12 @@ impl Keys<'_> {
         let (number, rest) = self.0.split_at(digits);
         self.0 = rest;
         let number: String = number.iter().collect();
-        // Nobody means more.
-        number.parse().ok().map(|number: usize| number.min(10_000))
+        // One with too many digits is a large one.
+        (digits > 0).then(|| {
+            number
+                .parse()
+                .map_or(MOST, |number: usize| number.min(MOST))
+        })
     }
 
     fn motion(&mut self, key: char) -> Result<Motion, NoCommand> {

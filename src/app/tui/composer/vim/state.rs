@@ -56,7 +56,9 @@ impl Vim {
             (VimMode::Normal, VimKey::Escape) => return false,
             (_, VimKey::Redo) => editor.apply(Action::Redo),
             (_, VimKey::Erase) => drop(self.keys.pop()),
-            (_, VimKey::Char('\n')) => self.search(editor),
+            (_, VimKey::Char('\n')) if matches!(self.keys[..], ['/' | '?', ..]) => {
+                self.search(editor);
+            }
             (mode, VimKey::Char(c)) => {
                 self.keys.push(c);
                 match read(&self.keys, mode != VimMode::Normal) {
@@ -300,6 +302,10 @@ impl Vim {
         let range = caret..characters::end_of(text, caret, times);
         if to.is_some() && characters::count(&text[range.clone()]) < times {
             return;
+        }
+        if to == Some('\n') {
+            // All of them become one line end.
+            return editor.draft.replace(range, "\n", StepKind::Single);
         }
         change::change_characters(editor, range, to);
         if to.is_some() {
