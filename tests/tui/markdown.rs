@@ -523,6 +523,17 @@ fn what_only_looks_like_a_formula_is_shown_as_it_stands() {
     assert_eq!(streamed(source, &cuts, 80), whole(source, 80));
 }
 
+/// Looking for the end of each of many tags would take long: they are shown as they stand.
+#[test]
+fn few_tags_within_tags_are_taken() {
+    let deep = "<b>x".repeat(10_000) + &"</b>".repeat(10_000);
+    assert!(text(&whole(&deep, 80)).starts_with(" <b>x<b>x"));
+    let far = format!("<b>{} end</b>", "x ".repeat(2_000));
+    assert!(text(&whole(&far, 80)).starts_with(" <b>x x"));
+    let nested = "<b>".repeat(9) + "x" + &"</b>".repeat(9);
+    assert_eq!(text(&whole(&nested, 80)), " <b>x</b>\n");
+}
+
 /// What models write every day beside plain markdown.
 #[test]
 fn brackets_of_formulas_tags_and_nested_lists_are_read() {
@@ -542,6 +553,14 @@ fn brackets_of_formulas_tags_and_nested_lists_are_read() {
         (
             "<kbd>Ctrl</kbd>+<b>C</b>, H<sub>2</sub>O, x<sup>2</sup>, [<sup>a_b</sup>], Vec<u>, <b> a.",
             " Ctrl+C, H₂O, x², [a_b], Vec<u>, <b> a.\n",
+        ),
+        (
+            "10<sup>1.5</sup>, A<sub>b</sub>, x<sup>[1]</sup>, A<sup>®</sup>.\n\n- <b>a\n- b</b>\n\n|a|b|\n|-|-|\n|<b>c|d</b>|\n",
+            " 10^1.5, A_b, x[1], A®.\n\n • <b>a\n • b</b>\n\n a    │ b\n ─────┼──────\n <b>c │ d</b>\n",
+        ),
+        (
+            "> See\n> \\[\n> x = 1\n> , y\n> \\]\n\n- \\(x\n- b = y\\)\n\n|a|b|\n|-|-|\n|\\(c=|d\\)|\n",
+            " ▎ See x = 1 , y\n\n • (x\n • b = y)\n\n a   │ b\n ────┼───\n (c= │ d)\n",
         ),
         (
             "1. One:\n\n   - a\n   - b\n\n2. Two.\n\n3. Three:\n   - c\n4. Four.\n",

@@ -12,27 +12,50 @@ const LOOKS: [&str; 10] = [
     "kbd", "code", "sub", "sup", "b", "strong", "i", "em", "mark", "u",
 ];
 
-/// The tags that are open.
+/// Tags within tags that are taken, and bytes from a tag to the one that ends it.
+const MAX_DEPTH: usize = 8;
+const MAX_WITHIN: usize = 2000;
+
+/// The tags that are open, and whether the text within them is in small letters.
 #[derive(Default)]
-pub struct HtmlTags(Vec<&'static str>);
+pub struct HtmlTags(Vec<(&'static str, bool)>);
 
 impl HtmlTags {
-    /// Takes the tag at `range` of `source` if it is one of these and a pair with another; else it is shown
-    /// as it stands.
-    pub fn take(&mut self, source: &str, range: &Range<usize>) -> bool {
+    /// Takes the tag at `range` of `source` if it is one of these and a pair with another in the same block,
+    /// which ends at `block_end`; else it is shown as it stands. Returns what is shown in its place.
+    pub fn take(
+        &mut self,
+        source: &str,
+        range: &Range<usize>,
+        block_end: usize,
+    ) -> Option<&'static str> {
         let tag = source[range.clone()].trim_matches(['<', '>']);
         let name = tag.trim_start_matches('/');
-        let Some(name) = LOOKS.into_iter().find(|known| *known == name) else {
-            return false;
-        };
+        let name = LOOKS.into_iter().find(|known| *known == name)?;
         if tag.starts_with('/') {
-            let open = self.0.iter().rposition(|open| *open == name);
-            return open.map(|at| self.0.remove(at)).is_some();
+            let open = self.0.iter().rposition(|(open, _)| *open == name)?;
+            self.0.remove(open);
+            return Some("");
         }
-        let block = source[range.end..].split("\n\n").next().unwrap_or_default();
-        let is_pair = block.contains(&format!("</{name}>"));
-        self.0.extend(is_pair.then_some(name));
-        is_pair
+        let rest = &source[range.end..block_end.max(range.end)];
+        let rest = &rest[..rest.floor_char_boundary(MAX_WITHIN)];
+        let within = &rest[..rest.find(&format!("</{name}>"))?];
+        if self.0.len() >= MAX_DEPTH {
+            return None;
+        }
+        let is_small = match name {
+            "sub" | "sup" => small(within, name == "sup").is_some(),
+            _ => false,
+        };
+        self.0.push((name, is_small));
+        // Without a mark 10 to the power of 1.5 would be 101.5.
+        let follows = source[..range.start].ends_with(|c: char| c.is_alphanumeric() || c == ')');
+        let is_text = within.starts_with(|c: char| c.is_alphanumeric() || "+-−".contains(c));
+        Some(match name {
+            "sup" if follows && is_text && !is_small => "^",
+            "sub" if follows && is_text && !is_small => "_",
+            _ => "",
+        })
     }
 
     /// The block ends, and all tags with it.
@@ -42,7 +65,7 @@ impl HtmlTags {
 
     /// The style of text within them.
     pub fn style(&self, theme: &Theme, base: Style) -> Style {
-        self.0.iter().fold(base, |style, name| match *name {
+        self.0.iter().fold(base, |style, (name, _)| match *name {
             "kbd" | "code" => style.patch(theme.code),
             "b" | "strong" => style.patch(theme.strong),
             "i" | "em" => style.patch(theme.emphasis),
@@ -52,8 +75,7 @@ impl HtmlTags {
 
     /// Text within them in small letters above or below the line, where it is to be and there are such.
     pub fn small(&self, text: &str) -> Option<String> {
-        let last = self.0.last()?;
-        let is_small = matches!(*last, "sub" | "sup");
-        is_small.then(|| small(text, *last == "sup")).flatten()
+        let (name, is_small) = self.0.last()?;
+        is_small.then(|| small(text, *name == "sup")).flatten()
     }
 }

@@ -12,6 +12,9 @@ pub fn is_formula(source: &str, range: &Range<usize>) -> bool {
         return !behind.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '{'));
     };
     let text = display.trim_end_matches('$');
+    // As much of the line as tells it.
+    let before = &before[before.ceil_char_boundary(before.len().saturating_sub(MAX_BRACKETED))..];
+    let behind = &behind[..behind.floor_char_boundary(MAX_BRACKETED)];
     let line = before.rsplit('\n').next().unwrap_or_default();
     let rest = behind.split('\n').next().unwrap_or_default();
     let alone = !line.contains(char::is_alphabetic) && !rest.contains(char::is_alphabetic);
@@ -47,6 +50,16 @@ pub fn bracketed(source: &str, at: usize) -> Option<Range<usize>> {
 
 /// Bytes between such brackets at most.
 const MAX_BRACKETED: usize = 2000;
+
+/// A formula that stands in a quote, without the signs of the quote before its lines.
+pub fn unquoted(formula: &str) -> String {
+    let (first, rest) = formula.split_once('\n').unwrap_or((formula, ""));
+    let rest = rest.lines().map(|line| line.trim_start_matches([' ', '>']));
+    std::iter::once(first)
+        .chain(rest)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
 
 /// A formula as one line of text.
 pub fn readable(formula: &str) -> String {

@@ -37,6 +37,8 @@ fn one_line(text: &str) -> String {
 
 /// Bytes of a diagram beyond which it is shown as it was written.
 const MAX_SOURCE: usize = 32 * 1024;
+/// The same of a name, which is written out wherever it is used.
+const MAX_NAME: usize = 500;
 
 /// Statements that say how it looks.
 const LOOKS: [&str; 6] = [
@@ -83,6 +85,9 @@ fn flowchart(lines: &[(usize, &str)]) -> Option<Vec<(usize, String)>> {
                 parsed.push((number, depth, Statement::Arrows(statement)));
             }
         }
+    }
+    if names.values().any(|name| name.len() > MAX_NAME) {
+        return None;
     }
     let mut out = Vec::new();
     for (number, depth, statement) in parsed {
@@ -265,6 +270,9 @@ fn sequence(lines: &[(usize, &str)]) -> Option<Vec<(usize, String)>> {
         match word {
             "participant" | "actor" => {
                 let (id, name) = rest.split_once(" as ").unwrap_or((rest, rest));
+                if name.len() > MAX_NAME {
+                    return None;
+                }
                 names.insert(id.trim(), name.trim());
                 declared.push((number, id.trim()));
                 continue;
@@ -398,7 +406,13 @@ mod tests {
         ] {
             assert_eq!(outline(source), None, "{source}");
         }
-        let long = format!("graph TD\n{}", "A --> B\n".repeat(5_000));
-        assert_eq!(outline(&long), None);
+        let name = "x".repeat(1000);
+        for long in [
+            format!("graph TD\n{}", "A --> B\n".repeat(5_000)),
+            format!("graph TD\nA[{name}] --> A"),
+            format!("sequenceDiagram\nactor A as {name}\nA->A"),
+        ] {
+            assert_eq!(outline(&long), None);
+        }
     }
 }

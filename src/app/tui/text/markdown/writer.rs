@@ -12,7 +12,7 @@ use super::fence::{CodeTarget, OpenCode, language};
 use super::html::HtmlTags;
 use super::inline::inside_ticks;
 use super::link::OpenLink;
-use super::math::{bracketed, is_formula, readable};
+use super::math::{bracketed, is_formula, readable, unquoted};
 use super::table::Table;
 use crate::app::sanitize::visible;
 use crate::app::tui::text::RenderContext;
@@ -50,6 +50,7 @@ pub fn write(
         code: None,
         table: None,
         html: HtmlTags::default(),
+        block_end: 0,
         formula: 0..0,
         code_lines: chunk.code_lines,
         depth: 0,
@@ -86,6 +87,8 @@ struct Writer<'a, 'b> {
     code: Option<OpenCode>,
     table: Option<Table>,
     html: HtmlTags,
+    /// Where the innermost block ends that holds text.
+    block_end: usize,
     /// A formula that was written, whose parts the parser takes for text and marks.
     formula: Range<usize>,
     /// Lines that the next code block has already.
@@ -141,8 +144,11 @@ impl Writer<'_, '_> {
             }
             Event::InlineHtml(text) => match &*text {
                 "<br>" | "<br/>" | "<br />" => self.hard_break(),
-                _ if self.html.take(self.chunk.source, &range) => {}
-                _ => self.inline(&text, self.context.theme.dim, &range),
+                _ => match self.html.take(self.chunk.source, &range, self.block_end) {
+                    Some("") => {}
+                    Some(mark) => self.inline(mark, self.style(), &range),
+                    None => self.inline(&text, self.context.theme.dim, &range),
+                },
             },
             Event::SoftBreak => self.inline(" ", self.style(), &range),
             Event::HardBreak => self.hard_break(),
@@ -186,6 +192,9 @@ impl Writer<'_, '_> {
 
     fn start(&mut self, tag: Tag<'_>, range: &Range<usize>) {
         let theme = self.context.theme;
+        if let Tag::Paragraph | Tag::Heading { .. } | Tag::Item | Tag::TableCell = tag {
+            self.block_end = range.end;
+        }
         match tag {
             Tag::Paragraph | Tag::HtmlBlock => self.begin_block(),
             Tag::Heading { level, .. } => {
@@ -293,6 +302,7 @@ impl Writer<'_, '_> {
                 }
             }
             TagEnd::Item | TagEnd::FootnoteDefinition => {
+                self.html.end();
                 self.flush();
                 // One without anything in it still has its marker.
                 if let Some(Container::Item {
@@ -430,8 +440,18 @@ impl Writer<'_, '_> {
 
     fn text(&mut self, text: &str, range: Range<usize>) {
         let source = self.chunk.source;
-        if let Some(formula) = bracketed(source, range.start) {
-            let text = readable(&source[formula.start + 2..formula.end - 2]);
+        let formula = bracketed(source, range.start).filter(|it| it.end <= self.block_end);
+        if let Some(formula) = formula {
+            let is_quoted = self
+                .containers
+                .iter()
+                .any(|it| matches!(it, Container::Quote));
+            let inside = &source[formula.start + 2..formula.end - 2];
+            let text = readable(&if is_quoted {
+                unquoted(inside)
+            } else {
+                inside.into()
+            });
             let style = self.patched(self.context.theme.code);
             self.inline(&text, style, &formula);
             self.formula = formula;
