@@ -11,6 +11,8 @@ use crate::llm::Content;
 
 /// Bytes of a mentioned text file at most; a larger one is left to the model's tools.
 const MAX_BYTES: usize = 64 * 1024;
+/// Bytes of a mention at most: no path is longer.
+const MAX_PATH: usize = 4096;
 /// Files of one message at most.
 const MAX_FILES: usize = 20;
 
@@ -61,10 +63,6 @@ pub(crate) fn attach_mentions(mut content: Vec<Content>, cwd: &Path) -> Vec<Cont
 /// The names of the pictures among the blocks of a message, in their order, as its text mentions them;
 /// empty where that does not name each.
 pub(crate) fn picture_names(content: &[Content]) -> Vec<String> {
-    let is_picture = |path: &str| {
-        let ending = Path::new(path).extension().and_then(|it| it.to_str());
-        ending.is_some_and(|it| PICTURES.contains(&it.to_ascii_lowercase().as_str()))
-    };
     let text = typed_text(content);
     let mut paths = Vec::new();
     for path in mentions(&text).filter(|path| is_picture(path)) {
@@ -78,6 +76,20 @@ pub(crate) fn picture_names(content: &[Content]) -> Vec<String> {
     }
     let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
     paths.iter().map(|path| name(path)).collect()
+}
+
+/// The mentions of pictures in a text that itself can take none along, as a message of their own; empty
+/// where it has none.
+pub(crate) fn pictures_in(text: &str) -> Vec<Content> {
+    let paths = mentions(text).filter(|path| is_picture(path));
+    let paths: Vec<String> = paths.map(|path| format!("@\"{path}\"")).collect();
+    let message = Some(paths.join(" ")).filter(|text| !text.is_empty());
+    message.map(Content::text).into_iter().collect()
+}
+
+fn is_picture(path: &str) -> bool {
+    let ending = Path::new(path).extension().and_then(|it| it.to_str());
+    ending.is_some_and(|it| PICTURES.contains(&it.to_ascii_lowercase().as_str()))
 }
 
 /// Whether its text may mention files.
@@ -128,7 +140,11 @@ fn mentions(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.match_indices('@').filter_map(|(at, _)| {
         let before = text[..at].chars().next_back();
         let begins = before.is_none_or(|c| c.is_whitespace() || "([{<\"'`".contains(c));
+        if !begins {
+            return None;
+        }
         let path = &text[at + 1..];
+        let path = &path[..path.floor_char_boundary(MAX_PATH)];
         let path = match path.strip_prefix('"') {
             Some(quoted) => {
                 let (path, behind) = quoted.split_once('"').unwrap_or((quoted, ""));
@@ -145,7 +161,7 @@ fn mentions(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
                     .into()
             }
         };
-        (begins && !path.is_empty()).then_some(path)
+        Some(path).filter(|path| !path.is_empty())
     })
 }
 

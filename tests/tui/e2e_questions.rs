@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::e2e_job::leave;
 use super::e2e_status::wait_state;
+use super::pictures::png;
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 use crate::support::sandbox::Sandbox;
@@ -151,5 +152,26 @@ fn a_budget_is_set_shown_and_held_to() {
     read_it(&screen);
     screen.keys("<enter>");
     screen.wait_for("Two.");
+    leave(&screen);
+}
+
+#[test]
+fn a_picture_in_an_answer_goes_to_the_model_with_it() {
+    let ask = json!({"question": "Which field?", "choices": ["Left", "Right"]});
+    let (server, sandbox) =
+        job::stage_with(vec![Reply::call("ask_user", ask), Reply::text("I see it.")]);
+    fs::write(sandbox.path().join("a field.png"), png(8, 8)).unwrap();
+    let screen = open(&sandbox, "full");
+    screen.keys("go<enter>");
+    screen.wait_for("Which field?");
+    read_it(&screen);
+    screen.keys("this: @\"a field.png\" <enter>");
+    screen.wait_for("I see it.");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2);
+    let body = requests[1].body.to_string();
+    assert!(body.contains("The user answered: this:"), "{body}");
+    // The model of this test sees none, but would have been sent one.
+    assert!(body.contains("[an image was left out"), "{body}");
     leave(&screen);
 }

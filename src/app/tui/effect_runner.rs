@@ -162,7 +162,7 @@ impl EffectRunner {
             Effect::SteerNow => self.handle.steer_now(),
             Effect::TakeBack => self.handle.take_back(None),
             Effect::SetPermission(mode) => self.handle.set_permission(mode),
-            Effect::Answer(id, answer) => self.handle.answer(id, answer),
+            Effect::Answer(id, answer) => self.outbox.answer(id, answer),
             Effect::KeepRules(scope, rules) => self.keep_rules(scope, rules),
             Effect::Abort => self.handle.abort(),
             Effect::Compact(focus) => self.handle.compact(focus),

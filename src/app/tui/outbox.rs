@@ -9,8 +9,8 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::agent::{AgentHandle, QueueKind};
-use crate::app::attachments::{attach_mentions, mentions_files};
+use crate::agent::{AgentHandle, Answer, QueueKind};
+use crate::app::attachments::{attach_mentions, mentions_files, pictures_in};
 use crate::llm::Content;
 
 /// A file that takes longer is left to the model's tools: it may be on a server that is gone.
@@ -20,6 +20,8 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) enum Outgoing {
     Message(QueueKind, Vec<Content>),
     BeginTrial(Vec<Content>),
+    /// An answer is only text: the pictures that it mentions go before it, as a message.
+    Answer(u64, Answer, Vec<Content>),
 }
 
 /// Delivers messages in the order they were sent. Dropping it delivers what waits.
@@ -60,6 +62,19 @@ impl Outbox {
             waiting.is_read_for = true;
             let (handle, cwd) = (self.handle.clone(), self.cwd.clone());
             tokio::spawn(read(Arc::clone(&self.waiting), handle, cwd));
+        }
+    }
+
+    /// Answers a question; at once, unless pictures are to be read for it.
+    pub(super) fn answer(&self, id: u64, answer: Answer) {
+        let pictures = match &answer {
+            Answer::Reply(text) | Answer::Refuse { reason: Some(text) } => pictures_in(text),
+            _ => Vec::new(),
+        };
+        if pictures.is_empty() {
+            self.handle.answer(id, answer);
+        } else {
+            self.send(Outgoing::Answer(id, answer, pictures));
         }
     }
 
@@ -121,13 +136,17 @@ fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {
 impl Outgoing {
     fn content(&self) -> &Vec<Content> {
         match self {
-            Self::Message(_, content) | Self::BeginTrial(content) => content,
+            Self::Message(_, content) | Self::BeginTrial(content) | Self::Answer(.., content) => {
+                content
+            }
         }
     }
 
     fn content_mut(&mut self) -> &mut Vec<Content> {
         match self {
-            Self::Message(_, content) | Self::BeginTrial(content) => content,
+            Self::Message(_, content) | Self::BeginTrial(content) | Self::Answer(.., content) => {
+                content
+            }
         }
     }
 
@@ -136,6 +155,13 @@ impl Outgoing {
             Self::Message(QueueKind::Steering, content) => handle.steer(content),
             Self::Message(QueueKind::FollowUp, content) => handle.follow_up(content),
             Self::BeginTrial(content) => handle.begin_trial(content),
+            Self::Answer(id, answer, pictures) => {
+                // Without what was read it would say nothing that the answer does not say.
+                if pictures.len() > 1 {
+                    handle.steer(pictures);
+                }
+                handle.answer(id, answer);
+            }
         }
     }
 }

@@ -29,7 +29,8 @@ fn words(line: &str) -> Option<Vec<String>> {
                 word.get_or_insert_default();
             }
             (None | Some('"'), '\\') => word.get_or_insert_default().extend(chars.next()),
-            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            // Other blanks are part of a name: macOS writes one into those of its screenshots.
+            (None, c) if c.is_ascii_whitespace() => words.extend(word.take()),
             (_, c) => word.get_or_insert_default().push(c),
         }
     }
@@ -93,6 +94,10 @@ mod tests {
                 &["/tmp/a b.webp", "/tmp/ä.png"],
             ),
             ("/tmp/100%20.png", &["/tmp/100%20.png"]),
+            (
+                "/tmp/Shot\\ at\\ 3.04\u{202f}PM.png",
+                &["/tmp/Shot at 3.04\u{202f}PM.png"],
+            ),
             ("file:///tmp/100%.png", &["/tmp/100%.png"]),
         ] {
             let expected: Vec<String> = expected.iter().map(|it| (*it).to_owned()).collect();

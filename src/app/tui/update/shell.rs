@@ -99,7 +99,9 @@ pub fn stop(app: &mut App) -> Option<Vec<Effect>> {
 /// The picture of the clipboard is a file now.
 pub fn picture(app: &mut App, file: Result<PathBuf, String>) {
     match file {
-        Ok(path) => app.composer.mention(&[path.to_string_lossy().into_owned()]),
+        Ok(path) => app
+            .message_mut()
+            .mention(&[path.to_string_lossy().into_owned()]),
         Err(why) => app.transcript.push_notice(NoticeLevel::Info, why),
     }
 }
