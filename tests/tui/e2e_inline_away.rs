@@ -145,12 +145,19 @@ fn a_signal_in_the_middle_of_a_run() {
 /// some of it. What is lost by that is not lost without a word, and the terminal is restored.
 #[test]
 fn a_terminal_that_takes_nothing_at_the_end() {
-    let (server, sandbox) = job::stage_with(vec![Reply::text("Seen. ").gate("on").say("Unseen.")]);
+    let (text, _) = paragraphs("p", 300);
+    let (server, sandbox) = job::stage_with(vec![
+        Reply::text("Seen. ").gate("frozen").say(text),
+        Reply::text("Unseen.").gate("never"),
+    ]);
     let screen = open(&sandbox, &[]);
     screen.keys("go<enter>");
     screen.wait_for("Seen.");
-    server.wait_gate("on");
     screen.freeze();
+    screen.keys("next<enter>");
+    server.release("frozen");
+    // The next request proves that the whole answer is there.
+    assert!(server.request(1).last_user().contains("next"));
     screen.signal(Signal::SIGTERM);
     assert_eq!(screen.wait_dead().code, 143);
     screen.thaw();

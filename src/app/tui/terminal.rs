@@ -57,7 +57,7 @@ const LARGEST: Size = Size::new(1_000, 500);
 const REPLIES: usize = 4;
 /// How long a terminal that does not read or reply holds up the way out.
 const TIMEOUT: Duration = Duration::from_millis(50);
-/// The same for frames, which are worth nothing then.
+/// The same for frames, which are worth nothing then, and for last words.
 const FRAMES: Patience = Patience {
     for_more: TIMEOUT,
     in_all: TIMEOUT,
@@ -118,11 +118,11 @@ impl Terminal {
     }
 
     /// Prints `text` on the main screen, after [`Terminal::leave`], as far as the terminal takes it
-    /// at once.
+    /// in time.
     pub fn print(&self, text: &str) {
         if !text.is_empty() {
             let line = format!("{}\n", visible(text));
-            let _ = self.modes.out.write(line.as_bytes());
+            self.modes.out.say(line.as_bytes(), FRAMES);
         }
     }
 

@@ -118,6 +118,11 @@ impl TtyWriter {
         is_written
     }
 
+    /// Writes what is said after [`TtyWriter::finish`], as far as it is taken in time.
+    pub fn say(&self, text: &[u8], patience: Patience) {
+        self.write_all(text, patience);
+    }
+
     /// Writes as much as possible without waiting.
     fn push(&self, bytes: &[u8]) -> io::Result<usize> {
         let mut taken = 0;
