@@ -81,15 +81,21 @@ fn messages_that_waited_come_back_into_the_editor() {
     screen.wait_dead();
     // It belongs to its session; a new one only says where it is.
     let new = open(&sandbox, Wire::Chat);
-    new.wait_for("Unsent text waits in the session “go”");
+    new.wait_for("goes on and what you had not sent");
     assert!(!new.text().contains("steer this"));
-    leave(&new);
-    let screen = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
-    screen.wait_until("all three in the editor", |view| {
-        ["steer this", "then that", "draft"]
-            .iter()
-            .all(|text| view.line_with(text).is_some_and(|line| line.contains('│')))
-    });
+    assert!(!new.text().contains("Unsent text"), "said twice");
+    let are_back = |screen: &Screen| {
+        screen.wait_until("all three in the editor", |view| {
+            ["steer this", "then that", "draft"]
+                .iter()
+                .all(|text| view.line_with(text).is_some_and(|line| line.contains('│')))
+        });
+    };
+    new.keys("<enter>");
+    are_back(&new);
+    assert!(!new.text().contains("waits in the session"), "it is here");
+    leave_with_text(&new);
+    are_back(&Launch::new(&sandbox).args(&["-c"]).size(100, 40).start());
 }
 
 // DESIGN 5: the draft belongs to its session, and a change of sessions loses nothing.

@@ -269,6 +269,7 @@ impl RunContext {
                     .filter(|error| error.to_string().contains("/login"))
                     .map(|_| self.model.provider.clone()),
                 notices,
+                draft_elsewhere: None,
             },
             notify: settings.notify,
             manners: settings.manners,

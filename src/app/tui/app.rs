@@ -363,6 +363,12 @@ impl App {
         }
     }
 
+    /// The file of the session that is open.
+    pub fn session_file(&self) -> Option<&Path> {
+        let session = self.status.session.as_ref();
+        session.map(|session| session.file.as_path())
+    }
+
     /// Whether a run is under way (and not merely dying).
     pub fn is_running(&self) -> bool {
         matches!(self.run, RunState::Running { .. })

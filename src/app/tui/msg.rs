@@ -11,6 +11,7 @@ use super::input::InputEvent;
 use super::open_target::OpenTarget;
 use super::options::ExitKind;
 use super::session_effect::SessionResult;
+use super::start::DraftElsewhere;
 use super::theme::Themes;
 use super::transcript::{LoadedPage, PagesSearched};
 use super::view::ScreenDrawn;
@@ -108,8 +109,8 @@ pub enum EffectResult {
     Changes(Option<usize>),
     /// What an earlier run could not send.
     Draft(SavedDraft),
-    /// Something to know at the start.
-    Note(String),
+    /// What an earlier run could not send waits in another session.
+    DraftElsewhere(DraftElsewhere),
     /// Prompts of earlier runs, oldest first.
     History(History),
     /// Another session was forked before this prompt.

@@ -1,5 +1,6 @@
 //! What waits for the start of the screen.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::agent::session::{HistoryFacts, SessionBranch};
@@ -30,4 +31,51 @@ pub struct Start {
     pub no_key: Option<String>,
     /// What the user should read; shown on the empty screen, then part of the transcript.
     pub notices: Vec<String>,
+    /// Unsent text that waits in another session.
+    pub draft_elsewhere: Option<DraftElsewhere>,
+}
+
+/// Unsent text that waits in another session than the one that is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DraftElsewhere {
+    /// The session's file.
+    pub session: PathBuf,
+    /// How that is said.
+    pub notice: String,
+}
+
+impl Start {
+    /// What the user should read besides the session that is offered, while this one is empty.
+    pub fn notices(&self) -> impl Iterator<Item = &str> {
+        let notices = self.notices.iter().map(String::as_str);
+        let elsewhere = self.draft_elsewhere.iter().filter(|it| !self.offers(it));
+        notices.chain(elsewhere.map(|it| it.notice.as_str()))
+    }
+
+    /// Whether the session that is offered has unsent text.
+    pub fn offers_draft(&self) -> bool {
+        let elsewhere = self.draft_elsewhere.as_ref();
+        elsewhere.is_some_and(|it| self.offers(it))
+    }
+
+    fn offers(&self, draft: &DraftElsewhere) -> bool {
+        let recent = self.recent.as_ref();
+        recent.is_some_and(|recent| recent.session.path == draft.session)
+    }
+
+    /// The same, to be told once in the session in this file: not what waits in itself.
+    pub fn told_in(&self, session: Option<&Path>) -> Vec<String> {
+        let elsewhere = self.draft_elsewhere.iter();
+        let elsewhere = elsewhere.filter(|it| Some(it.session.as_path()) != session);
+        let notices = self.notices.iter().cloned();
+        notices
+            .chain(elsewhere.map(|it| it.notice.clone()))
+            .collect()
+    }
+
+    /// Everything was told.
+    pub fn forget_notices(&mut self) {
+        self.notices.clear();
+        self.draft_elsewhere = None;
+    }
 }

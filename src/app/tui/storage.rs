@@ -2,7 +2,7 @@
 //! is tried again.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -13,6 +13,7 @@ use super::composer::{DraftFile, HistoryFile, SavedDraft};
 use super::effect::DraftChange;
 use super::msg::EffectResult;
 use super::options::StoredFiles;
+use super::start::DraftElsewhere;
 use crate::agent::session::StoredSession;
 use crate::app::sessions::{short_id, title_of};
 
@@ -134,7 +135,7 @@ impl Writer {
                     self.send(EffectResult::Draft(draft));
                 }
                 if let Some(elsewhere) = left.elsewhere.filter(|_| is_new) {
-                    self.send(EffectResult::Note(waits_in(&elsewhere)));
+                    self.send(EffectResult::DraftElsewhere(waits_in(elsewhere)));
                 }
             }
             Err(error) => self.fail(format!("The unsent draft cannot be read: {error}")),
@@ -200,10 +201,12 @@ impl Writer {
 }
 
 /// That unsent text waits in the session in this file.
-fn waits_in(session: &Path) -> String {
-    let session = StoredSession::at(session);
-    let head = session.head();
+fn waits_in(session: PathBuf) -> DraftElsewhere {
+    let stored = StoredSession::at(&session);
+    let head = stored.head();
     let label = head.name.unwrap_or_else(|| title_of(&head.title));
-    let id = short_id(&session.id);
-    format!("Unsent text waits in the session “{label}”: /resume, or tiller --session {id}")
+    let id = short_id(&stored.id);
+    let notice =
+        format!("Unsent text waits in the session “{label}”: /resume, or tiller --session {id}");
+    DraftElsewhere { session, notice }
 }

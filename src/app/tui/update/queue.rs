@@ -176,9 +176,10 @@ fn carry_out(app: &mut App) -> Vec<Effect> {
 /// Sends a message: what it does, start a run or steer, the agent knows best.
 pub fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
     if !app.is_running() {
-        for notice in std::mem::take(&mut app.start.notices) {
+        for notice in app.start.told_in(app.session_file()) {
             app.transcript.push_notice(NoticeLevel::Info, notice);
         }
+        app.start.forget_notices();
         // Shown before the agent has heard of it; its own words replace these.
         app.transcript.push_prompt(&content);
         app.transcript.scroll(ScrollBy::End);

@@ -49,8 +49,11 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
     };
     completion::close_when_elsewhere(app);
     // What stood on the first screen was said before.
-    if was_empty && !app.transcript.is_empty() && app.transcript.begin_with(&app.start.notices) {
-        app.start.notices.clear();
+    if was_empty && !app.transcript.is_empty() {
+        let notices = app.start.told_in(app.session_file());
+        if app.transcript.begin_with(&notices) {
+            app.start.forget_notices();
+        }
     }
     if revision != app.composer.revision() {
         app.draft_changed();
@@ -142,8 +145,12 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Context(usage) => overlay::context_read(app, usage),
         EffectResult::Session(result) => return sessions::done(app, result),
         EffectResult::Draft(draft) => editor::restore(app, &draft),
-        EffectResult::Note(text) if app.transcript.is_empty() => app.start.notices.push(text),
-        EffectResult::Note(text) => app.transcript.push_notice(NoticeLevel::Info, text),
+        EffectResult::DraftElsewhere(draft) if app.transcript.is_empty() => {
+            app.start.draft_elsewhere = Some(draft);
+        }
+        EffectResult::DraftElsewhere(draft) => {
+            app.transcript.push_notice(NoticeLevel::Info, draft.notice);
+        }
         EffectResult::History(older) => list::history_loaded(app, older),
         EffectResult::AbandonedTrials(found) => trials::abandoned(app, &found),
         EffectResult::TrialChanges(trial, changes) => trials::counted(app, &trial, changes),

@@ -37,9 +37,10 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             Vec::new()
         }
         _ => {
-            for notice in std::mem::take(&mut app.start.notices) {
+            for notice in app.start.told_in(app.session_file()) {
                 app.transcript.push_notice(NoticeLevel::Info, notice);
             }
+            app.start.forget_notices();
             app.resume = None;
             app.set_run(RunState::Running {
                 phase: Phase::Trial(TrialStep::Begin),

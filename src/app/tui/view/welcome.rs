@@ -63,12 +63,12 @@ fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
         }
     }
     let mut lines = vec![name, StyledLine::new()];
-    for notice in &app.start.notices {
+    for notice in app.start.notices() {
         for text in notice.lines() {
             lines.extend(StyledLine::wrapped(text, theme.info, columns));
         }
     }
-    if !app.start.notices.is_empty() {
+    if app.start.notices().next().is_some() {
         lines.push(StyledLine::new());
     }
     if let Some(recent) = &app.start.recent {
@@ -148,9 +148,14 @@ fn goes_on(app: &App, recent: &Recent, columns: usize) -> StyledLine {
     let session = &recent.session;
     let ago = format!("{} ago   ", age(app.now - session.changed));
     let mark = StyledLine::of("↻ ", theme.accent).with(ago, theme.dim);
+    let draft = if app.start.offers_draft() {
+        " and what you had not sent"
+    } else {
+        ""
+    };
     let key = StyledLine::of("   ", theme.dim)
         .with(app.key(Action::Submit), theme.key_hint)
-        .with(" goes on", theme.dim);
+        .with(format!(" goes on{draft}"), theme.dim);
     let others = match recent.others {
         0 => StyledLine::new(),
         others => StyledLine::of(" · ", theme.dim)
