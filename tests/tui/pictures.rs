@@ -97,8 +97,14 @@ impl Stage {
 
     /// A call of `read` that brought a picture.
     fn read_picture(&mut self, path: &str, bytes: &[u8]) {
+        self.read_picture_and_text(path, bytes, "");
+    }
+
+    /// The same with a text, as in sessions of other programs.
+    fn read_picture_and_text(&mut self, path: &str, bytes: &[u8], text: &str) {
         let details = Arc::new(Details::Text(TextDetails {
             path: path.into(),
+            text: text.into(),
             note: Some("image/png 40x40".into()),
             ..TextDetails::default()
         }));
@@ -255,6 +261,25 @@ fn a_picture_is_copied_and_found_by_its_caption() {
         both,
         format!("read  x/fields.png  image/png 40x40\n{caption}")
     );
+}
+
+/// A text that came with a picture is copied once.
+#[test]
+fn a_picture_below_a_text_is_no_part_of_it() {
+    for bytes in [png(8, 8), b"no picture".to_vec()] {
+        let mut stage = Stage::new(60, 40);
+        stage.pictures(Protocol::Blocks);
+        stage.read_picture_and_text("a.png", &bytes, "Read image file [image/png]");
+        let text = text_of(&stage.settle());
+        let row = find(&text, "Read image file") as u16;
+        let [begin, end] = [(0, row), (50, row + 3)].map(|(x, y)| stage.transcript.spot(x, y));
+        stage.transcript.select(begin, Unit::Character);
+        stage.transcript.select_to(end);
+        stage.transcript.copy_selection();
+        let copied = stage.draw_once().0.copied.map(|it| it.text).unwrap();
+        assert_eq!(copied.matches("Read image").count(), 1, "{copied}\n{text}");
+        assert!(!copied.contains('▀'), "{copied}");
+    }
 }
 
 /// The color of a part of a picture says which picture it is of: a caret stands in its place.

@@ -9,6 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use image::{Rgba, RgbaImage};
 use proptest::prelude::*;
 use ratatui::layout::Size;
+use ratatui::style::Color;
 use tiller::agent::AgentEvent;
 use tiller::app::manners::Images;
 use tiller::app::tui::input::MouseEventKind;
@@ -285,6 +286,32 @@ fn play(wanted: Images, steps: &[Step]) {
         // The same frame again says nothing.
         assert!(tui.bytes(&mut screen).0.is_empty());
     }
+}
+
+/// What can be seen through shows the ground that the theme paints.
+#[test]
+fn a_picture_stands_on_the_ground_of_the_theme() {
+    let mut tui = TestTui::new(SIZE.0, SIZE.1);
+    tui.app.graphics.wanted = Images::Blocks;
+    tui.write("/theme gruvbox-light");
+    tui.key("enter");
+    let half = RgbaImage::from_pixel(20, 20, Rgba([0, 0, 0, 128]));
+    let message = Arc::new(Message::User(UserMessage {
+        content: vec![image(&encode(&half, image::ImageFormat::Png))],
+        origin: None,
+        timestamp: 0,
+    }));
+    tui.agent(AgentEvent::MessageStart { message });
+    tui.send(Msg::Resize(Size::new(SIZE.0, SIZE.1)));
+    tui.settle();
+    let (_, frame) = tui.bytes(&mut ScreenBuffer::new(Size::new(SIZE.0, SIZE.1)));
+    let part = frame.content.iter().find(|cell| cell.symbol() == "▀");
+    // The status line stands on it.
+    let Some(Color::Rgb(r, g, b)) = frame.content.last().map(|cell| cell.bg) else {
+        panic!("it paints");
+    };
+    let [r, g, b] = [r, g, b].map(|channel| (u32::from(channel) * 127 / 255) as u8);
+    assert_eq!(part.map(|cell| cell.fg), Some(Color::Rgb(r, g, b)));
 }
 
 proptest! {

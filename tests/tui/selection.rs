@@ -8,7 +8,7 @@ use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::{InputEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::open_target::{OpenTarget, split_line};
-use tiller::app::tui::transcript::{CellClass, Fold, Unit};
+use tiller::app::tui::transcript::{CellClass, Fold, Stretch, Unit};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::app_kit::TestTui;
@@ -206,8 +206,11 @@ fn a_selection_stays_with_its_text() {
     for width in [80, 23, 40] {
         stage.width = width;
         stage.transcript.copy_selection();
-        let copied = stage.draw_once().0.copied.unwrap();
-        assert_eq!(copied.text, "longer", "at {width}");
+        let drawn = stage.draw_once().0;
+        assert_eq!(drawn.copied.unwrap().text, "longer", "at {width}");
+        // It is looked for once, and not in every frame.
+        let Stretch { from, to } = drawn.selection.unwrap().head;
+        assert_eq!([from.width, to.width], [width; 2]);
     }
     stage.user("More below moves it up");
     stage.transcript.copy_selection();

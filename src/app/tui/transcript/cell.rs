@@ -157,6 +157,13 @@ impl ToolCell {
         }
     }
 
+    /// Whether its source is the captions of its pictures: there is no other text.
+    pub fn has_captions(&self) -> bool {
+        let has_no_text =
+            matches!(&*self.details, Details::Text(text) if text.text.is_empty());
+        has_no_text && !self.pictures.is_empty()
+    }
+
     /// What its body shows: the output, the text, the names, the diffs one after the other.
     pub fn source(&self) -> Cow<'_, str> {
         match &*self.details {
@@ -169,7 +176,7 @@ impl ToolCell {
             Details::Command(command) => Cow::Borrowed(&command.output),
             Details::Matches(matches) => Cow::Owned(matches.lines.join("\n")),
             Details::Files(files) => Cow::Owned(files.files.join("\n")),
-            Details::Text(text) if text.text.is_empty() && !self.pictures.is_empty() => {
+            Details::Text(_) if self.has_captions() => {
                 let captions: Vec<&str> = self.pictures.iter().map(Picture::caption).collect();
                 Cow::Owned(captions.join("\n"))
             }

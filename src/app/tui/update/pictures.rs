@@ -1,5 +1,7 @@
 //! How pictures are shown: as the terminal can, and the user wants.
 
+use ratatui::style::Color;
+
 use crate::app::tui::app::App;
 use crate::app::tui::picture::PictureLayout;
 use crate::app::tui::picture::layout::USUAL_CELL;
@@ -14,11 +16,15 @@ pub fn follow(app: &mut App) {
         Kind::Dark => (0, 0, 0),
         Kind::Light => (255, 255, 255),
     };
+    let painted = match app.theme.screen.bg {
+        Some(Color::Rgb(r, g, b)) => Some((r, g, b)),
+        _ => app.themes.terminal.ground,
+    };
     let layout = protocol.map(|protocol| PictureLayout {
         protocol,
         cell: app.graphics.cell.unwrap_or(USUAL_CELL),
         rows: PictureLayout::rows_on(app.size),
-        ground: app.themes.terminal.ground.unwrap_or(usual),
+        ground: painted.unwrap_or(usual),
         depth,
     });
     app.transcript.set_pictures(layout);

@@ -196,17 +196,27 @@ impl CellRows {
             rows: &mut self.head,
             placed: &mut self.pictures,
         };
-        let mut end = 0;
+        // Where there is a text as well, the source is that: they stand behind it.
+        let behind = (!tool.has_captions()).then(|| tool.source().len() as u32);
+        let mut next = 0;
         for picture in &tool.pictures {
-            let caption = end..end + picture.caption().len() as u32;
-            end = caption.end + 1;
+            let caption = match behind {
+                Some(end) => end..end,
+                None => next..next + picture.caption().len() as u32,
+            };
+            next = caption.end + 1;
             let shown = (picture, fold);
             if below.push(context, options, shown, &context.indent(), caption.clone()) {
                 continue;
             }
             if options.pictures.is_some() {
                 let mut line = context.indent();
-                line.push_visible(picture.caption(), context.theme.dim, caption.start);
+                match behind {
+                    Some(_) => line.push(picture.caption(), context.theme.dim),
+                    None => {
+                        line.push_visible(picture.caption(), context.theme.dim, caption.start);
+                    }
+                }
                 below.rows.push(line.into_row());
             }
         }
