@@ -159,8 +159,7 @@ impl ToolCell {
 
     /// Whether its source is the captions of its pictures: there is no other text.
     pub fn has_captions(&self) -> bool {
-        let has_no_text =
-            matches!(&*self.details, Details::Text(text) if text.text.is_empty());
+        let has_no_text = matches!(&*self.details, Details::Text(text) if text.text.is_empty());
         has_no_text && !self.pictures.is_empty()
     }
 
