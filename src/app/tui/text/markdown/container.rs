@@ -1,5 +1,7 @@
 //! The blocks around what is written: their bars, markers and indents.
 
+use std::borrow::Cow;
+
 use pulldown_cmark::BlockQuoteKind;
 use ratatui::style::Style;
 
@@ -74,6 +76,18 @@ pub fn footnote(name: &str) -> String {
     });
     let small: Option<String> = small.collect();
     small.unwrap_or_else(|| format!("[{}]", visible_line(name)))
+}
+
+/// Lines of the source without the signs of the quotes they stand in.
+pub fn unquoted<'a>(containers: &[Container], text: &'a str) -> Cow<'a, str> {
+    match text.split_once('\n') {
+        Some((first, rest)) if containers.iter().any(|it| matches!(it, Container::Quote)) => {
+            let rest = rest.lines().map(|line| line.trim_start_matches([' ', '>']));
+            let lines: Vec<&str> = std::iter::once(first).chain(rest).collect();
+            lines.join("\n").into()
+        }
+        _ => text.into(),
+    }
 }
 
 /// What stands before the next rows. Markers of items are used up.

@@ -51,16 +51,6 @@ pub fn bracketed(source: &str, at: usize) -> Option<Range<usize>> {
 /// Bytes between such brackets at most.
 const MAX_BRACKETED: usize = 2000;
 
-/// A formula that stands in a quote, without the signs of the quote before its lines.
-pub fn unquoted(formula: &str) -> String {
-    let (first, rest) = formula.split_once('\n').unwrap_or((formula, ""));
-    let rest = rest.lines().map(|line| line.trim_start_matches([' ', '>']));
-    std::iter::once(first)
-        .chain(rest)
-        .collect::<Vec<_>>()
-        .join("\n")
-}
-
 /// A formula as one line of text.
 pub fn readable(formula: &str) -> String {
     let mut reader = Reader {

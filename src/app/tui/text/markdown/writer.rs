@@ -12,7 +12,7 @@ use super::fence::{CodeTarget, OpenCode, language};
 use super::html::HtmlTags;
 use super::inline::inside_ticks;
 use super::link::OpenLink;
-use super::math::{bracketed, is_formula, readable, unquoted};
+use super::math::{bracketed, is_formula, readable};
 use super::table::Table;
 use crate::app::sanitize::visible;
 use crate::app::tui::text::RenderContext;
@@ -442,16 +442,8 @@ impl Writer<'_, '_> {
         let source = self.chunk.source;
         let formula = bracketed(source, range.start).filter(|it| it.end <= self.block_end);
         if let Some(formula) = formula {
-            let is_quoted = self
-                .containers
-                .iter()
-                .any(|it| matches!(it, Container::Quote));
             let inside = &source[formula.start + 2..formula.end - 2];
-            let text = readable(&if is_quoted {
-                unquoted(inside)
-            } else {
-                inside.into()
-            });
+            let text = readable(&container::unquoted(&self.containers, inside));
             let style = self.patched(self.context.theme.code);
             self.inline(&text, style, &formula);
             self.formula = formula;
