@@ -1,5 +1,7 @@
 //! What is written at once: a chunk of source, what it is written on, and what writing found out.
 
+use pulldown_cmark::{Options, Parser};
+
 /// Where an outermost block begins.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockStart {
@@ -39,6 +41,19 @@ pub struct Chunk<'a> {
     pub code_lines: usize,
     /// Whether its last line can still grow.
     pub open: bool,
+}
+
+impl<'a> Chunk<'a> {
+    /// Reads it: GitHub's dialect, with formulas and footnotes.
+    pub fn parser(&self) -> Parser<'a> {
+        let options = Options::ENABLE_TABLES
+            | Options::ENABLE_STRIKETHROUGH
+            | Options::ENABLE_TASKLISTS
+            | Options::ENABLE_MATH
+            | Options::ENABLE_FOOTNOTES
+            | Options::ENABLE_GFM;
+        Parser::new_ext(self.source, options)
+    }
 }
 
 #[derive(Debug, Default)]

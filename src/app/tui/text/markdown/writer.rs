@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Tag, TagEnd};
 use ratatui::style::Style;
 
 use super::chunk::{BlockStart, Chunk, RenderOutput};
@@ -29,13 +29,7 @@ pub fn write(
     highlights: &mut HighlightCache,
     rows: &mut RowLog,
 ) -> RenderOutput {
-    let options = Options::ENABLE_TABLES
-        | Options::ENABLE_STRIKETHROUGH
-        | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_MATH
-        | Options::ENABLE_FOOTNOTES
-        | Options::ENABLE_GFM;
-    let parser = Parser::new_ext(chunk.source, options);
+    let parser = chunk.parser();
     let has_definitions = parser.reference_definitions().iter().next().is_some();
     let mut writer = Writer {
         context,
