@@ -15,6 +15,8 @@ use tiller::agent::tool::{Details, TextDetails};
 use tiller::app::tui::picture::{PictureLayout, Protocol};
 use tiller::app::tui::theme::ColorDepth;
 use tiller::app::tui::transcript::{CellClass, Fold, Unit};
+use tiller::app::tui::text::link::LinkTable;
+use tiller::app::tui::view::transcript::{Printed, Ready, print, unprinted};
 use tiller::llm::{Content, Image, Message, ToolResultMessage, UserMessage};
 
 use super::transcript_support::{Stage, picture as text_of};
@@ -261,6 +263,34 @@ fn a_picture_is_copied_and_found_by_its_caption() {
         both,
         format!("read  x/fields.png  image/png 40x40\n{caption}")
     );
+}
+
+/// Pictures that nobody has seen yet are printed at the end as well.
+#[test]
+fn the_last_rows_have_their_pictures() {
+    let mut stage = Stage::new(60, 40);
+    stage.pictures(Protocol::Blocks);
+    for side in [10, 12, 14, 16, 18] {
+        stage.read_picture(&format!("{side}.png"), &png(side, side));
+    }
+    let printed = |stage: &mut Stage| {
+        let (transcript, cache) = (&stage.transcript, &mut stage.cache);
+        let before = Printed::before(transcript);
+        let found = unprinted(transcript, cache, &stage.theme, 60, before, Ready::All);
+        let rows = print(&found.rows, transcript, cache, &mut LinkTable::default(), 60);
+        (0..rows.area.height)
+            .filter(|y| rows[(5, *y)].symbol() == "▀")
+            .count()
+    };
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        // A second, which a machine with much to do may not have.
+        stage.cache.pictures.be_patient();
+        if printed(&mut stage) == 5 + 6 + 7 + 8 + 9 {
+            break;
+        }
+        assert!(Instant::now() < deadline, "a picture was not waited for");
+    }
 }
 
 /// A text that came with a picture is copied once.

@@ -208,7 +208,7 @@ impl Display {
             self.full.forget();
         }
         if is_end {
-            cache.transcript.pictures.complete();
+            cache.transcript.pictures.be_patient();
         }
         let mut has_more = is_end;
         while has_more {

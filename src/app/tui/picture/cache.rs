@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::head::Fault;
 use super::kitty::{self, Reader};
@@ -17,8 +17,8 @@ const KEPT: usize = 24 * 1024 * 1024;
 /// Pictures that are worked on or wait for it at a time: what was scrolled past is not waited for.
 const AT_ONCE: usize = 2;
 
-/// How long the last frame waits for a picture.
-const AT_END: Duration = Duration::from_millis(500);
+/// How long the last frames wait for pictures in all.
+const AT_END: Duration = Duration::from_secs(1);
 
 /// What drawing knows of pictures. Can be thrown away at any time.
 #[derive(Default)]
@@ -33,6 +33,8 @@ pub struct PictureCache {
     known: HashMap<Key, Entry>,
     weight: usize,
     in_work: usize,
+    /// How long pictures are still waited for.
+    patience: Duration,
     frame: u64,
     last_number: u32,
     /// What the terminal is to be told before the frame.
@@ -73,9 +75,17 @@ impl PictureCache {
         self.take_in(Duration::ZERO)
     }
 
-    /// Waits for what is worked on, each for a moment: before the last frame.
-    pub fn complete(&mut self) {
-        while self.is_busy() && self.take_in(AT_END) {}
+    /// The last frames follow: what they lack is waited for.
+    pub fn be_patient(&mut self) {
+        self.patience = AT_END;
+    }
+
+    /// Waits for what is worked on, if this is the time for it. Answers whether something came.
+    pub fn wait(&mut self) -> bool {
+        let start = Instant::now();
+        let found = self.take_in(self.patience);
+        self.patience = self.patience.saturating_sub(start.elapsed());
+        found
     }
 
     fn take_in(&mut self, wait: Duration) -> bool {
@@ -309,7 +319,8 @@ mod tests {
                 let mut cache = PictureCache::default();
                 cache.begin(Some(layout));
                 assert!(cache.lacks(&placed));
-                cache.complete();
+                cache.be_patient();
+                assert!(cache.wait());
                 assert!(!cache.lacks(&placed));
                 cache.begin(Some(other));
                 assert_eq!(cache.lacks(&placed), expected, "{protocol:?} {other:?}");

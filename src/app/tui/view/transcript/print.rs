@@ -141,10 +141,10 @@ pub fn unprinted(
             to = plain;
             found.lacks_colors = true;
         }
-        // What is printed cannot be completed; at the end nothing comes any more.
-        if ready != Ready::All
-            && let Some(lacking) = cache.first_lacking(at, from..to)
-        {
+        // What is printed cannot be completed; at the end nothing is printed later.
+        if ready == Ready::All {
+            cache.wait_for_pictures(at, from..to);
+        } else if let Some(lacking) = cache.first_lacking(at, from..to) {
             to = lacking;
         }
         found.rows.extend((from..to).map(|row| RowRef {
