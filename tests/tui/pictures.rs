@@ -13,9 +13,9 @@ use tiller::agent::AgentEvent;
 use tiller::agent::ToolStatus;
 use tiller::agent::tool::{Details, TextDetails};
 use tiller::app::tui::picture::{PictureLayout, Protocol};
+use tiller::app::tui::text::link::LinkTable;
 use tiller::app::tui::theme::ColorDepth;
 use tiller::app::tui::transcript::{CellClass, Fold, Unit};
-use tiller::app::tui::text::link::LinkTable;
 use tiller::app::tui::view::transcript::{Printed, Ready, print, unprinted};
 use tiller::llm::{Content, Image, Message, ToolResultMessage, UserMessage};
 
@@ -277,7 +277,13 @@ fn the_last_rows_have_their_pictures() {
         let (transcript, cache) = (&stage.transcript, &mut stage.cache);
         let before = Printed::before(transcript);
         let found = unprinted(transcript, cache, &stage.theme, 60, before, Ready::All);
-        let rows = print(&found.rows, transcript, cache, &mut LinkTable::default(), 60);
+        let rows = print(
+            &found.rows,
+            transcript,
+            cache,
+            &mut LinkTable::default(),
+            60,
+        );
         (0..rows.area.height)
             .filter(|y| rows[(5, *y)].symbol() == "▀")
             .count()
