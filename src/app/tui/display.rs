@@ -262,14 +262,24 @@ impl Inline {
             |it: &&Transcript| self.printed.is_some_and(|(of, _)| of == it.generation());
         let replaced = app.transcript.replaced().filter(was_printed);
         let (transcript, ready) = match replaced {
+            // What may still change comes with the conversation that goes on.
+            Some(replaced) if app.transcript.continues_at().is_some() => {
+                let settled = Ready::Settled {
+                    is_running: false,
+                    waits_for_colors: false,
+                };
+                (replaced, settled)
+            }
             Some(replaced) => (replaced, Ready::All),
             None => (&app.transcript, ready),
         };
         let generation = transcript.generation();
-        let is_other = self.printed.is_some_and(|(of, _)| of != generation);
-        let printed = match self.printed {
-            Some((of, printed)) if of == generation => printed,
-            _ => Printed::before(transcript),
+        let (printed, is_other) = match (self.printed, transcript.continues_at()) {
+            (Some((of, printed)), _) if of == generation => (printed, false),
+            (Some((of, _)), Some(cell)) if of.wrapping_add(1) == generation => {
+                (Printed::up_to(cell), false)
+            }
+            (printed, _) => (Printed::before(transcript), printed.is_some()),
         };
         let rows = &mut cache.transcript;
         let mut found = unprinted(transcript, rows, theme, width, printed, ready);
@@ -333,7 +343,84 @@ fn reflow(var: impl Fn(&str) -> Option<String>) -> Reflow {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
     use super::*;
+    use crate::agent::session::{Body, Session};
+    use crate::agent::{AgentEvent, Snapshot};
+    use crate::app::tui::app::Status;
+    use crate::app::tui::keymap::Keymap;
+    use crate::app::tui::msg::Msg;
+    use crate::app::tui::theme::{ColorDepth, Theme};
+    use crate::app::tui::update::update;
+    use crate::llm::{Api, AssistantMessage, Content, Message, Model, ThinkingLevel};
+
+    fn inline() -> Inline {
+        Inline {
+            region: InlineBuffer::new(Reflow::Wraps),
+            printed: None,
+            is_alternate: false,
+            held: None,
+            colors: None,
+            sized: None,
+        }
+    }
+
+    /// Draws until nothing is left to be; what was written by then.
+    fn drawn(inline: &mut Inline, app: &mut App, cache: &mut ViewCache) -> String {
+        let mut out = Vec::new();
+        loop {
+            let drawn = inline.draw(app, cache, &mut out);
+            update(app, 0, Msg::Drawn(Box::new(drawn.screen)));
+            if !drawn.has_more {
+                return String::from_utf8(out).unwrap();
+            }
+        }
+    }
+
+    /// Events were missed: what was printed before is not printed again.
+    #[test]
+    fn a_conversation_that_is_read_anew_goes_on_where_it_was() {
+        let model = Model::new("p", "m", Api::AnthropicMessages, "");
+        let status = Status::new(Path::new("/w"), model, ThinkingLevel::Off);
+        let theme = Theme::load("dark", ColorDepth::None).unwrap();
+        let mut app = App::new(Size::new(80, 24), 0, Keymap::default(), theme, status);
+        app.screen = ScreenMode::Inline;
+        let mut cache = ViewCache::default();
+        let mut inline = inline();
+        let mut session = Session::unstored(Path::new("/w"));
+        let mut said = |text: &str| {
+            let content = vec![Content::text(text)];
+            let message = Arc::new(Message::Assistant(AssistantMessage {
+                content,
+                ..AssistantMessage::default()
+            }));
+            let stored = Arc::clone(&message);
+            session.append(Body::Message { message: stored });
+            (message, Arc::new(session.branch()))
+        };
+        for text in ["alpha", "beta"] {
+            let (message, _) = said(text);
+            app.transcript.apply(&AgentEvent::MessageEnd { message }, 0);
+            assert!(drawn(&mut inline, &mut app, &mut cache).contains(text));
+        }
+        let (_, branch) = said("gamma");
+        let snapshot = Snapshot {
+            facts: Arc::default(),
+            branch,
+            state: RunState::Idle,
+            questions: Vec::new(),
+            steering: Vec::new(),
+            follow_up: Vec::new(),
+        };
+        update(&mut app, 0, Msg::Resubscribed(Arc::new(snapshot)));
+        let out = drawn(&mut inline, &mut app, &mut cache);
+        for (text, times) in [("alpha", 0), ("beta", 0), ("═", 0), ("gamma", 1)] {
+            assert_eq!(out.matches(text).count(), times, "{text}: {out:?}");
+        }
+        assert!(out.contains("read anew"), "{out:?}");
+    }
 
     /// What is due and never drawn would be due again at once, for ever.
     #[test]
@@ -341,12 +428,9 @@ mod tests {
         let now = Instant::now();
         for (is_alternate, expected) in [(false, Some(now)), (true, None)] {
             let inline = Inline {
-                region: InlineBuffer::new(Reflow::Wraps),
-                printed: None,
                 is_alternate,
-                held: None,
                 colors: Some(now),
-                sized: None,
+                ..inline()
             };
             let display = Display {
                 full: ScreenBuffer::new(Size::new(80, 24)),

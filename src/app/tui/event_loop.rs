@@ -276,7 +276,7 @@ impl Tui {
             SignalEvent::Continue => {
                 self.display.lost(&mut self.cache);
                 self.terminal.set_rows_below(0);
-                self.leave();
+                self.leave(false);
                 self.take_terminal_back()?;
             }
             // Even at the same size: the terminal may have changed its rows meanwhile.
@@ -428,11 +428,11 @@ impl Tui {
         let (display, cache) = (&mut self.display, &mut self.cache);
         display.stand_aside(&mut self.app, cache, &self.terminal, is_end, &mut self.out);
         let written = self.terminal.write(&self.out);
-        written.map(|()| self.leave())
+        written.map(|()| self.leave(is_end))
     }
 
-    fn leave(&mut self) -> bool {
-        let is_printed = self.terminal.leave();
+    fn leave(&mut self, is_end: bool) -> bool {
+        let is_printed = self.terminal.leave(is_end);
         if !is_printed {
             let text = format!("{NOT_PRINTED}\n/export writes all of the conversation into a file");
             self.app.transcript.push_notice(NoticeLevel::Warning, text);

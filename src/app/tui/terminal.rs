@@ -67,6 +67,11 @@ const PRINT: Patience = Patience {
     for_more: Duration::from_secs(1),
     in_all: Duration::from_secs(10),
 };
+/// The same where the screen goes on after it: less than the agent waits for somebody to take its events.
+const PRINT_AND_GO_ON: Patience = Patience {
+    in_all: Duration::from_secs(4),
+    ..PRINT
+};
 
 /// The terminal while the screen has it.
 #[derive(Debug)]
@@ -113,8 +118,8 @@ impl Terminal {
     }
 
     /// Restores the terminal, for a while or for good. Answers whether it took all that was printed.
-    pub fn leave(&self) -> bool {
-        self.modes.leave()
+    pub fn leave(&self, is_end: bool) -> bool {
+        self.modes.leave(is_end)
     }
 
     /// Prints `text` on the main screen, after [`Terminal::leave`], as far as the terminal takes it
@@ -267,7 +272,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        self.modes.leave();
+        self.modes.leave(true);
     }
 }
 
@@ -363,7 +368,7 @@ impl Modes {
 
     /// Restores everything; a second call does nothing. A terminal that is gone is no error here.
     /// Answers whether the terminal took all that was printed.
-    fn leave(&self) -> bool {
+    fn leave(&self, is_end: bool) -> bool {
         if !self.active.swap(false, Ordering::Relaxed) {
             return true;
         }
@@ -393,7 +398,11 @@ impl Modes {
         let end = [LEAVE, cursor, below.as_bytes(), title].concat();
         let bytes = [END_UPDATE, &back, kitty, tmux, progress, &end].concat();
         let prints = self.manners.inline;
-        let patience = if prints { PRINT } else { FRAMES };
+        let patience = match (prints, is_end) {
+            (true, true) => PRINT,
+            (true, false) => PRINT_AND_GO_ON,
+            (false, _) => FRAMES,
+        };
         let is_printed = self.out.finish(&bytes, patience) || !prints;
         if [&self.unanswered, &self.unconfirmed].map(|it| it.swap(false, Ordering::Relaxed))
             != [false; 2]
@@ -426,7 +435,7 @@ fn catch_panics(modes: Arc<Modes>) {
         if !modes.active.load(Ordering::Relaxed) {
             previous(info);
         } else if thread::current().id() == screen_thread {
-            modes.leave();
+            modes.leave(true);
             previous(info);
         } else {
             tracing::error!("{info}");

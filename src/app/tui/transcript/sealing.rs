@@ -48,6 +48,14 @@ impl LiveEnd {
         }
     }
 
+    /// How many entries of `branch` were announced, if it begins with these.
+    pub fn announced(&self, branch: &SessionBranch) -> Option<usize> {
+        let end = self.first + self.kinds.len();
+        let mut live = (self.first..end).zip(&self.kinds);
+        let is_same = end <= branch.len() && live.all(|(entry, kind)| branch.kind(entry) == *kind);
+        is_same.then_some(end)
+    }
+
     /// Counts what `event` says was stored. Answers whether the stretch is long enough to end here.
     pub fn count(&mut self, event: &AgentEvent) -> bool {
         match event {

@@ -55,14 +55,25 @@ pub struct Transcript {
     pub(super) live: LiveEnd,
     /// The conversation before this one, while rows of it are still to be printed.
     pub(super) replaced: Option<Box<Self>>,
+    /// The first cell that the one before did not have, where this is the same conversation.
+    continues_at: Option<usize>,
 }
 
 impl Transcript {
     /// The transcript of a stored conversation, of which only the end is read.
     pub fn of_branch(branch: Arc<SessionBranch>) -> Self {
-        let mut pages = pages::pages_of(&branch, 0..branch.len());
-        let end = pages.pop().and_then(|page| page.entries);
-        let end = end.unwrap_or_default();
+        Self::continuing(branch, 0)
+    }
+
+    /// The same where the first `known` entries were there already: a page begins behind them.
+    fn continuing(branch: Arc<SessionBranch>, known: usize) -> Self {
+        let mut pages = pages::pages_of(&branch, 0..known);
+        let continues_at = (known > 0).then(|| pages::cell_at(pages.len(), 0));
+        pages.extend(pages::pages_of(&branch, known..branch.len()));
+        let end = pages
+            .pop_if(|page| page.entries.as_ref().is_some_and(|it| it.start >= known))
+            .and_then(|page| page.entries)
+            .unwrap_or(branch.len()..branch.len());
         let live = LiveEnd::of(&branch, end.clone());
         let mut cells = Cells::behind(pages);
         rebuild::push_entries(&mut cells, &branch, end);
@@ -73,8 +84,22 @@ impl Transcript {
             cells,
             branch,
             live,
+            continues_at,
             ..Self::default()
         }
+    }
+
+    /// The same conversation, read anew from `branch`.
+    pub fn anew(&self, branch: Arc<SessionBranch>) -> Self {
+        // What was not printed to its end is gone on with.
+        let shown = self.replaced.as_deref().unwrap_or(self);
+        let known = shown.live.announced(&branch).unwrap_or(0);
+        Self::continuing(branch, known)
+    }
+
+    /// The first cell that the conversation before this one did not have, where it is the same.
+    pub(crate) fn continues_at(&self) -> Option<usize> {
+        self.continues_at
     }
 
     /// An empty transcript.

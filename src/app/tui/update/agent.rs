@@ -176,7 +176,12 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
 pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     let folds =
         [CellClass::Tool, CellClass::Thinking].map(|class| (class, app.transcript.fold_of(class)));
-    show(app, &snapshot.branch, &snapshot.facts);
+    let branch = Arc::clone(&snapshot.branch);
+    let transcript = match app.screen {
+        ScreenMode::Full => Transcript::of_branch(branch),
+        _ => app.transcript.anew(branch),
+    };
+    show_transcript(app, transcript, &snapshot.facts);
     for (class, fold) in folds {
         app.transcript.set_all(class, fold);
     }
@@ -191,7 +196,10 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
 
 /// Shows a conversation in place of the one so far.
 pub fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
-    let transcript = Transcript::of_branch(Arc::clone(branch));
+    show_transcript(app, Transcript::of_branch(Arc::clone(branch)), facts);
+}
+
+fn show_transcript(app: &mut App, transcript: Transcript, facts: &HistoryFacts) {
     let replaced = app.transcript.replace(transcript);
     if app.screen != ScreenMode::Full {
         app.transcript.print_before(replaced);

@@ -64,6 +64,11 @@ impl Printed {
         while let Neighbor::Unread(_) = transcript.at_or_after(cell) {
             cell = cell_at(transcript.pages().len() - 1, 0);
         }
+        Self::up_to(cell)
+    }
+
+    /// Everything before this cell was.
+    pub fn up_to(cell: usize) -> Self {
         let at = Anchor {
             cell,
             ..Anchor::default()
