@@ -4,8 +4,8 @@ use std::env::var;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The functions that run until the first prompt, in the order of their first call; made by
-/// `.ci/function-order`. Names that are gone or new do no harm.
+/// The functions that run until the first prompt, then those of a run, in the order of their first call;
+/// made by `.ci/function-order`. Names that are gone or new do no harm.
 const ORDER: &str = "assets/function-order.txt";
 
 fn main() {
@@ -28,7 +28,7 @@ fn main() {
     if !target("FEATURE").contains("crt-static") {
         println!("cargo::rustc-link-arg-bins=-no-pie");
     }
-    // Side by side, these functions take a fifth of the memory: the kernel maps code by 64 kB.
+    // Side by side, these functions take half of the memory: the kernel maps code by 64 kB.
     let order = PathBuf::from(var("CARGO_MANIFEST_DIR").unwrap_or_default()).join(ORDER);
     let flags = [
         format!("-Wl,--symbol-ordering-file={}", order.display()),
