@@ -468,7 +468,7 @@ async fn one_branch_alone_is_not_compared() {
     ask(&mut agent, "first").await;
     let session = agent.handle.tree().await.unwrap();
     let error = session.tree().branches_named(&[]).unwrap_err();
-    assert!(error.contains("one branch only"), "{error}");
+    assert!(error.contains("one branch so far"), "{error}");
 }
 
 /// What happens to a tree: so many messages are said, or it goes on from some entry (of those there
