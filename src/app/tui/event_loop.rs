@@ -376,9 +376,11 @@ impl Tui {
         self.terminal.write(&self.out)
     }
 
-    /// Tells the state where the parts of the frame are. That changes nothing on the screen.
+    /// Tells the state where the parts of the frame are. That changes nothing on the screen, so it is told
+    /// at the time that was drawn: what has become due meanwhile would be taken for shown.
     fn settle(&mut self, drawn: ScreenDrawn) {
-        for effect in update(&mut self.app, self.clock.now(), Msg::Drawn(Box::new(drawn))) {
+        let now = self.app.now;
+        for effect in update(&mut self.app, now, Msg::Drawn(Box::new(drawn))) {
             self.effects.run(effect);
         }
     }
