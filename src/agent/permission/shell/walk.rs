@@ -176,6 +176,7 @@ impl<'a> Walker<'a> {
         marks == (Some('('), Some('('), Some(')'), Some(')'))
             && balanced
             && !inner.contains([';', '\n', '\'', '"'])
+            && !has_operands_side_by_side(inner)
     }
 
     fn test(&mut self, test: &ExtendedTestExpr) {
@@ -416,5 +417,68 @@ impl<'a> Walker<'a> {
 
     fn doubt(&mut self, doubt: &str) {
         self.found.doubts.push(doubt.to_owned());
+    }
+}
+
+/// Whether two operands stand side by side, with blanks alone between them: no expression, but a command
+/// where the shell does not know `((...))`. What is substituted counts as one operand.
+fn has_operands_side_by_side(expression: &str) -> bool {
+    let begins = |c: char| c.is_alphanumeric() || "_$`(".contains(c);
+    let ends = |c: char| c.is_alphanumeric() || "_`)}]".contains(c);
+    // Brackets that are open within a substitution, and whether one in backquotes is.
+    let (mut depth, mut in_backquotes) = (0_usize, false);
+    let (mut operand, mut last) = (false, ' ');
+    for c in expression.chars() {
+        let begins_substitution = matches!(c, '(' | '{') && (last == '$' || depth > 0);
+        if depth > 0 && matches!(c, ')' | '}') {
+            depth -= 1;
+        } else if begins_substitution {
+            depth += 1;
+        } else if c == '`' && depth == 0 {
+            in_backquotes = !in_backquotes;
+            if in_backquotes && operand && last.is_whitespace() {
+                return true;
+            }
+        } else if depth == 0 && !in_backquotes && last.is_whitespace() && operand && begins(c) {
+            return true;
+        }
+        if depth == 0 && !in_backquotes && !c.is_whitespace() {
+            operand = ends(c);
+        }
+        last = c;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operands_of_expressions_have_operators_between_them() {
+        for (expression, expected) in [
+            ("i++", false),
+            (" count += 1 ", false),
+            ("a > b && (c - d) * 2", false),
+            ("x ? y : z", false),
+            ("$(git rev-list --count HEAD) > 5", false),
+            ("${#list[@]} == 0", false),
+            ("`wc -l` > 5", false),
+            ("${x:-a b} + 1", false),
+            ("git push", true),
+            (" git  push ", true),
+            ("(git push)", true),
+            ("git push --tags", true),
+            ("git $(echo push)", true),
+            ("$git push", true),
+            ("${git} push", true),
+            ("$(echo git) push", true),
+            ("git `echo push`", true),
+            ("`echo git` push", true),
+            ("git (push)", true),
+        ] {
+            let found = has_operands_side_by_side(expression);
+            assert_eq!(found, expected, "{expression}");
+        }
     }
 }
