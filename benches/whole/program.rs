@@ -107,20 +107,16 @@ impl Program {
         Reply::new().say(say).and_call(name, arguments)
     }
 
-    /// The request of a prompt or a result with this number, which was answered.
-    pub fn request(server: &ModelServer, number: usize) -> Recorded {
-        let requests = server.requests();
-        requests
-            .into_iter()
-            .filter(|request| !request.last_user().contains(TITLE))
-            .nth(number)
-            .unwrap()
+    /// The requests of prompts and results, which were answered. Copies all: not while time is taken.
+    pub fn requests(server: &ModelServer) -> impl Iterator<Item = Recorded> {
+        let requests = server.requests().into_iter();
+        requests.filter(|request| !request.last_user().contains(TITLE))
     }
 
     /// The first request, once all of its answer was sent.
     pub fn answered(server: &ModelServer, screen: &mut Screen) -> Recorded {
         loop {
-            let request = Self::request(server, 0);
+            let request = Self::requests(server).next().unwrap();
             if request.answered.is_some() {
                 return request;
             }

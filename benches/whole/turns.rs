@@ -107,17 +107,14 @@ fn prompts(program: &Program, runs: usize, turns: usize) {
         screen.wait(|text| text.contains("All of it is done.") && !program.is_busy(text));
         screen.rest(Duration::from_millis(500));
     }
-    let (mut left, mut whole, mut shown) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut pressed, mut shown) = (Vec::new(), Vec::new());
     for run in 0..=runs {
         screen.type_prompt();
-        let pressed = screen.press("\r");
+        pressed.push(screen.press("\r"));
         let begun = format!("Begun {run}.");
         let Some(_) = screen.wait(|text| text.contains(&begun)) else {
             break;
         };
-        let request = Program::request(&server, before + run);
-        left.push(ms(request.began - pressed));
-        whole.push(ms(request.at - pressed));
         screen.rest(Duration::from_millis(60));
         let released = Instant::now();
         server.release(&format!("gate {run}"));
@@ -129,6 +126,11 @@ fn prompts(program: &Program, runs: usize, turns: usize) {
         screen.wait(|text| !program.is_busy(text));
         screen.rest(Duration::from_millis(60));
     }
+    let requests = Program::requests(&server).skip(before);
+    let (mut left, mut whole): (Vec<_>, Vec<_>) = requests
+        .zip(pressed)
+        .map(|(request, pressed)| (ms(request.began - pressed), ms(request.at - pressed)))
+        .unzip();
     let session = match turns {
         0 => String::new(),
         _ => format!(", after {} messages", 2 * turns + 2),

@@ -171,6 +171,8 @@ fn rewritten(line: &str, ways: &[Way]) -> String {
             Way::Simple("\\C") if line.starts_with('\\') => {}
             Way::Simple(pattern) if simple => line = pattern.replace('C', &line),
             Way::Simple(_) => {}
+            // The second line would be one of the here-document.
+            Way::Any(pattern) if pattern.contains("<<'A' && C") && line.contains('\n') => {}
             Way::Any(pattern) => {
                 // A comment or a here-document ends with its line.
                 let inner = if line.contains(['#', '\n', '&']) {

@@ -241,7 +241,7 @@ impl Conversation {
         toolbox: &Toolbox,
     ) {
         let (user_spoke, format) = (!due.is_empty(), model.edit_format);
-        let silent = !user_spoke && self.awaits_user(model);
+        let silent = !user_spoke && ends_with_answer(self.context.messages(), model);
         let view = self.view.read(&self.session, &mut self.prompts);
         if user_spoke || silent {
             let mut notes = self.prompts.notes(&view.messages, format, toolbox);
@@ -387,14 +387,6 @@ impl Conversation {
         if let Some(prompt) = begun {
             self.store(Body::prompt(&prompt));
         }
-    }
-
-    /// Whether there is nothing that `model` could answer to.
-    fn awaits_user(&self, model: &Model) -> bool {
-        let messages = self.context.messages();
-        let user = |message: &Arc<Message>| matches!(**message, Message::User(_));
-        let since = messages.iter().rposition(user).unwrap_or(0);
-        ends_with_answer(&messages[since..], model)
     }
 
     /// Stores the model and thinking level of the next call.

@@ -2,7 +2,6 @@
 //! count from zero in each answer, or send one id twice: results, cells on the screen, records and
 //! spill files would be taken for each other. What an API allows in an id is `llm::handoff`'s business.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,9 +15,8 @@ const MAX_NAME: usize = 100;
 pub(super) struct CallIds<'a> {
     before: &'a [Arc<Message>],
     spill_dir: &'a Path,
-    /// File names of the calls so far, which differ wherever ids do. Filled when the first call
-    /// comes: most answers have none.
-    taken: Option<HashSet<String>>,
+    /// Those of this answer so far.
+    own: Vec<String>,
 }
 
 impl<'a> CallIds<'a> {
@@ -27,7 +25,7 @@ impl<'a> CallIds<'a> {
         Self {
             before,
             spill_dir,
-            taken: None,
+            own: Vec::new(),
         }
     }
 
@@ -37,46 +35,43 @@ impl<'a> CallIds<'a> {
         let StreamEvent::ToolCallStart { id, .. } = event else {
             return;
         };
-        let taken = self.taken.get_or_insert_with(|| names(self.before));
         let stem = if id.is_empty() { "call" } else { id.as_str() };
         let mut own = stem.to_owned();
         let mut n = 2;
-        while taken.contains(&file_name(&own))
-            || spill_file(self.spill_dir, &own).symlink_metadata().is_ok()
-        {
+        while self.is_taken(&own) {
             own = format!("{stem}-{n}");
             n += 1;
         }
-        taken.insert(file_name(&own));
+        self.own.push(own.clone());
         *id = own;
+    }
+
+    /// Whether another call has the id, or one of the same file.
+    fn is_taken(&self, id: &str) -> bool {
+        let answers = self.before.iter().filter_map(|message| match &**message {
+            Message::Assistant(message) => Some(message),
+            _ => None,
+        });
+        let before = answers.flat_map(|message| message.tool_calls());
+        let mut ids = before.map(|call| &call.id).chain(&self.own);
+        ids.any(|other| file_chars(other).eq(file_chars(id)))
+            || spill_file(self.spill_dir, id).symlink_metadata().is_ok()
     }
 }
 
 /// The file for the output of the call `id` that is too long for the model.
 pub(super) fn spill_file(folder: &Path, id: &str) -> PathBuf {
-    folder.join(format!("{}.txt", file_name(id)))
+    let name: String = file_chars(id).collect();
+    folder.join(format!("{name}.txt"))
 }
 
-/// The id as far as it is fit for a file: its end, which tells those of one stem apart.
-fn file_name(id: &str) -> String {
+/// An id as far as it is fit for a file: its end, which tells those of one stem apart.
+fn file_chars(id: &str) -> impl Iterator<Item = char> + '_ {
     let surplus = id.chars().count().saturating_sub(MAX_NAME);
-    id.chars()
-        .skip(surplus)
-        .map(|c| match c {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => c,
-            _ => '_',
-        })
-        .collect()
-}
-
-fn names(messages: &[Arc<Message>]) -> HashSet<String> {
-    let answers = messages.iter().filter_map(|message| match &**message {
-        Message::Assistant(message) => Some(message),
-        _ => None,
-    });
-    answers
-        .flat_map(|message| message.tool_calls().map(|call| file_name(&call.id)))
-        .collect()
+    id.chars().skip(surplus).map(|c| match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => c,
+        _ => '_',
+    })
 }
 
 #[cfg(test)]

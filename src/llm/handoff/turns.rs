@@ -115,10 +115,14 @@ pub fn to_turns(request: &Request, thinking_from: usize, ids: IdRule) -> Vec<Tur
 }
 
 /// Whether `messages` come to nothing or to an answer at their end, so that `model` has nothing to
-/// answer to.
+/// answer to. Looks at no more of them than it takes to know.
 pub fn ends_with_answer(messages: &[Arc<Message>], model: &Model) -> bool {
-    let turns = turns_of(messages, model, 0, IdRule::Any);
-    matches!(turns.last(), None | Some(Turn::Assistant(_)))
+    // A result says nothing without its call.
+    let mut starts = (0..messages.len())
+        .rev()
+        .filter(|at| !matches!(*messages[*at], Message::ToolResult(_)));
+    let last = starts.find_map(|at| turns_of(&messages[at..], model, 0, IdRule::Any).pop());
+    matches!(last, None | Some(Turn::Assistant(_)))
 }
 
 fn turns_of<'a>(

@@ -102,6 +102,9 @@ fn read_script(script: &str, depth: usize, line: &mut Line, waiting: &mut Vec<Wa
         }
     };
     line.calculates |= calculates(script);
+    if splits_ansi_c(script) {
+        line.doubts.push("a line end within $'...'".to_owned());
+    }
     let mut walker = Walker::new(script, &is_script);
     walker.program(&program);
     let found = walker.found;
@@ -125,6 +128,22 @@ fn read_script(script: &str, depth: usize, line: &mut Line, waiting: &mut Vec<Wa
             waiting.push(Waiting::Command(command, depth));
         }
     }
+}
+
+/// Whether a backslash and a line end may stand within `$'...'`. bash keeps both there, the parser
+/// takes them out as everywhere else.
+fn splits_ansi_c(script: &str) -> bool {
+    script.split("$'").skip(1).any(|text| {
+        let mut chars = text.chars();
+        while let Some(c) = chars.next() {
+            match c {
+                '\'' => return false,
+                '\\' if chars.next() == Some('\n') => return true,
+                _ => {}
+            }
+        }
+        false
+    })
 }
 
 /// Whether an arithmetic expression, a test of `[[` or a variable named by another may stand in

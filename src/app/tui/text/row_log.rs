@@ -1,9 +1,11 @@
 //! Rows of a text that may have a hundred thousand of them. The last ones are kept as they are drawn;
-//! what stands before them and will not change is packed, into a fifth of the memory, and unpacked row
-//! by row when it is looked at.
+//! what stands before them and will not change is packed and compressed, and unpacked row by row when
+//! it is looked at.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::ops::Range;
+use std::rc::Rc;
 
 use ratatui::style::Style;
 use serde::{Deserialize, Serialize};
@@ -17,10 +19,15 @@ const PAGE: usize = 256;
 /// Rows before the changing ones that stay as they are: several screens.
 const KEPT: usize = 512;
 
+/// Pages that stay decompressed: a screen lies on two of them.
+const OPEN: usize = 2;
+
 /// Rows, the older of them packed.
 #[derive(Debug, Default)]
 pub struct RowLog {
-    pages: Vec<Page>,
+    pages: Vec<Box<[u8]>>,
+    /// The pages that were looked at last, by their numbers, the very last one first.
+    open: RefCell<Vec<(usize, Rc<Page>)>>,
     /// How packed rows look: few styles, each of many rows.
     styles: Vec<Style>,
     tail: Vec<Row>,
@@ -29,9 +36,29 @@ pub struct RowLog {
 /// [`PAGE`] rows.
 #[derive(Debug)]
 struct Page {
-    bytes: Box<[u8]>,
-    /// Where each row ends in them.
-    ends: Box<[u32]>,
+    bytes: Vec<u8>,
+    /// Where each row is in them.
+    rows: Vec<Range<usize>>,
+}
+
+impl Page {
+    /// One that was compressed: before each row stand four bytes with its length.
+    fn decompress(compressed: &[u8]) -> Option<Self> {
+        let bytes = lz4_flex::decompress_size_prepended(compressed).ok()?;
+        let mut rows: Vec<Range<usize>> = Vec::with_capacity(PAGE);
+        let mut end = 0;
+        while let Some(length) = bytes[end..].first_chunk() {
+            let start = end + length.len();
+            end = (start + u32::from_le_bytes(*length) as usize).min(bytes.len());
+            rows.push(start..end);
+        }
+        Some(Self { bytes, rows })
+    }
+
+    /// The bytes of a row, by its place.
+    fn row(&self, place: usize) -> Option<&[u8]> {
+        self.bytes.get(self.rows.get(place)?.clone())
+    }
 }
 
 /// What of the source a row shows: enough to find a row by.
@@ -78,7 +105,7 @@ impl RowLog {
     pub fn get(&self, at: usize) -> Option<Cow<'_, Row>> {
         match at.checked_sub(self.packed()) {
             Some(at) => self.tail.get(at).map(Cow::Borrowed),
-            None => self.unpack(self.bytes(at)?).map(Cow::Owned),
+            None => self.unpack(self.open(at)?.row(at % PAGE)?).map(Cow::Owned),
         }
     }
 
@@ -87,7 +114,8 @@ impl RowLog {
         match at.checked_sub(self.packed()) {
             Some(at) => self.tail.get(at).map(RowSource::of),
             None => {
-                let (shown, _) = postcard::take_from_bytes(self.bytes(at)?).ok()?;
+                let page = self.open(at)?;
+                let (shown, _) = postcard::take_from_bytes(page.row(at % PAGE)?).ok()?;
                 Some(shown)
             }
         }
@@ -111,29 +139,35 @@ impl RowLog {
         self.pack(self.tail.len());
     }
 
-    fn bytes(&self, at: usize) -> Option<&[u8]> {
-        let page = self.pages.get(at / PAGE)?;
-        let place = at % PAGE;
-        let start = place.checked_sub(1).map_or(0, |before| page.ends[before]);
-        page.bytes.get(start as usize..page.ends[place] as usize)
+    /// The page of row number `at`.
+    fn open(&self, at: usize) -> Option<Rc<Page>> {
+        let number = at / PAGE;
+        let mut open = self.open.borrow_mut();
+        if let Some(at) = open.iter().position(|(known, _)| *known == number) {
+            open[..=at].rotate_right(1);
+        } else {
+            let page = Page::decompress(self.pages.get(number)?)?;
+            open.truncate(OPEN - 1);
+            open.insert(0, (number, Rc::new(page)));
+        }
+        Some(Rc::clone(&open[0].1))
     }
 
     /// The rows of the tail from number `from` on, packed.
-    fn page(&mut self, from: usize) -> Option<Page> {
+    fn page(&mut self, from: usize) -> Option<Box<[u8]>> {
         let mut bytes = Vec::new();
-        let mut ends = Vec::with_capacity(PAGE);
         for at in from..from + PAGE {
             let row = std::mem::take(self.tail.get_mut(at)?);
             let shown = RowSource::of(&row);
             let rest = self.rest(row);
+            let start = bytes.len();
+            bytes.extend([0; 4]);
             // Writing into memory cannot fail.
             bytes = postcard::to_extend(&(shown, rest), bytes).ok()?;
-            ends.push(bytes.len() as u32);
+            let length = (bytes.len() - start - 4) as u32;
+            bytes[start..start + 4].copy_from_slice(&length.to_le_bytes());
         }
-        Some(Page {
-            bytes: bytes.into_boxed_slice(),
-            ends: ends.into_boxed_slice(),
-        })
+        Some(lz4_flex::compress_prepend_size(&bytes).into_boxed_slice())
     }
 
     fn rest(&mut self, row: Row) -> Rest {
