@@ -344,7 +344,11 @@ impl Line {
         let base = self.text.len() as u32;
         let mut start = range.start;
         let first = other.runs.partition_point(|run| run.end as usize <= start);
-        for run in &other.runs[first..] {
+        let runs = &other.runs[first..];
+        let count = runs.iter().take_while(|run| (run.end as usize) < range.end);
+        self.runs.reserve_exact(runs.len().min(count.count() + 1));
+        self.text.reserve_exact(range.len());
+        for run in runs {
             let end = (run.end as usize).min(range.end);
             if start >= end {
                 break;
@@ -360,7 +364,10 @@ impl Line {
         let first = other
             .spans
             .partition_point(|span| span.text.end <= range.start);
-        for span in &other.spans[first..] {
+        let spans = &other.spans[first..];
+        let count = spans.iter().take_while(|span| span.text.start < range.end);
+        self.spans.reserve_exact(count.count());
+        for span in spans {
             let (from, to) = (
                 span.text.start.max(range.start),
                 span.text.end.min(range.end),

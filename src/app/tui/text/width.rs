@@ -14,8 +14,30 @@ pub fn width(text: &str) -> usize {
 
 /// The graphemes of `text`, each with its columns.
 pub(crate) fn graphemes(text: &str) -> impl Iterator<Item = (&str, usize)> {
-    text.graphemes(true)
-        .map(|grapheme| (grapheme, grapheme_width(grapheme)))
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let grapheme = match single(rest) {
+            Some(end) => &rest[..end],
+            None => rest.graphemes(true).next()?,
+        };
+        rest = &rest[grapheme.len()..];
+        Some((grapheme, grapheme_width(grapheme)))
+    })
+}
+
+/// The bytes of the first character where it is clear without the tables of Unicode that it is a
+/// grapheme: it joins nothing that follows, and what follows joins nothing before.
+fn single(text: &str) -> Option<usize> {
+    let mut chars = text.chars();
+    let joins_nothing = matches!(chars.next()? as u32,
+        0x20..0x7f | 0xa0..0x600 | 0x2010..0x2028 | 0x2190..0x3000 | 0x3400..0xa000);
+    let end = text.len() - chars.as_str().len();
+    let is_joined_by_nothing = chars.next().is_none_or(|next| {
+        matches!(next as u32,
+            0x20..0x7f | 0xa0..0x300 | 0x370..0x483 | 0x48a..0x530
+                | 0x2010..0x2028 | 0x2190..0x2c00 | 0x3400..0xa000)
+    });
+    (joins_nothing && is_joined_by_nothing).then_some(end)
 }
 
 pub(crate) fn grapheme_width(grapheme: &str) -> usize {
@@ -82,4 +104,43 @@ pub(crate) fn fit_end(text: &str, columns: usize) -> &str {
         start -= grapheme.len();
     }
     &text[start..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+        /// The short way leads to the same as the tables.
+        #[test]
+        fn graphemes_are_those_of_unicode(
+            text in "([ -~]|[\u{a0}-\u{6ff}]|[\u{900}-\u{97f}]|[\u{1100}-\u{11ff}]|[\u{2000}-\u{2bff}]\
+                |[\u{3040}-\u{3130}]|[\u{4e00}-\u{ac40}]|[\u{fe00}-\u{fe0f}]|[\u{1f1e6}-\u{1f1ff}]\
+                |[\u{1f3fb}-\u{1f470}]|\u{200d}|\r|\n|\\PC){0,24}"
+        ) {
+            let got: Vec<&str> = graphemes(&text).map(|(grapheme, _)| grapheme).collect();
+            let expected: Vec<&str> = text.graphemes(true).collect();
+            prop_assert_eq!(got, expected);
+        }
+    }
+
+    /// Every character between two that could join it, or that it could join.
+    #[test]
+    fn what_is_taken_for_single_is_single() {
+        for c in (0..0x2_0000)
+            .chain(0xe_0000..0xe_0200)
+            .filter_map(char::from_u32)
+        {
+            for (before, after) in [('a', 'b'), ('\u{4e00}', '\u{4e00}'), ('•', '─'), ('é', 'я')]
+            {
+                for text in [format!("{before}{c}{after}"), format!("{c}{c}{before}")] {
+                    let got = graphemes(&text).map(|(grapheme, _)| grapheme);
+                    assert!(got.eq(text.graphemes(true)), "{:x} in {text:?}", c as u32);
+                }
+            }
+        }
+    }
 }

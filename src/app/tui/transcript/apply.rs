@@ -1,15 +1,18 @@
 //! How the transcript grows: one agent event at a time. Each block of a message that streams in is a
 //! cell of its own; the whole message at its end has the last word.
 
+use std::sync::Arc;
+
 use super::calls;
 use super::cell::{Cell, CellBody, ThinkingState, ToolState};
+use super::cell_text::CellText;
 use super::cells::{Cells, UNCONFIRMED_CELLS};
 use super::notices::{self, Retrying};
 use super::pictures::{attach, user_cell};
 use super::turn;
 use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, ToolStatus, is_from_user};
 use crate::llm::{
-    AssistantMessage, Content, Message, StopReason, StreamEvent, Text, Thinking, ToolCall, overflow,
+    AssistantMessage, Content, Message, StopReason, StreamEvent, Thinking, ToolCall, overflow,
 };
 
 /// Cells at the end among which all that are still open are.
@@ -59,9 +62,9 @@ pub(super) fn apply(
             return blocks.is_some_and(|blocks| stream(cells, blocks, event, time));
         }
         AgentEvent::MessageEnd { message } => match &**message {
-            Message::Assistant(message) => {
+            Message::Assistant(answer) => {
                 let blocks = pending.blocks.take().unwrap_or_default();
-                finish_message(cells, blocks, message, Some(time));
+                finish_message(cells, blocks, (message, answer), Some(time));
             }
             Message::ToolResult(result) => return attach(cells, message, result),
             Message::User(_) => return false,
@@ -209,11 +212,11 @@ fn cell_of(
     if of_blocks[index].is_none() {
         of_blocks[index] = match block {
             Content::Text(_) => Some(cells.push(CellBody::Assistant {
-                text: String::new(),
+                text: CellText::default(),
                 live: true,
             })),
             Content::Thinking(_) => Some(cells.push(CellBody::Thinking {
-                text: String::new(),
+                text: CellText::default(),
                 state: ThinkingState::Live { since: time },
             })),
             Content::ToolCall(call) => Some(calls::prepare(cells, call)),
@@ -227,18 +230,20 @@ fn cell_of(
 pub(super) fn finish_message(
     cells: &mut Cells,
     mut of_blocks: BlockCells,
-    message: &AssistantMessage,
+    (whole, message): (&Arc<Message>, &AssistantMessage),
     time: Option<i64>,
 ) {
     for (index, block) in message.content.iter().enumerate() {
         let cell = cell_of(cells, &mut of_blocks, index, block, time.unwrap_or(0));
         if let Some(cell) = cell {
-            finish_block(cells, cell, block, time);
+            finish_block(cells, cell, (whole, index), time);
         }
     }
     // Blocks that the final message does not have were given up by the provider.
-    for cell in of_blocks.iter().skip(message.content.len()).flatten() {
-        finish_block(cells, *cell, &Content::text(""), time);
+    for (index, cell) in of_blocks.iter().enumerate().skip(message.content.len()) {
+        if let Some(cell) = cell {
+            finish_block(cells, *cell, (whole, index), time);
+        }
     }
     let (level, text) = match message.stop_reason {
         StopReason::Error => {
@@ -265,21 +270,29 @@ pub(super) fn finish_message(
     notices::push(cells, level, text);
 }
 
-fn finish_block(cells: &mut Cells, index: usize, block: &Content, time: Option<i64>) {
+/// Brings a cell to the final form of a block, given by its message and number. It may be another
+/// kind of block by then, or gone.
+fn finish_block(
+    cells: &mut Cells,
+    index: usize,
+    (message, block): (&Arc<Message>, usize),
+    time: Option<i64>,
+) {
+    let content = match &**message {
+        Message::Assistant(message) => message.content.get(block),
+        _ => None,
+    };
     cells.change(index, |cell| {
         let closed = close(cell, time);
-        match (&mut cell.body, block) {
-            (CellBody::Assistant { text, .. }, Content::Text(Text { text: whole, .. }))
-            | (
-                CellBody::Thinking { text, .. },
-                Content::Thinking(Thinking {
-                    thinking: whole, ..
-                }),
-            ) => {
-                cell.content_epoch += u32::from(replace_text(text, whole));
+        match (&mut cell.body, content) {
+            (CellBody::Assistant { text, .. }, Some(Content::Text(_)) | None)
+            | (CellBody::Thinking { text, .. }, Some(Content::Thinking(_))) => {
+                cell.content_epoch += u32::from(text.finish(message, block));
                 true
             }
-            (CellBody::Tool(tool), Content::ToolCall(call)) => calls::wait(tool, &call.arguments),
+            (CellBody::Tool(tool), Some(Content::ToolCall(call))) => {
+                calls::wait(tool, &call.arguments)
+            }
             _ => closed,
         }
     });
@@ -345,18 +358,4 @@ pub(super) fn close_open_cells(cells: &mut Cells) {
         close(cell, None);
         was_live
     });
-}
-
-/// Makes `text` equal to `whole`; answers whether it had to change other than at its end.
-fn replace_text(text: &mut String, whole: &str) -> bool {
-    match whole.strip_prefix(text.as_str()) {
-        Some(rest) => {
-            text.push_str(rest);
-            false
-        }
-        None => {
-            whole.clone_into(text);
-            true
-        }
-    }
 }

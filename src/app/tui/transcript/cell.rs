@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::cell_text::CellText;
 use super::draft::{Draft, Naming};
 use crate::agent::tool::FileChange;
 use crate::agent::{Details, NoticeLevel, RunEnd, RunTotals, ToolStatus};
@@ -35,13 +36,13 @@ pub enum CellBody {
         is_external: bool,
     },
     Assistant {
-        text: String,
+        text: CellText,
         /// Whether more may come.
         live: bool,
     },
     Thinking {
         /// Empty when withheld.
-        text: String,
+        text: CellText,
         state: ThinkingState,
     },
     Tool(Box<ToolCell>),
@@ -278,10 +279,10 @@ impl Cell {
     /// The text that the rows of the cell refer to: what copying and searching are about.
     pub fn source(&self) -> Cow<'_, str> {
         match &self.body {
-            CellBody::User { text, .. }
-            | CellBody::Assistant { text, .. }
-            | CellBody::Thinking { text, .. }
-            | CellBody::Notice { text, .. } => Cow::Borrowed(text),
+            CellBody::User { text, .. } | CellBody::Notice { text, .. } => Cow::Borrowed(text),
+            CellBody::Assistant { text, .. } | CellBody::Thinking { text, .. } => {
+                Cow::Borrowed(text)
+            }
             CellBody::Tool(tool) => tool.source(),
             CellBody::Compaction(cell) => Cow::Borrowed(&cell.summary),
             CellBody::TurnEnd(..) => Cow::Borrowed(""),

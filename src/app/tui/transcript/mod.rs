@@ -2,6 +2,7 @@
 //! Plain data and pure functions; `view::transcript` lays it out and paints it.
 
 mod cell;
+mod cell_text;
 mod cells;
 mod viewport;
 mod selection;

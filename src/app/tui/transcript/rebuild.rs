@@ -80,7 +80,7 @@ fn push_message(cells: &mut Cells, whole: &Arc<Message>) {
             for call in message.tool_calls() {
                 calls::forget_answered(cells, &call.id);
             }
-            finish_message(cells, Vec::new(), message, None);
+            finish_message(cells, Vec::new(), (whole, message), None);
         }
         Message::ToolResult(result) => {
             calls::end(

@@ -13,9 +13,8 @@ pub fn estimate(cell: &Cell, options: LayoutOptions<'_>) -> usize {
     let columns = usize::from(options.width).saturating_sub(2).max(8);
     let text = match &cell.body {
         CellBody::User { .. } if cell.is_long_prompt() && cell.fold == Fold::Folded => 8,
-        CellBody::User { text, .. } | CellBody::Assistant { text, .. } => {
-            1 + text_rows(text, columns)
-        }
+        CellBody::User { text, .. } => 1 + text_rows(text, columns),
+        CellBody::Assistant { text, .. } => 1 + text_rows(text, columns),
         CellBody::Thinking { text, .. } => match cell.fold {
             Fold::Folded => 1,
             Fold::Open => 2 + text_rows(text, columns),
