@@ -17,6 +17,8 @@ use super::window::WindowSource;
 const BYTES_PER_TOKEN: usize = 3;
 /// What a picture counts for, in tokens.
 const IMAGE_TOKENS: usize = 1600;
+/// What stands around the texts of a turn at most, in bytes.
+const AROUND_TURN: usize = 200;
 /// What stays free for the provider's own words around ours.
 const SPARE_TOKENS: u64 = 1024;
 
@@ -47,7 +49,8 @@ pub fn max_output(request: &Request, turns: &[Turn]) -> u64 {
 pub fn to_json(body: &impl Serialize, request: &Request, turns: &[Turn]) -> Vec<u8> {
     let size = size(request, turns, |image| image.data.len());
     // Escapes, keys and brackets; what is not touched costs nothing.
-    let mut out = Vec::with_capacity(size + size / 4 + 4 * 1024);
+    let around = size / 4 + turns.len() * AROUND_TURN + 4 * 1024;
+    let mut out = Vec::with_capacity(size + around);
     // Plain data cannot fail to be written.
     let _ = serde_json::to_writer(&mut out, body);
     out

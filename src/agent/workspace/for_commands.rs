@@ -151,9 +151,9 @@ impl Workspace {
 
 /// The real paths of those that are there.
 fn existing(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
-    let real = paths
-        .into_iter()
-        .filter_map(|path| fs::canonicalize(path).ok());
+    // Most are not, and to follow their links costs far more than this look.
+    let there = paths.into_iter().filter(|path| path.exists());
+    let real = there.filter_map(|path| fs::canonicalize(path).ok());
     let real: BTreeSet<PathBuf> = real.collect();
     real.into_iter().collect()
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::Cursor;
+use std::panic::catch_unwind;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -49,7 +50,8 @@ impl Head {
         let size = [HEAD, base64.len()].into_iter().find_map(|end| {
             let end = end.min(base64.len());
             let bytes = BASE64_STANDARD.decode(base64.get(..end)?).ok()?;
-            dimensions(&bytes)
+            // The bytes come from anywhere, and decoders have faults.
+            catch_unwind(|| dimensions(&bytes)).ok()?
         });
         let fault = match size {
             None => Some(Fault::Unknown),
