@@ -37,6 +37,8 @@ pub fn start(folder: &Path, filter: Option<&str>, redactor: &Redactor) {
             redactor: redactor.clone(),
         }))
         .with_ansi(false)
+        // A log that cannot be written must not stand on the screen instead.
+        .log_internal_errors(false)
         .with_target(false)
         .try_init();
 }

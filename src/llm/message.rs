@@ -341,7 +341,8 @@ pub enum StopReason {
     /// Still streaming; never stored.
     #[default]
     Pending,
-    /// The model was done.
+    /// The model was done. pi also writes that it put something off.
+    #[serde(alias = "deferred")]
     Stop,
     /// The output limit cut it.
     Length,

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tiller::agent::{
     AgentEvent, Budget, BudgetLimit, BudgetReached, CompactionOutcome, CompactionRules, LoopRules,
-    RetryRules, RunOutcome,
+    RetryRules, RunOutcome, RunState,
 };
 use tiller::llm::{ErrorClass, LlmError, Model, StreamEvent, Usage, WindowSource};
 
@@ -76,6 +76,13 @@ async fn what_is_typed_at_the_limit_is_kept_and_answered_later() {
     assert_eq!(agent.settled().await, RunOutcome::Done);
     agent.prompt("More");
     assert_eq!(agent.settled().await, reached(0.1, 0.3));
+    // Who sent it shows a run, although none came to its first call.
+    let told = agent.seen.iter().rev().find_map(|event| match &event.kind {
+        AgentEvent::State(state) => Some(state.clone()),
+        AgentEvent::AgentEnd { .. } => Some(RunState::Stopping { processes: 0 }),
+        _ => None,
+    });
+    assert_eq!(told, Some(RunState::Idle), "after the end");
     assert_eq!(
         agent.stored(),
         ["user: Go", "assistant: dear", "user: More"]

@@ -1,7 +1,7 @@
 //! Models that answer when the chosen one cannot (`models.fallback`).
 
 use serde_json::json;
-use tiller::agent::{LoopRules, RetryRules, RunOutcome};
+use tiller::agent::{AgentEvent, LoopRules, RetryRules, RunOutcome};
 use tiller::llm::{ErrorClass, LlmError, Model, StreamEvent};
 
 use super::fixture::*;
@@ -46,6 +46,42 @@ fn asked(agent: &TestAgent) -> Vec<String> {
         .into_iter()
         .map(|request| request.model.id)
         .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_model_is_asked_once_however_often_it_is_named() {
+    let named = ["second", "third", "second", "scripted", "third"].map(other);
+    let answers = vec![fails(ErrorClass::Quota); 6];
+    let mut agent = staffed_with(named.to_vec(), answers);
+    agent.prompt("Go");
+    assert!(matches!(agent.settled().await, RunOutcome::Failed { .. }));
+    assert_eq!(asked(&agent), ["scripted"]);
+
+    let named = ["second", "third", "second"].map(other);
+    let mut agent = staffed_with(named.to_vec(), vec![fails(ErrorClass::Quota); 6]);
+    agent.prompt("Go");
+    assert!(matches!(agent.settled().await, RunOutcome::Failed { .. }));
+    assert_eq!(asked(&agent), ["scripted", "second", "third"]);
+}
+
+/// Who chooses a model while another one fails means the one they chose.
+#[tokio::test]
+async fn a_model_chosen_meanwhile_is_asked_instead_of_the_next_one() {
+    let gate = Gate::new();
+    let mut failing = fails(ErrorClass::Quota);
+    failing.insert(0, Step::Wait(gate.clone()));
+    let mut agent = staffed(vec![failing, say("ok")]);
+    agent.prompt("Go");
+    gate.reached().await;
+    agent.handle.set_model(other("chosen"));
+    agent
+        .until(
+            |event| matches!(event, AgentEvent::ModelChanged { model, .. } if model.id == "chosen"),
+        )
+        .await;
+    gate.open();
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(asked(&agent), ["scripted", "chosen"]);
 }
 
 // F5

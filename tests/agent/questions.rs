@@ -136,3 +136,27 @@ async fn where_nobody_can_be_asked_the_model_is_told_so() {
     let told = agent.request(1).pop().unwrap();
     assert!(told.starts_with("c1!: Nobody can be asked here"), "{told}");
 }
+
+/// What is typed to a question that has just ended goes back to where it was typed.
+#[tokio::test]
+async fn an_answer_that_comes_too_late_is_given_back() {
+    let mut agent = asking(true, &[("c1", database())]);
+    agent.prompt("Go");
+    let id = open(&mut agent, 1).await[0].id;
+    agent.handle.abort();
+    agent
+        .handle
+        .answer(id, Answer::Reply("MySQL, please".into()));
+    let returned = agent
+        .until(|event| matches!(event, AgentEvent::QueueReturned { .. }))
+        .await;
+    let AgentEvent::QueueReturned { messages } = returned else {
+        unreachable!()
+    };
+    assert_eq!(
+        messages[0].content,
+        [tiller::llm::Content::text("MySQL, please")]
+    );
+    assert_eq!(agent.settled().await, RunOutcome::Aborted);
+    assert!(!agent.stored().iter().any(|line| line.contains("MySQL")));
+}

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use tiller::agent::tool::CommandDetails;
-use tiller::agent::{AgentEvent, Phase, QueueKind};
+use tiller::agent::{AgentEvent, Phase, QueueKind, RunOutcome, RunState, RunTotals};
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::{EffectResult, Msg, ShellEnd};
@@ -204,4 +204,25 @@ fn a_paste_is_a_placeholder_again_when_its_prompt_comes_back() {
     assert_eq!(tui.text(), text);
     let frame = tui.frame();
     assert!(frame.contains("what is [paste #1 +40 lines]"), "{frame}");
+}
+
+/// It is the user's, not the run's: it goes on when that ends.
+#[test]
+fn a_command_outlives_the_run_beside_it() {
+    let mut tui = test_tui();
+    run(&mut tui, "!make");
+    tui.agent(AgentEvent::State(RunState::Running {
+        phase: Phase::Streaming,
+    }));
+    tui.agent(AgentEvent::AgentEnd {
+        messages: Vec::new(),
+        totals: RunTotals::default(),
+        outcome: RunOutcome::Done,
+    });
+    tui.agent(AgentEvent::State(RunState::Idle));
+    let frame = tui.frame();
+    assert!(
+        frame.contains("● !  make") && !frame.contains("stopped"),
+        "{frame}"
+    );
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use tiller::agent::tool::CommandDetails;
-use tiller::agent::{Details, ToolStatus};
+use tiller::agent::{AgentEvent, Details, ToolStatus};
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::transcript::Transcript;
-use tiller::llm::{AssistantMessage, Content, Message};
+use tiller::llm::{AssistantMessage, Content, Message, StreamEvent};
 
 use super::app_kit::TestTui;
 use super::transcript_support::{Stage, branch};
@@ -150,4 +150,47 @@ fn pages_that_are_not_in_memory_are_searched_too() {
         frame.contains("answer 3 of many") && frame.contains("1 of 1"),
         "{frame}"
     );
+}
+
+#[test]
+fn what_has_come_since_is_found_when_one_goes_on() {
+    let mut stage = Stage::new(80, 24);
+    stage.user("Go");
+    stage.say("one needle", 9);
+    let mut tui = TestTui::new(80, 24);
+    tui.app.transcript = stage.transcript.clone();
+    tui.frame();
+    tui.key("ctrl+f");
+    tui.write("needle");
+    let frame = tui.frame();
+    assert!(frame.contains("1 of 1"), "{frame}");
+    for event in [
+        AgentEvent::MessageStart {
+            message: Arc::new(Message::Assistant(AssistantMessage::default())),
+        },
+        AgentEvent::MessageUpdate {
+            event: StreamEvent::TextStart { index: 0 },
+        },
+        AgentEvent::MessageUpdate {
+            event: StreamEvent::TextDelta {
+                index: 0,
+                delta: "a needle, a needle".into(),
+            },
+        },
+    ] {
+        tui.agent(event);
+    }
+    tui.key("down");
+    let frame = tui.frame();
+    assert!(frame.contains("2 of 3"), "{frame}");
+    tui.key("down");
+    tui.agent(AgentEvent::MessageUpdate {
+        event: StreamEvent::TextDelta {
+            index: 0,
+            delta: ", a needle".into(),
+        },
+    });
+    tui.key("down");
+    let frame = tui.frame();
+    assert!(frame.contains("4 of 4"), "{frame}");
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tiller::agent::{AgentEvent, Phase};
 use tiller::app::action::Action as A;
-use tiller::app::tui::composer::{Composer, VimKey, VimMode};
+use tiller::app::tui::composer::{Composer, VimKey, VimMode, is_search};
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::Msg;
@@ -48,9 +48,7 @@ fn press(editor: &mut Composer, keys: &str) {
             editor.apply(*action);
             continue;
         }
-        let searches = editor
-            .vim()
-            .is_some_and(|(_, keys)| keys.starts_with(['/', '?']));
+        let searches = editor.vim().is_some_and(|(_, keys)| is_search(&keys));
         let key = match key {
             '␛' => VimKey::Escape,
             '®' => VimKey::Redo,
@@ -259,6 +257,11 @@ fn keys_do_what_vim_does() {
         ("o│ne two", "/x␍", "o│ne two"),
         ("o│ne two", "v/tw␍d", "o│wo"),
         ("o│ne two one", "/two␍0dn", "│two one"),
+        ("o│ne two one two", "d/two␍", "o│two one two"),
+        ("o│ne two one two", "d2/two␍", "o│two"),
+        ("one two │three", "d?one␍", "│three"),
+        ("o│ne two", "d/x␍", "o│ne two"),
+        ("o│ne last two", "0d/last␍.", "│last two"),
         // What is no command does nothing.
         ("o│ne", "qzZ", "o│ne"),
         ("o│ne", "d␛x", "o│e"),

@@ -56,6 +56,8 @@ pub(super) struct Run {
     pub calls: u32,
     /// Answers in place of the chosen model, which could not, until the run is over.
     pub fallback: Option<Arc<Model>>,
+    /// Whether the user has chosen another model since the last turn began.
+    pub model_chosen: bool,
 }
 
 impl Run {
@@ -82,6 +84,7 @@ impl Run {
             silent,
             calls: 0,
             fallback: None,
+            model_chosen: false,
         }
     }
 

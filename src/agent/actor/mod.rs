@@ -16,6 +16,7 @@ mod branches;
 mod context;
 mod queue;
 mod questions;
+mod show;
 mod permission;
 mod budget;
 mod policy;

@@ -12,6 +12,7 @@ impl Actor {
             && model != self.model
         {
             run.fallback = None;
+            run.model_chosen = true;
         }
         self.conversation.model_changed(&model, thinking);
         self.model = model;

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use super::activity::Typed;
 use super::task::Actor;
-use crate::agent::event::{AgentEvent, Phase, RunState, UNANSWERED, now_ms};
+use crate::agent::event::{AgentEvent, Phase, QueueKind, RunState, UNANSWERED, now_ms};
 use crate::agent::permission::Rule;
 use crate::agent::question::{Answer, Asked, Question};
 use crate::agent::session::Body;
@@ -30,20 +31,41 @@ impl Actor {
         }
     }
 
-    /// Gives `answer` to the call that waits with the question `id`, if it still does.
+    /// Gives `answer` to the call that waits with the question `id`. If it does so no more, what was
+    /// typed goes back to the user.
     pub(super) fn answer(&mut self, id: u64, answer: Answer) {
         let mut open = self.questions.list.iter();
-        if let Some(place) = open.position(|(question, _)| question.id == id) {
-            let (question, reply) = self.questions.list.remove(place);
-            self.note_answer(&question);
-            if let Answer::Allow { rules } = &answer
-                && !rules.is_empty()
-            {
-                self.add_rules(rules);
-                self.allow_others(rules);
-            }
-            let _ = reply.send(answer);
-            self.show_questions();
+        let Some(place) = open.position(|(question, _)| question.id == id) else {
+            return self.return_answer(answer);
+        };
+        if self.questions.list[place].1.is_closed() {
+            self.return_answer(answer);
+            self.questions.list.remove(place);
+            return self.show_questions();
+        }
+        let (question, reply) = self.questions.list.remove(place);
+        self.note_answer(&question);
+        if let Answer::Allow { rules } = &answer
+            && !rules.is_empty()
+        {
+            self.add_rules(rules);
+            self.allow_others(rules);
+        }
+        if let Err(answer) = reply.send(answer) {
+            self.return_answer(answer);
+        }
+        self.show_questions();
+    }
+
+    fn return_answer(&mut self, answer: Answer) {
+        if let Answer::Reply(text) | Answer::Refuse { reason: Some(text) } = answer {
+            self.queues.push(Typed {
+                kind: QueueKind::Steering,
+                content: vec![Content::text(text)],
+                origin: None,
+            });
+            let back = self.queues.take_newest();
+            self.give_back(back.into_iter().collect());
         }
     }
 

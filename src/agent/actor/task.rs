@@ -16,8 +16,8 @@ use super::open_questions::Questions;
 use super::policy::{PolicyOwner, told};
 use super::queue::Queues;
 use crate::agent::budget::Account;
-use crate::agent::event::{AgentEvent, NoticeLevel, Queued, RunOutcome, RunState, now_ms};
-use crate::agent::handle::{AgentHandle, Command, CurrentRun, OpenSession, SlowReader, Snapshot};
+use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, RunState, now_ms};
+use crate::agent::handle::{AgentHandle, Command, CurrentRun, OpenSession, SlowReader};
 use crate::agent::memory::{Environment, SessionPrompts, SystemFiles, SystemPrompt};
 use crate::agent::options::AgentOptions;
 use crate::agent::process::Processes;
@@ -287,6 +287,9 @@ impl Actor {
             other => {
                 let again = !cancelled || matches!(other, Activity::Ending { .. });
                 self.activity = other;
+                if self.activity.run().is_none() {
+                    self.show_state();
+                }
                 if again {
                     self.processes.kill_all();
                     self.recall_next();
@@ -415,6 +418,9 @@ impl Actor {
             let messages = self.queues.take_all();
             self.give_back(messages);
         }
+        if let (true, RunOutcome::Failed { message }) = (run.silent, &outcome) {
+            self.conversation.notice(NoticeLevel::Error, message);
+        }
         if !run.silent {
             self.conversation.publish(AgentEvent::AgentEnd {
                 messages: self.conversation.context.messages()[run.first_message..].to_vec(),
@@ -425,10 +431,15 @@ impl Actor {
         }
         run.processes.stop_all();
         self.close_undo(run.processes);
-        self.enter(match self.processes.alive() {
+        let state = match self.processes.alive() {
             processes if aborted && processes > 0 => RunState::Stopping { processes },
             _ => RunState::Idle,
-        });
+        };
+        if self.state == state {
+            // It ended before its first phase, and who began it shows it as running.
+            self.show_state();
+        }
+        self.enter(state);
         if limited {
             self.conversation.show(SessionState::AwaitingInput);
         }
@@ -449,48 +460,5 @@ impl Actor {
             self.conversation.rest();
             self.conversation.send(AgentEvent::AgentSettled { aborted });
         }
-    }
-
-    pub(super) fn give_back(&mut self, messages: Vec<Queued>) {
-        if messages.is_empty() {
-            return;
-        }
-        self.show_queues();
-        self.conversation
-            .send(AgentEvent::QueueReturned { messages });
-    }
-
-    pub(super) fn enter(&mut self, state: RunState) {
-        if self.state != state {
-            self.conversation.show((&state).into());
-            self.state = state.clone();
-            self.conversation.send(AgentEvent::State(state));
-        }
-    }
-
-    /// Says again what the agent does: who expected a run to begin sees that none has.
-    pub(super) fn show_state(&mut self) {
-        self.conversation
-            .send(AgentEvent::State(self.state.clone()));
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        let (steering, follow_up) = self.queues.shown();
-        Snapshot {
-            facts: Arc::new(self.conversation.facts()),
-            branch: self.conversation.branch(),
-            state: self.state.clone(),
-            questions: self.questions.open(),
-            steering,
-            follow_up,
-        }
-    }
-
-    pub(super) fn show_queues(&mut self) {
-        let (steering, follow_up) = self.queues.shown();
-        self.conversation.send(AgentEvent::QueueUpdate {
-            steering,
-            follow_up,
-        });
     }
 }

@@ -33,7 +33,7 @@ impl Actor {
 
     pub(super) fn reopen_turn(&mut self, change: Change) -> Result<Turn, RunOutcome> {
         let run = self.activity.live_run()?;
-        if let Change::Model(model) = &change {
+        if let (Change::Model(model), false) = (&change, run.model_chosen) {
             run.fallback = Some(Arc::clone(model));
         }
         if self.queues.steering_waits() {
@@ -59,6 +59,7 @@ impl Actor {
         let prompt = self.conversation.prompts.in_force(model.edit_format);
         let run = self.activity.live_run()?;
         run.interrupt = run.cancel.child_token();
+        run.model_chosen = false;
         Ok(Turn {
             interrupt: run.interrupt.clone(),
             messages,

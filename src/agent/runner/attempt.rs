@@ -85,6 +85,12 @@ impl Attempt {
                 break;
             }
         }
+        // What was read is paid for, also where no word came of it.
+        for event in &prelude {
+            if let StreamEvent::Usage(_) = event {
+                attempt.message.apply(event);
+            }
+        }
         link.emit(AgentEvent::ApiCallEnd {
             stop_reason: match attempt.failure {
                 Some(_) => StopReason::Error,

@@ -2,6 +2,7 @@
 //! count from zero in each answer, or send one id twice: results, cells on the screen, records and
 //! spill files would be taken for each other. What an API allows in an id is `llm::handoff`'s business.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,6 +18,9 @@ pub(super) struct CallIds<'a> {
     spill_dir: &'a Path,
     /// Those of this answer so far.
     own: Vec<String>,
+    /// All ids as far as they are fit for a file, once one came again: servers that repeat one may have
+    /// done so often.
+    taken: Option<HashSet<String>>,
 }
 
 impl<'a> CallIds<'a> {
@@ -26,6 +30,7 @@ impl<'a> CallIds<'a> {
             before,
             spill_dir,
             own: Vec::new(),
+            taken: None,
         }
     }
 
@@ -42,20 +47,38 @@ impl<'a> CallIds<'a> {
             own = format!("{stem}-{n}");
             n += 1;
         }
+        if let Some(taken) = &mut self.taken {
+            taken.insert(file_chars(&own).collect());
+        }
         self.own.push(own.clone());
         *id = own;
     }
 
     /// Whether another call has the id, or one of the same file.
-    fn is_taken(&self, id: &str) -> bool {
+    fn is_taken(&mut self, id: &str) -> bool {
+        if let Some(taken) = &self.taken {
+            let name: String = file_chars(id).collect();
+            return taken.contains(&name) || self.is_spilled(id);
+        }
+        if self.ids().any(|other| file_chars(other).eq(file_chars(id))) {
+            let names = self.ids().map(|id| file_chars(id).collect());
+            self.taken = Some(names.collect());
+            return true;
+        }
+        self.is_spilled(id)
+    }
+
+    fn ids(&self) -> impl Iterator<Item = &String> {
         let answers = self.before.iter().filter_map(|message| match &**message {
             Message::Assistant(message) => Some(message),
             _ => None,
         });
         let before = answers.flat_map(|message| message.tool_calls());
-        let mut ids = before.map(|call| &call.id).chain(&self.own);
-        ids.any(|other| file_chars(other).eq(file_chars(id)))
-            || spill_file(self.spill_dir, id).symlink_metadata().is_ok()
+        before.map(|call| &call.id).chain(&self.own)
+    }
+
+    fn is_spilled(&self, id: &str) -> bool {
+        spill_file(self.spill_dir, id).symlink_metadata().is_ok()
     }
 }
 

@@ -237,6 +237,6 @@ async fn summarize(
 }
 
 fn nothing_to_cut() -> LlmError {
-    let text = "There is nothing to compact: what could be summarised is too little or too long";
+    let text = "Nothing can be summarised: what is not kept word for word is too little, or too long for the model";
     LlmError::new(ErrorClass::Client, text).with_hint("The conversation stays as it is")
 }

@@ -46,13 +46,11 @@ pub(in crate::agent) async fn leave_branch(
             RunOutcome::Done
         }
         Err(Some(error)) => {
-            let text = format!(
+            // What was typed meanwhile was meant for elsewhere: it waits.
+            let message = format!(
                 "The branch was not left, for there is no summary of it: {}\nWithout a summary it can be left at once: /tree",
                 error.message
             );
-            link.notice(NoticeLevel::Error, text).await;
-            // What was typed meanwhile was meant for elsewhere: it waits.
-            let message = error.message;
             RunOutcome::Failed { message }
         }
         Err(None) => {

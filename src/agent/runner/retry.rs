@@ -49,11 +49,19 @@ impl RetryPolicy {
     /// Nothing has failed yet. `model` is asked; of `fallback` the models behind it are left, all
     /// of them when it is none of them.
     pub fn new(rules: &RetryRules, fallback: &[Arc<Model>], model: &Model) -> Self {
-        let same = |other: &Arc<Model>| other.full_id() == model.full_id();
-        let next = fallback.iter().position(same).map_or(0, |at| at + 1);
+        let is = |id: &str, other: &Arc<Model>| other.full_id() == id;
+        // A name that comes again would be asked for ever.
+        let mut distinct: VecDeque<Arc<Model>> = VecDeque::new();
+        for one in fallback {
+            if !distinct.iter().any(|other| is(&one.full_id(), other)) {
+                distinct.push_back(Arc::clone(one));
+            }
+        }
+        let own = distinct.iter().position(|one| is(&model.full_id(), one));
+        distinct.drain(..own.map_or(0, |at| at + 1));
         Self {
             rules: rules.clone(),
-            fallbacks: fallback[next..].iter().cloned().collect(),
+            fallbacks: distinct,
             retries: 0,
             thinking_dropped: false,
         }

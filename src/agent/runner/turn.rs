@@ -95,8 +95,14 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
             }
             RetryDecision::Fallback(model) => {
                 end_retries(link, retries, Some(error.message.clone())).await;
-                notify_fallback(link, &turn.model, &model, &error).await;
-                link.reopen_turn(Change::Model(model)).await
+                let next = link.reopen_turn(Change::Model(Arc::clone(&model))).await;
+                // Not where the user has chosen another one meanwhile.
+                if let Ok(next) = &next
+                    && next.model.full_id() == model.full_id()
+                {
+                    notify_fallback(link, &turn.model, &model, &error).await;
+                }
+                next
             }
             RetryDecision::GiveUp => {
                 let text = final_error(&error, retries);

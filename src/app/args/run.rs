@@ -163,6 +163,9 @@ const FOREIGN_COMMANDS: [&str; 7] = [
     "resume",
 ];
 
+/// Those of them that no prompt begins with.
+const MANY_WORDS: [&str; 3] = ["acp", "completions", "mcp"];
+
 impl RunArgs {
     /// What its flags set: flag, setting, value.
     pub fn settings(&self) -> impl Iterator<Item = (&'static str, &'static str, Value)> {
@@ -207,8 +210,13 @@ impl RunArgs {
     pub fn mistyped_command(&self) -> Option<(&str, Option<String>)> {
         let (word, rest) = self.prompt.split_first()?;
         let bare = |word: &String| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-        if self.print || self.mode.is_some() || rest.len() > 1 || !self.prompt.iter().all(bare) {
+        if self.print || self.mode.is_some() {
             return None;
+        }
+        if rest.len() > 1 || !self.prompt.iter().all(bare) {
+            // Quoted, a prompt is one word for the shell.
+            let is_foreign = MANY_WORDS.contains(&word.as_str());
+            return is_foreign.then_some((word.as_str(), None));
         }
         // Stricter than `nearest`: `commit` is a prompt, although it resembles `config`.
         let likeness = |name: &str| strsim::damerau_levenshtein(word, name);
@@ -294,6 +302,7 @@ mod tests {
         for (words, expected) in [
             (&["acp"][..], Some(("acp", None))),
             (&["completions", "bash"], Some(("completions", None))),
+            (&["mcp", "add", "x", "--", "npx"], Some(("mcp", None))),
             (&["modles"], Some(("modles", Some("models")))),
             (&["session", "list"], Some(("session", Some("sessions")))),
             (&["hi"], None),

@@ -97,7 +97,7 @@ impl Settings {
                 },
                 compaction: CompactionRules {
                     enabled: read.get("compaction.enabled")?,
-                    threshold: read.get("compaction.threshold")?,
+                    threshold: read.share("compaction.threshold")?,
                     reserve_tokens: read.get("compaction.reserve_tokens")?,
                     thresholds: read.thresholds()?,
                     keep_recent_tokens: read.get("compaction.keep_recent_tokens")?,
@@ -106,16 +106,16 @@ impl Settings {
                 },
             },
             tools: ToolSettings {
-                bash_timeout_s: read.get("tools.bash.timeout_seconds")?,
-                bash_max_timeout_s: read.get("tools.bash.max_timeout_seconds")?,
-                bash_max_output_chars: read.get("tools.bash.max_output_chars")?,
-                bash_max_output_lines: read.get("tools.bash.max_output_lines")?,
+                bash_timeout_s: read.from_one("tools.bash.timeout_seconds")?,
+                bash_max_timeout_s: read.from_one("tools.bash.max_timeout_seconds")?,
+                bash_max_output_chars: read.from_one("tools.bash.max_output_chars")?,
+                bash_max_output_lines: read.from_one("tools.bash.max_output_lines")?,
                 bash_max_spill_bytes: read.get("tools.bash.max_spill_bytes")?,
                 bash_secret_env: read.get("tools.bash.secret_env")?,
-                read_max_lines: read.get("tools.read.max_lines")?,
-                read_max_bytes: read.get("tools.read.max_bytes")?,
-                search_max_bytes: read.get("tools.search.max_bytes")?,
-                search_timeout_s: read.get("tools.search.timeout_seconds")?,
+                read_max_lines: read.from_one("tools.read.max_lines")?,
+                read_max_bytes: read.from_one("tools.read.max_bytes")?,
+                search_max_bytes: read.from_one("tools.search.max_bytes")?,
+                search_timeout_s: read.from_one("tools.search.timeout_seconds")?,
             },
             tool_set: read.parsed("tools.set", str::parse)?,
             model: read.get("models.default")?,
@@ -194,6 +194,29 @@ impl Reader<'_> {
             } else {
                 Err(format!("expected one of {}", words.join(", ")))
             }
+        })
+    }
+
+    /// A whole number, not 0.
+    fn from_one<T: TryFrom<u64>>(&self, key: &str) -> Result<T, String> {
+        self.convert(key, |value| {
+            let number = value.as_integer().and_then(|it| u64::try_from(it).ok());
+            let number = number
+                .filter(|it| *it > 0)
+                .and_then(|it| it.try_into().ok());
+            number.ok_or_else(|| "expected a whole number from 1".to_owned())
+        })
+    }
+
+    /// A share of the window.
+    fn share(&self, key: &str) -> Result<f64, String> {
+        self.convert(key, |value| {
+            let share: f64 = value.clone().try_into().unwrap_or(f64::NAN);
+            let fault = || "expected a share of the window from 0.05 to 1, such as 0.8".to_owned();
+            (0.05..=1.0)
+                .contains(&share)
+                .then_some(share)
+                .ok_or_else(fault)
         })
     }
 

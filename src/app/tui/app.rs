@@ -79,6 +79,8 @@ pub struct App {
     pub(crate) timeline: Timeline,
     /// The trial that is open.
     pub trial: Option<OpenTrial>,
+    /// The prompt that begins a run, until the conversation has it or it is back.
+    pub(crate) opening: Option<String>,
     /// Messages that wait, in the order they go out.
     pub(crate) queue: Vec<Queued>,
     /// What there is to see of the session's work.
@@ -263,6 +265,7 @@ impl App {
             stats: RunStats::default(),
             timeline: Timeline::default(),
             trial: None,
+            opening: None,
             queue: Vec::new(),
             work: SessionWork::default(),
             todo_fold: None,
@@ -393,7 +396,8 @@ impl App {
     /// run is done.
     pub fn set_queue(&mut self, steering: &[Queued], follow_up: &[Queued]) {
         self.queue = [steering, follow_up].concat();
-        self.draft_changed();
+        // Shown as waiting, it must be there again whatever happens.
+        self.save_draft_at = Some(self.now);
     }
 
     /// Whether a message waits that could be delivered now.
@@ -410,6 +414,13 @@ impl App {
             text: self.message().text(),
             session: None,
         }
+    }
+
+    /// The same at the end of the program, with the prompt that no conversation may get any more.
+    pub fn last_draft(&self) -> SavedDraft {
+        let mut draft = self.draft();
+        draft.queue.splice(0..0, self.opening.clone());
+        draft
     }
 
     /// The draft is another one now: it is kept on disk soon, not at every key, and later where a huge

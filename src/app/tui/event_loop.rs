@@ -466,7 +466,7 @@ impl Drop for Tui {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let (app, effects) = (&self.app, &mut self.effects);
-            let save = AssertUnwindSafe(|| effects.save_draft_now(app.draft()));
+            let save = AssertUnwindSafe(|| effects.save_draft_now(app.last_draft()));
             let _ = catch_unwind(save);
         }
     }

@@ -26,4 +26,4 @@ pub use editor::Composer;
 pub use history::{History, Narrowing};
 pub(crate) use history_file::HistoryFile;
 pub use layout::{ComposerLayout, Span, SpanKind};
-pub use vim::{VimKey, VimMode};
+pub use vim::{VimKey, VimMode, is_search};

@@ -352,8 +352,13 @@ fn end_run(cells: &mut Cells, outcome: &RunOutcome) {
 pub(super) fn close_open_cells(cells: &mut Cells) {
     cells.change_last(OPEN_CELLS, |cell| {
         let was_live = cell.is_live();
-        if let (true, CellBody::Tool(tool)) = (was_live, &mut cell.body) {
-            tool.state = ToolState::Finished(ToolStatus::Cancelled);
+        match &mut cell.body {
+            // It goes on when the run has ended.
+            CellBody::Tool(tool) if tool.is_of_user() => return false,
+            CellBody::Tool(tool) if was_live => {
+                tool.state = ToolState::Finished(ToolStatus::Cancelled);
+            }
+            _ => {}
         }
         close(cell, None);
         was_live

@@ -98,6 +98,8 @@ pub struct ToolCell {
     pub pictures: Vec<Picture>,
 }
 
+/// What stands for the tool in a command of the user.
+pub const USER_COMMAND: &str = "!";
 /// Tools that only look, and change nothing.
 const LOOKING: [&str; 4] = ["read", "grep", "find", "ls"];
 
@@ -123,6 +125,11 @@ impl ToolCell {
     /// Whether its title says enough of it until it is opened.
     pub fn is_brief(&self) -> bool {
         self.looks() || matches!(*self.details, Details::Todo(_))
+    }
+
+    /// Whether the user runs it, beside the agent.
+    pub fn is_of_user(&self) -> bool {
+        self.name == USER_COMMAND
     }
 
     /// Whether it only looks at what is there.

@@ -151,9 +151,10 @@ impl Cells {
     pub(super) fn let_go(&mut self, page: usize) {
         if let Some(page) = self.pages.get_mut(page).filter(|it| it.entries.is_some()) {
             let cells = page.cells.take().into_iter().flatten().enumerate();
-            let unstored = cells.filter(|(_, it)| match it.body {
+            let unstored = cells.filter(|(_, it)| match &it.body {
                 CellBody::Notice { .. } => true,
                 CellBody::User { confirmed, .. } => !confirmed,
+                CellBody::Tool(tool) => tool.is_of_user(),
                 _ => false,
             });
             page.unstored = unstored.collect();

@@ -33,10 +33,11 @@ pub(super) fn push(cells: &mut Cells, level: NoticeLevel, text: impl Into<String
 /// message and again in the end of its run.
 pub(super) fn push_once(cells: &mut Cells, level: NoticeLevel, message: &str) {
     let first_line = first_line(message);
-    // The same failure after another prompt is news.
+    // The same failure after another prompt, or in another run, is news.
     let newest = cells.newest().filter_map(|cell| cells.body(cell));
-    let since_prompt = newest.take_while(|body| !matches!(body, CellBody::User { .. }));
-    let known = since_prompt
+    let begins = |body: &&CellBody| matches!(body, CellBody::User { .. } | CellBody::TurnEnd(..));
+    let known = newest
+        .take_while(|body| !begins(body))
         .take(2)
         .any(|body| matches!(body, CellBody::Notice { text, .. } if text.contains(first_line)));
     if !known {

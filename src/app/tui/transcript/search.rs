@@ -40,6 +40,8 @@ pub struct Search {
     current: Option<usize>,
     /// The cell from which on matches are looked for upwards.
     from: usize,
+    /// The first cell that may have changed since it was searched.
+    pub(super) since: usize,
     /// Pages that are still being searched.
     pub(super) unread: usize,
     /// The cell that was opened to show the match.
@@ -139,6 +141,28 @@ impl Search {
             }
         }
         self.choose();
+    }
+
+    /// Looks again in `cells`, which are all from the first that may have changed since the last look.
+    /// From `since` on they may change again.
+    pub(super) fn look_again<'a>(
+        &mut self,
+        cells: impl Iterator<Item = (usize, &'a Cell)>,
+        since: usize,
+    ) {
+        let Some(pattern) = &self.pattern else { return };
+        let before = self.current().cloned();
+        self.matches.retain(|found| found.cell < self.since);
+        for (index, cell) in cells {
+            find(cell, index, pattern, &mut self.matches);
+        }
+        self.since = since;
+        if let Some(before) = before {
+            self.current = self.matches.iter().position(|it| *it == before);
+        }
+        if self.current.is_none() {
+            self.choose();
+        }
     }
 
     /// Takes in what was found in pages that were not in memory.

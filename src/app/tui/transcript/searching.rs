@@ -8,6 +8,9 @@ use super::search::{PageSearch, PagesSearched, Search};
 use super::state::Transcript;
 use super::viewport::ScrollBy;
 
+/// Cells at the end among which all that may still change are.
+const CHANGING: usize = 256;
+
 impl Transcript {
     /// Begins a search at what is visible.
     pub fn begin_search(&mut self) {
@@ -35,6 +38,7 @@ impl Transcript {
     pub fn search_for(&mut self, query: &str) -> Option<PageSearch> {
         let mut search = self.search.take()?;
         search.search(query, cells(&self.cells));
+        search.since = changing_from(&self.cells);
         let unread = self.cells.pages().iter().enumerate();
         let unread = unread.filter_map(|(page, it)| {
             let entries = it.entries.clone().filter(|_| it.cells.is_none())?;
@@ -77,7 +81,12 @@ impl Transcript {
 
     /// Goes to the match before, or to the next.
     pub fn go_to_match(&mut self, up: bool) {
+        let since = changing_from(&self.cells);
         if let Some(search) = &mut self.search {
+            // More may have come since.
+            let first = search.since;
+            let changed = cells(&self.cells).skip_while(|(index, _)| *index < first);
+            search.look_again(changed, since);
             search.go(up);
             self.show_match();
         }
@@ -123,6 +132,13 @@ impl Transcript {
             }
         }
     }
+}
+
+/// The first cell that may still change, or the number that the next one gets.
+fn changing_from(cells: &Cells) -> usize {
+    let live = |index: &usize| cells.get(*index).is_some_and(Cell::is_live);
+    let newest = cells.newest().take(CHANGING);
+    newest.filter(live).last().unwrap_or(cells.end())
 }
 
 /// All cells that are in memory, in order.

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::apply::{self, Pending};
-use super::cell::{Cell, CellBody, CellClass, Fold, ThinkingState, ToolCell, ToolState};
+use super::cell::{
+    Cell, CellBody, CellClass, Fold, ThinkingState, ToolCell, ToolState, USER_COMMAND,
+};
 use super::cells::{Cells, Neighbor};
 use super::pages::{self, Page};
 use super::pictures::user_text;
@@ -213,7 +215,8 @@ impl Transcript {
             command: command.to_owned(),
             ..CommandDetails::default()
         });
-        calls::start(&mut self.cells, id, "!", &Arc::new(details), time);
+        let details = Arc::new(details);
+        calls::start(&mut self.cells, id, USER_COMMAND, &details, time);
     }
 
     /// Shows what it wrote so far.
@@ -234,7 +237,7 @@ impl Transcript {
         let details = Arc::new(Details::Command(details));
         calls::end(
             &mut self.cells,
-            (id, "!"),
+            (id, USER_COMMAND),
             status,
             &said,
             &details,

@@ -33,6 +33,9 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
         AgentEvent::State(run) => {
             let ran = app.is_running();
             app.set_run(run.clone());
+            if *run == RunState::Idle {
+                app.opening = None;
+            }
             let is_done = ran && *run == RunState::Idle;
             if is_done && !app.focused && app.notify != Notify::Off {
                 let call = TerminalEffect::Notify(app.notify, "tiller is done");
@@ -40,6 +43,9 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             }
         }
         AgentEvent::MessageUpdate { event } => count(app, event),
+        AgentEvent::MessageStart { message } if matches!(**message, Message::User(_)) => {
+            app.opening = None;
+        }
         AgentEvent::MessageEnd { message } => {
             if let (Message::User(user), Some(session)) = (&**message, &mut app.status.session)
                 && session.title.is_empty()
@@ -60,6 +66,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
         AgentEvent::PermissionMode(mode) => permission::show(app, *mode),
         AgentEvent::Questions { open } => return questions::set(app, open),
         AgentEvent::QueueReturned { messages } => {
+            app.opening = None;
             let texts: Vec<String> = messages
                 .iter()
                 .map(|message| typed_text(&message.content))

@@ -5,6 +5,7 @@ use super::{permission, questions, sessions, shell};
 use crate::agent::permission::PermissionMode;
 use crate::agent::{NoticeLevel, Phase, QueueKind, RunState, TodoDetails};
 use crate::app::action::Action;
+use crate::app::attachments::typed_text;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect, TrialEffect};
 use crate::app::tui::run_facts::Resume;
@@ -193,6 +194,7 @@ pub fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
         app.set_run(RunState::Running {
             phase: Phase::Requesting,
         });
+        app.opening = Some(typed_text(&content));
     }
     vec![Effect::Prompt(content)]
 }

@@ -90,7 +90,7 @@ pub fn leave(app: &App) -> Vec<Effect> {
 /// Ends for this reason. What was not sent is there again at the next start.
 pub fn end(app: &App, kind: ExitKind) -> Vec<Effect> {
     vec![
-        Effect::SaveDraft(app.draft()),
+        Effect::SaveDraft(app.last_draft()),
         Effect::Terminal(TerminalEffect::Exit(kind)),
     ]
 }

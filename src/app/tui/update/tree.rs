@@ -23,13 +23,14 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::Label if is_read_only(app) => Vec::new(),
         Action::Label => {
             let label = (!argument.is_empty()).then(|| argument.to_owned());
-            app.say(
-                match &label {
+            // Else the agent says why there is nothing to label.
+            if app.transcript.copy_sources().next().is_some() {
+                let said = match &label {
                     Some(label) => format!("Labelled {label}"),
                     None => String::from("The label is gone"),
-                },
-                SAY_MS,
-            );
+                };
+                app.say(said, SAY_MS);
+            }
             vec![Effect::Tree(TreeEffect::Label(None, label))]
         }
         Action::Fork if app.status.session.is_none() => {

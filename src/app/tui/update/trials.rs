@@ -45,6 +45,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             app.set_run(RunState::Running {
                 phase: Phase::Trial(TrialStep::Begin),
             });
+            app.opening = Some(command(argument));
             vec![Effect::Trial(TrialEffect::Begin(vec![Content::text(
                 argument,
             )]))]

@@ -1,20 +1,21 @@
 //! Keys in vim's normal and visual modes, where the user wants that, and the way there.
 
 use crate::app::tui::app::App;
-use crate::app::tui::composer::{VimKey, VimMode};
+use crate::app::tui::composer::{VimKey, VimMode, is_search};
 use crate::app::tui::input::{KeyCode, KeyModifiers, KeyPress};
 
 /// Does what a key means to vim; false where it means what it always does.
 pub fn press(app: &mut App, press: KeyPress) -> bool {
-    // A letter answers then.
-    if app.asks().is_some() {
-        return false;
-    }
     let Some((mode, keys)) = app.composer.vim() else {
         return false;
     };
+    let leaves_insert = mode == VimMode::Insert && press.code == KeyCode::Esc;
+    // A letter answers then.
+    if app.asks().is_some() && !leaves_insert {
+        return false;
+    }
     // `r` and `f` wait for a character, and a count would go on with `0`: these keys are neither.
-    let searches = keys.starts_with(['/', '?']);
+    let searches = is_search(&keys);
     let replaces = !searches && keys.ends_with('r');
     let takes = press.mods == KeyModifiers::NONE
         && match press.code {

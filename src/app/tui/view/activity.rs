@@ -12,6 +12,7 @@ use crate::app::action::Action;
 use crate::app::humanize::{duration, plural};
 use crate::app::sanitize::visible_line;
 use crate::app::tui::app::{App, OpenTrial};
+use crate::app::tui::composer::VimMode;
 use crate::app::tui::run_facts::Resume;
 use crate::app::tui::text::width::{ellipsis, width};
 use crate::app::tui::transcript::{ToolCell, headings};
@@ -169,6 +170,10 @@ fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mu
     let stop = match app.rule {
         Some(_) => offer(app, Action::Interrupt, " stops"),
         None if app.is_reading() => offer(app, Action::Interrupt, " stops"),
+        // It leads to normal mode first.
+        None if matches!(app.composer.vim(), Some((VimMode::Insert, _))) => {
+            offer(app, Action::Interrupt, " stops")
+        }
         None => offer(app, Action::Cancel, " stops"),
     };
     let (what, extra) = describe(app, phase);

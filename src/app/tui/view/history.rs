@@ -69,7 +69,8 @@ pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> Popu
     let query = picker.query().to_lowercase();
     let mut query = Query::new(&query);
     let drawn = draw_matches(app, picker, none, list, buffer, |age, style| {
-        row(app, prompt(age), &mut query, columns, style)
+        let lines = history.get(age).unwrap_or_default().lines().count();
+        row(app, (prompt(age), lines), &mut query, columns, style)
     });
     if preview > 0 {
         let below = Rect {
@@ -97,9 +98,14 @@ fn rows_of(prompt: &str, columns: usize) -> usize {
 }
 
 /// The line of a prompt in which the query stands, else its first; behind it how many there are.
-fn row(app: &App, prompt: &str, query: &mut Query, columns: usize, style: Style) -> StyledLine {
+fn row(
+    app: &App,
+    (prompt, count): (&str, usize),
+    query: &mut Query,
+    columns: usize,
+    style: Style,
+) -> StyledLine {
     let (_, text, places) = found_line(prompt, query);
-    let count = prompt.lines().count();
     let amount = match count {
         0 | 1 => String::new(),
         _ => plural(count as u64, "line", "lines"),

@@ -86,7 +86,11 @@ fn permission(
     let Some(rule) = &app.rule else {
         let most = room(&rows, BODY_ROWS);
         rows.extend(body(app, &subject.details, columns, most));
-        rows.push(answers(app, !subject.suggestions.is_empty(), columns));
+        rows.push(if app.composer.is_empty() {
+            answers(app, !subject.suggestions.is_empty(), columns)
+        } else {
+            refusal(app, columns)
+        });
         return rows;
     };
     let most = room(&rows, BODY_ROWS_OF_RULE);
@@ -204,6 +208,31 @@ fn answers(app: &App, has_rule: bool, columns: usize) -> StyledLine {
     first_that_fits(std::iter::once(line(most, false)).chain(short), columns)
 }
 
+/// What Enter does with what is in the editor: no letter answers then.
+fn refusal(app: &App, columns: usize) -> StyledLine {
+    let theme = &app.theme;
+    let lines = [
+        (
+            " refuses, and says what you typed · ",
+            " allows once on an empty editor",
+        ),
+        (" refuses with what you typed · empty: ", " allows"),
+        (" refuses with your words", ""),
+    ];
+    let lines = lines.map(|(does, empty)| {
+        let line = StyledLine::of("  ", theme.activity)
+            .with(app.key(Action::Submit), theme.key_hint)
+            .with(does, theme.activity);
+        match empty {
+            "" => line,
+            empty => line
+                .with(app.key(Action::AllowOnce), theme.key_hint)
+                .with(empty, theme.activity),
+        }
+    });
+    first_that_fits(lines.into_iter(), columns)
+}
+
 /// How the rule in the editor becomes the answer.
 fn rule_answers(app: &App, scope: RuleScope, columns: usize) -> StyledLine {
     let theme = &app.theme;
@@ -263,6 +292,7 @@ fn choice(
     let theme = &app.theme;
     let (mut all, mut rows) = choice_rows(theme, subject, columns);
     let how = match subject.choices.len() {
+        _ if !app.composer.is_empty() => "  Enter sends what you typed as the answer",
         0 => "  type an answer, Enter sends it",
         1 => "  its number chooses · or type an answer, Enter sends it",
         _ => "  a number chooses · or type an answer, Enter sends it",
@@ -314,6 +344,8 @@ fn choice_rows(
     let question = question.iter().enumerate();
     let question: Vec<StyledLine> = question.map(|(at, row)| mark(at).then(row)).collect();
     let mut rows = Vec::new();
+    // Behind a number, which takes more than the mark of the question.
+    let room = room.saturating_sub(2).max(8);
     for (number, choice) in subject.choices.iter().enumerate() {
         for (at, row) in StyledLine::wrapped(&revealed(choice), theme.text, room)
             .iter()

@@ -62,7 +62,16 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
         figures.millis += call.duration_ms.unwrap_or(0);
     }
     let in_tools: u64 = tools.values().map(|figures| figures.millis).sum();
-    row("prompts", prompts.to_string(), String::new());
+    // Tokens and cost are those of the whole session.
+    let is_part = steps
+        .first()
+        .map_or(total.output > 0, |step| step.number > 1);
+    let since = if is_part {
+        "  since it was opened again"
+    } else {
+        ""
+    };
+    row("prompts", prompts.to_string(), since.to_owned());
     row(
         "model calls",
         steps.len().to_string(),

@@ -26,15 +26,32 @@ pub fn draw(app: &App, question: &UndoQuestion, room: Rect, buffer: &mut Buffer)
         Direction::Redo => ("Make these changes again?", "makes them"),
     };
     let (enter, esc) = (app.key(Action::Submit), app.key(Action::Cancel));
-    let note = if question.delay.is_over(app.now) {
-        format!(" {enter} or y {does} · {esc} leaves all as it is ")
-    } else {
-        String::new()
-    };
     let columns = box_columns(room);
     let mut lines = vec![quoted(&preview.prompt, app.theme.popup), StyledLine::new()];
     lines.extend(changes(app, preview));
-    match open(app, title, (columns, lines.len()), &[note], room, buffer) {
+    let height = usize::from(room.height.saturating_sub(2));
+    let hidden = lines.len().saturating_sub(height + question.pager.top);
+    let page = app.key(Action::PageDown);
+    let (more, short) = match hidden {
+        0 => (String::new(), String::new()),
+        more => (
+            format!(
+                " {} · ↑↓ {page} scroll ·",
+                plural(more as u64, "more line", "more lines")
+            ),
+            format!(" {more} more · ↑↓ ·"),
+        ),
+    };
+    let notes = if question.delay.is_over(app.now) {
+        [
+            format!("{more} {enter} or y {does} · {esc} leaves all as it is "),
+            format!("{short} {enter} or y {does} · {esc} leaves all "),
+            format!("{short} y {does} · {esc} leaves "),
+        ]
+    } else {
+        [more, short, String::new()]
+    };
+    match open(app, title, (columns, lines.len()), &notes, room, buffer) {
         Some(area) => draw_text(&lines, question.pager, area, buffer),
         None => PopupDrawn::default(),
     }
@@ -108,6 +125,18 @@ fn draw_ways(app: &App, chosen: &ChosenPoint, room: Rect, buffer: &mut Buffer) -
         height: area.height - ways,
         ..area
     };
+    // What goes back unseen is at least counted.
+    let height = usize::from(head.height);
+    if lines.len() > height && height > 1 {
+        let shown = height.saturating_sub(1);
+        let more = lines.len() - 1 - shown;
+        lines.truncate(shown);
+        let more = format!("… {}", plural(more as u64, "more line", "more lines"));
+        lines.push(StyledLine::of(
+            more,
+            app.theme.popup.patch(app.theme.warning),
+        ));
+    }
     for (y, line) in (head.y..head.bottom()).zip(&lines) {
         line.draw(buffer, head.x, y, head.width);
     }

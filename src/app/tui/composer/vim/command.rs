@@ -142,10 +142,19 @@ const MOST: usize = 10_000;
 /// Characters of what is searched for.
 const MAX_SEARCH: usize = 200;
 
+/// What is being searched for with its `/` or `?`, behind the count and the operator that wait for it.
+pub fn search_in(keys: &[char]) -> Option<(&[char], &[char])> {
+    let at = keys.iter().position(|key| matches!(key, '/' | '?'))?;
+    let (before, search) = keys.split_at(at);
+    let mut others = before.iter().filter(|key| !key.is_ascii_digit());
+    let waits = others.next().is_none_or(|key| "dcy<>".contains(*key)) && others.next().is_none();
+    waits.then_some((before, search))
+}
+
 /// The command these keys are, and its count. What is searched for ends with Enter, which is no key here.
 pub fn read(keys: &[char], visual: bool) -> Result<(Option<usize>, Command), NoCommand> {
-    if let ['/' | '?', words @ ..] = keys {
-        return Err(if words.len() < MAX_SEARCH { Yet } else { Ever });
+    if let Some((_, words)) = search_in(keys) {
+        return Err(if words.len() <= MAX_SEARCH { Yet } else { Ever });
     }
     let mut keys = Keys(keys);
     let count = keys.number();

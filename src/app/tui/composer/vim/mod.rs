@@ -1,7 +1,7 @@
 //! Vim's way of editing, as an option: keys in normal and visual mode to changes of the draft.
 //!
-//! [`command`] reads keys, [`motion`] and [`object`] know where they lead in a text, [`finds`] what a command is for, [`state`] holds the modes,
-//! [`change`] does what changes the text, [`keys`] are the editor's door to it.
+//! [`command`] reads keys, [`motion`] and [`object`] know where they lead in a text, [`finds`] what a
+//! command is for, [`state`] holds the modes, [`change`] does what changes the text, [`keys`] are the editor's door to it.
 //! In insert mode every key but Esc is the editor's own. What is deleted or copied goes to the kill ring,
 //! from which `p` puts it; lines are what ends with a line feed there.
 
@@ -16,4 +16,10 @@ mod state;
 mod keys;
 
 pub use mode::{VimKey, VimMode};
+
+/// Whether these keys of a command are what is being searched for.
+pub fn is_search(keys: &str) -> bool {
+    let keys: Vec<char> = keys.chars().collect();
+    command::search_in(&keys).is_some()
+}
 pub use state::Vim;

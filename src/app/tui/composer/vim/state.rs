@@ -6,7 +6,7 @@ use super::super::draft::Draft;
 use super::super::editor::Composer;
 use super::super::motion::{line_end, line_start, next, prev, snap_right};
 use super::super::undo::StepKind;
-use super::command::{Command, Motion, NoCommand, Operator, read};
+use super::command::{Command, Motion, NoCommand, Operator, read, search_in};
 use super::finds::{Finds, lines_on};
 use super::mode::{VimKey, VimMode};
 use super::motion::Span;
@@ -56,9 +56,7 @@ impl Vim {
             (VimMode::Normal, VimKey::Escape) => return false,
             (_, VimKey::Redo) => editor.apply(Action::Redo),
             (_, VimKey::Erase) => drop(self.keys.pop()),
-            (_, VimKey::Char('\n')) if matches!(self.keys[..], ['/' | '?', ..]) => {
-                self.search(editor);
-            }
+            (_, VimKey::Char('\n')) if search_in(&self.keys).is_some() => self.search(editor),
             (mode, VimKey::Char(c)) => {
                 self.keys.push(c);
                 match read(&self.keys, mode != VimMode::Normal) {
@@ -260,16 +258,20 @@ impl Vim {
         }
     }
 
-    /// Goes to where the text stands that was typed behind `/` or `?`; without one, the last one again.
+    /// Goes to where the text stands that was typed behind `/` or `?`, or does something with all up to
+    /// there; without one, the last one again.
     fn search(&mut self, editor: &mut Composer) {
         let keys = std::mem::take(&mut self.keys);
-        let Some((sign, words)) = keys.split_first() else {
+        let Some((before, [sign, words @ ..])) = search_in(&keys) else {
             return;
         };
         let forward = *sign == '/';
         self.finds.search_for(words.iter().collect(), forward);
-        let again = Motion::SearchAgain { turned: false };
-        self.perform(None, Command::Move(again), editor);
+        // As if `n` had been typed in its place.
+        let keys: Vec<char> = before.iter().copied().chain(['n']).collect();
+        if let Ok((count, command)) = read(&keys, self.mode != VimMode::Normal) {
+            self.perform(count, command, editor);
+        }
     }
 
     fn operate(

@@ -1,0 +1,52 @@
+//! What subscribers are told of the agent itself: its state, its queues, and all of it at once.
+
+use std::sync::Arc;
+
+use super::task::Actor;
+use crate::agent::event::{AgentEvent, Queued, RunState};
+use crate::agent::handle::Snapshot;
+
+impl Actor {
+    pub(super) fn give_back(&mut self, messages: Vec<Queued>) {
+        if messages.is_empty() {
+            return;
+        }
+        self.show_queues();
+        self.conversation
+            .send(AgentEvent::QueueReturned { messages });
+    }
+
+    pub(super) fn enter(&mut self, state: RunState) {
+        if self.state != state {
+            self.conversation.show((&state).into());
+            self.state = state.clone();
+            self.conversation.send(AgentEvent::State(state));
+        }
+    }
+
+    /// Says again what the agent does: who expected a run to begin sees that none has.
+    pub(super) fn show_state(&mut self) {
+        self.conversation
+            .send(AgentEvent::State(self.state.clone()));
+    }
+
+    pub(super) fn snapshot(&self) -> Snapshot {
+        let (steering, follow_up) = self.queues.shown();
+        Snapshot {
+            facts: Arc::new(self.conversation.facts()),
+            branch: self.conversation.branch(),
+            state: self.state.clone(),
+            questions: self.questions.open(),
+            steering,
+            follow_up,
+        }
+    }
+
+    pub(super) fn show_queues(&mut self) {
+        let (steering, follow_up) = self.queues.shown();
+        self.conversation.send(AgentEvent::QueueUpdate {
+            steering,
+            follow_up,
+        });
+    }
+}
