@@ -66,7 +66,8 @@
 //! it out and paints it, `tui/display` says where a frame goes (the whole screen; or, inline, printed once
 //! above the rows of `tui/inline_buffer`, which knows no absolute row), `tui/text` wraps and styles
 //! (each part of a row knows the bytes of its source, which is what copying and searching go by; `row_log`
-//! packs the many rows of a long answer; a link is a number on cells, written out by `tui/cell_writer`),
+//! packs the many rows of a long answer, whose text is that of the agent's message; a link is a number on
+//! cells, written out by `tui/cell_writer`),
 //! `tui/picture` knows how pictures get among it (their rows are reserved by what their heads say, a
 //! thread decodes what is on the screen), `tui/theme` has the colors by named slots.
 //! `files` is the index behind `@`, `tui/completion` what is offered while something is typed,

@@ -60,13 +60,15 @@ impl Context {
         &self.messages
     }
 
-    /// Whether a model has something to answer: the last word is the user's or a tool's, or the
-    /// last call failed.
+    /// Whether a model has something to answer: the last word is the user's or a tool's, the last call
+    /// failed, or its calls have no results, because the program ended.
     pub fn awaits_model(&self) -> bool {
         match self.messages.last().map(AsRef::as_ref) {
             None => false,
             Some(Message::User(_) | Message::ToolResult(_)) => true,
-            Some(Message::Assistant(message)) => message.stop_reason == StopReason::Error,
+            Some(Message::Assistant(message)) => {
+                message.stop_reason == StopReason::Error || message.tool_calls().next().is_some()
+            }
         }
     }
 

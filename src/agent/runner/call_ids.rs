@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::llm::{Message, StreamEvent};
+use crate::llm::{AssistantMessage, Message, StreamEvent};
 
 /// Characters of an id in the name of a file.
 const MAX_NAME: usize = 100;
@@ -73,7 +73,7 @@ impl<'a> CallIds<'a> {
             Message::Assistant(message) => Some(message),
             _ => None,
         });
-        let before = answers.flat_map(|message| message.tool_calls());
+        let before = answers.flat_map(AssistantMessage::tool_calls);
         before.map(|call| &call.id).chain(&self.own)
     }
 
@@ -100,7 +100,7 @@ fn file_chars(id: &str) -> impl Iterator<Item = char> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::{AssistantMessage, Content, ToolCall};
+    use crate::llm::{Content, ToolCall};
 
     #[test]
     fn no_two_calls_share_an_id_or_a_file() {

@@ -106,16 +106,16 @@ impl Settings {
                 },
             },
             tools: ToolSettings {
-                bash_timeout_s: read.from_one("tools.bash.timeout_seconds")?,
-                bash_max_timeout_s: read.from_one("tools.bash.max_timeout_seconds")?,
-                bash_max_output_chars: read.from_one("tools.bash.max_output_chars")?,
-                bash_max_output_lines: read.from_one("tools.bash.max_output_lines")?,
+                bash_timeout_s: read.not_zero("tools.bash.timeout_seconds")?,
+                bash_max_timeout_s: read.not_zero("tools.bash.max_timeout_seconds")?,
+                bash_max_output_chars: read.not_zero("tools.bash.max_output_chars")?,
+                bash_max_output_lines: read.not_zero("tools.bash.max_output_lines")?,
                 bash_max_spill_bytes: read.get("tools.bash.max_spill_bytes")?,
                 bash_secret_env: read.get("tools.bash.secret_env")?,
-                read_max_lines: read.from_one("tools.read.max_lines")?,
-                read_max_bytes: read.from_one("tools.read.max_bytes")?,
-                search_max_bytes: read.from_one("tools.search.max_bytes")?,
-                search_timeout_s: read.from_one("tools.search.timeout_seconds")?,
+                read_max_lines: read.not_zero("tools.read.max_lines")?,
+                read_max_bytes: read.not_zero("tools.read.max_bytes")?,
+                search_max_bytes: read.not_zero("tools.search.max_bytes")?,
+                search_timeout_s: read.not_zero("tools.search.timeout_seconds")?,
             },
             tool_set: read.parsed("tools.set", str::parse)?,
             model: read.get("models.default")?,
@@ -198,7 +198,7 @@ impl Reader<'_> {
     }
 
     /// A whole number, not 0.
-    fn from_one<T: TryFrom<u64>>(&self, key: &str) -> Result<T, String> {
+    fn not_zero<T: TryFrom<u64>>(&self, key: &str) -> Result<T, String> {
         self.convert(key, |value| {
             let number = value.as_integer().and_then(|it| u64::try_from(it).ok());
             let number = number

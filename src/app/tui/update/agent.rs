@@ -98,7 +98,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 access: Access::of(*read_only),
                 file,
             });
-            app.resume = None;
+            app.resume = app.resume.filter(|_| !*read_only);
             app.start.recent = None;
             app.timeline = Timeline::default();
             app.overlays.retain(|it| !matches!(it, Overlay::Opening(_)));
@@ -125,10 +125,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             show(app, branch, facts);
             app.timeline = Timeline::default();
             tree::moved(app, prompt.as_deref());
-            let last = facts.last.last().map(AsRef::as_ref);
-            if prompt.is_none() && !matches!(last, None | Some(Message::Assistant(_))) {
-                app.resume = Some(Resume::Unanswered);
-            }
+            app.resume = app.resume.filter(|_| prompt.is_none());
         }
         AgentEvent::Trial(event) => return trials::event(app, event),
         AgentEvent::ModelChanged { model, thinking } => {
@@ -204,6 +201,7 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
 /// Shows a conversation in place of the one so far.
 pub fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
     show_transcript(app, Transcript::of_branch(Arc::clone(branch)), facts);
+    app.resume = unanswered(facts);
 }
 
 fn show_transcript(app: &mut App, transcript: Transcript, facts: &HistoryFacts) {
@@ -215,6 +213,16 @@ fn show_transcript(app: &mut App, transcript: Transcript, facts: &HistoryFacts) 
     app.status.total = facts.usage.clone();
     app.status.context = facts.context_tokens;
     app.work.clone_from(&facts.work);
+}
+
+/// Whether the conversation ends with what the model has not answered to.
+fn unanswered(facts: &HistoryFacts) -> Option<Resume> {
+    let is_open = match &**facts.last.last()? {
+        // Its calls have no results.
+        Message::Assistant(answer) => answer.tool_calls().next().is_some(),
+        _ => true,
+    };
+    is_open.then_some(Resume::Unanswered)
 }
 
 /// No event will come any more.

@@ -142,6 +142,12 @@ const MOST: usize = 10_000;
 /// Characters of what is searched for.
 const MAX_SEARCH: usize = 200;
 
+/// Whether these keys of a command are what is being searched for.
+pub fn is_search(keys: &str) -> bool {
+    let keys: Vec<char> = keys.chars().collect();
+    search_in(&keys).is_some()
+}
+
 /// What is being searched for with its `/` or `?`, behind the count and the operator that wait for it.
 pub fn search_in(keys: &[char]) -> Option<(&[char], &[char])> {
     let at = keys.iter().position(|key| matches!(key, '/' | '?'))?;

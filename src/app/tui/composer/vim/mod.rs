@@ -15,11 +15,6 @@ mod change;
 mod state;
 mod keys;
 
+pub use command::is_search;
 pub use mode::{VimKey, VimMode};
-
-/// Whether these keys of a command are what is being searched for.
-pub fn is_search(keys: &str) -> bool {
-    let keys: Vec<char> = keys.chars().collect();
-    command::search_in(&keys).is_some()
-}
 pub use state::Vim;
