@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::agent::{AgentEvent, CompactionOutcome, CompactionReason, Details, Event, Queued};
+use crate::app::attachments::typed_text;
 use crate::app::sanitize::is_hostile;
 use crate::llm::{AssistantMessage, Content, Message, StreamEvent};
 
@@ -161,10 +162,14 @@ impl Recorder {
             AgentEvent::Budget(budget) => {
                 json!({"type": "budget_changed", "usd": budget.usd, "tokens": budget.tokens})
             }
+            AgentEvent::QueueReturned { messages } => {
+                let texts = messages.iter().map(|message| typed_text(&message.content));
+                let texts: Vec<String> = texts.collect();
+                json!({"type": "queue_returned", "messages": texts})
+            }
             AgentEvent::Questions { open } => json!({"type": "questions", "open": open}),
             AgentEvent::ApiCallStart { .. }
             | AgentEvent::ApiCallEnd { .. }
-            | AgentEvent::QueueReturned { .. }
             | AgentEvent::State(_)
             | AgentEvent::SessionOpened { .. }
             | AgentEvent::FilesUndone { .. }

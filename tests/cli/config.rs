@@ -35,13 +35,29 @@ fn every_value_says_where_it_comes_from() {
 
 #[test]
 fn what_makes_no_sense_is_refused_with_the_way_out() {
-    let cases: [(&[&str], u8, &str); 8] = [
+    let cases: [(&[&str], u8, &str); 12] = [
         (&["--modle", "x"], 2, "--mode"),
         (
             &["-p", "hi", "--config", "agent.max_iteration=3"],
             2,
             "did you mean agent.max_iterations?",
         ),
+        (
+            &["-p", "hi", "--config", "compaction.threshold=8"],
+            2,
+            "compaction.threshold = 8",
+        ),
+        (
+            &["-p", "hi", "--config", "compaction.threshold=nan"],
+            2,
+            "from 0.05 to 1",
+        ),
+        (
+            &["-p", "hi", "--config", "tools.bash.timeout_seconds=0"],
+            2,
+            "expected a whole number from 1",
+        ),
+        (&["mcp", "add", "x", "npx"], 2, "no sub-command 'mcp'"),
         (&["-p", "hi", "--thinking", "hard"], 2, "minimal"),
         (&["-p", "hi", "--tools", "reed"], 2, "reed"),
         (
@@ -83,4 +99,7 @@ fn a_broken_settings_file_stops_the_start_and_is_named() {
         "{}",
         ran.stderr
     );
+    // Where it is can be asked all the same.
+    let path = sandbox.run(&["config", "path"]);
+    assert!(path.stdout.ends_with("config.toml\n"), "{}", path.stderr);
 }

@@ -28,14 +28,13 @@ pub(super) fn sub_command(
 ) -> Result<Outcome, StartError> {
     let home = dirs.home.as_deref();
     match command {
-        SubCommand::Config { what } => {
-            let assignments = match what {
-                ConfigCommand::Show { config, .. } => config.as_slice(),
-                ConfigCommand::Path => &[],
-            };
-            let layers = layers(dirs, assignments)?;
-            Ok(cli::config(what, &layers, &dirs.config_file()))
-        }
+        SubCommand::Config { what } => Ok(match what {
+            ConfigCommand::Show { config, origin } => {
+                cli::show_config(&layers(dirs, config)?, *origin)
+            }
+            // It is needed most when the file is broken.
+            ConfigCommand::Path => cli::config_path(&dirs.config_file()),
+        }),
         SubCommand::Doctor { json } => doctor(dirs, env, *json),
         SubCommand::Models(what) => {
             let layers = layers(dirs, &what.config)?;

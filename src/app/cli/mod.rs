@@ -16,7 +16,7 @@ mod steer;
 
 pub use self::print::{Output, Print};
 pub use auth::AuthContext;
-pub use config::config;
+pub use config::{config_path, show_config};
 pub use headless::{Sink, run_headless};
 pub use json::Json;
 pub use models::models;
