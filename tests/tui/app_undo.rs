@@ -12,8 +12,8 @@ fn rewinds(effects: &[Effect]) -> bool {
     effects.iter().any(is_rewind)
 }
 
-#[test]
-fn enter_pressed_twice_rewinds_no_file_that_was_not_shown() {
+/// A prompt is chosen to go back to, after which so many files had changed.
+fn chosen(files: usize) -> TestTui {
     let mut tui = TestTui::new(80, 24);
     tui.write("/rewind");
     tui.key("enter");
@@ -21,51 +21,55 @@ fn enter_pressed_twice_rewinds_no_file_that_was_not_shown() {
         entry: "e".into(),
         prompt: "Do it".into(),
         turns: Vec::new(),
-        files: 1,
+        files,
     };
     tui.send(Msg::Done(EffectResult::RewindPoints(vec![point])));
     tui.key("enter");
-    assert!(!rewinds(&tui.key("enter")));
+    tui
+}
+
+/// The preview of that has come.
+fn shown(tui: &mut TestTui, files: Vec<FilePreview>) {
     let preview = Preview {
         direction: Direction::Undo,
         turn: String::new(),
         prompt: "Do it".into(),
-        files: Vec::new(),
+        files,
         kept: Vec::new(),
     };
     tui.send(Msg::Done(EffectResult::RewindPreview("e".into(), preview)));
+}
+
+#[test]
+fn enter_pressed_twice_rewinds_no_file_that_was_not_shown() {
+    let mut tui = chosen(1);
+    assert!(!rewinds(&tui.key("enter")));
+    shown(&mut tui, Vec::new());
     assert!(rewinds(&tui.key("enter")));
 }
 
 /// What would change unseen is at least counted.
 #[test]
 fn files_that_there_is_no_room_for_are_counted() {
-    let mut tui = TestTui::new(80, 24);
-    tui.write("/rewind");
-    tui.key("enter");
-    let point = RewindPoint {
-        entry: "e".into(),
-        prompt: "Do it".into(),
-        turns: Vec::new(),
-        files: 40,
-    };
-    tui.send(Msg::Done(EffectResult::RewindPoints(vec![point])));
-    tui.key("enter");
-    let file = |at: usize| FilePreview {
-        path: format!("/work/file{at}").into(),
-        change: FileChange::Deleted,
-        lines: None,
-    };
-    let preview = Preview {
-        direction: Direction::Undo,
-        turn: String::new(),
-        prompt: "Do it".into(),
-        files: (0..40).map(file).collect(),
-        kept: Vec::new(),
-    };
-    tui.send(Msg::Done(EffectResult::RewindPreview("e".into(), preview)));
-    let frame = tui.frame();
-    let shown = frame.matches("file").count() - frame.matches("files").count();
-    let lines = 40 - shown + 1;
-    assert!(frame.contains(&format!("… {lines} more lines")), "{frame}");
+    for count in [10, 14, 15, 16, 17, 18, 19, 20, 40] {
+        let mut tui = chosen(count);
+        let file = |at: usize| FilePreview {
+            path: format!("/work/part{at}").into(),
+            change: FileChange::Deleted,
+            lines: None,
+        };
+        shown(&mut tui, (0..count).map(file).collect());
+        let frame = tui.frame();
+        let hidden = count - frame.matches("part").count();
+        let said = match hidden {
+            0 => "Both".to_owned(),
+            1 => "… 1 more line ".to_owned(),
+            hidden => format!("… {hidden} more lines "),
+        };
+        assert!(
+            frame.contains(&said),
+            "{hidden} of {count} hidden:\n{frame}"
+        );
+        assert_eq!(frame.contains("more line"), hidden > 0, "{frame}");
+    }
 }

@@ -126,12 +126,14 @@ impl Search {
         self.unread > 0
     }
 
-    /// Looks for another text, in `cells`, which come in order.
+    /// Looks for another text, in `cells`, which come in order; from `since` on they may change.
     pub(super) fn search<'a>(
         &mut self,
         query: &str,
         cells: impl Iterator<Item = (usize, &'a Cell)>,
+        since: usize,
     ) {
+        self.since = since;
         self.pattern = pattern(query);
         self.matches.clear();
         self.current = None;

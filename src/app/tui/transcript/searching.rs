@@ -37,8 +37,7 @@ impl Transcript {
     /// Looks for another text. Answers what is to be searched elsewhere.
     pub fn search_for(&mut self, query: &str) -> Option<PageSearch> {
         let mut search = self.search.take()?;
-        search.search(query, cells(&self.cells));
-        search.since = changing_from(&self.cells);
+        search.search(query, cells(&self.cells), changing_from(&self.cells));
         let unread = self.cells.pages().iter().enumerate();
         let unread = unread.filter_map(|(page, it)| {
             let entries = it.entries.clone().filter(|_| it.cells.is_none())?;

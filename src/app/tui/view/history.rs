@@ -69,7 +69,7 @@ pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> Popu
     let query = picker.query().to_lowercase();
     let mut query = Query::new(&query);
     let drawn = draw_matches(app, picker, none, list, buffer, |age, style| {
-        let lines = history.get(age).unwrap_or_default().lines().count();
+        let lines = lines_of(history.get(age).unwrap_or_default());
         row(app, (prompt(age), lines), &mut query, columns, style)
     });
     if preview > 0 {
@@ -95,6 +95,12 @@ fn rows_of(prompt: &str, columns: usize) -> usize {
         .lines()
         .map(|line| line.len().div_ceil(columns).max(1));
     rows.sum::<usize>().min(PREVIEW)
+}
+
+/// How many lines a prompt has; it may be megabytes long, and each frame asks.
+fn lines_of(prompt: &str) -> usize {
+    let ends = memchr::memchr_iter(b'\n', prompt.as_bytes()).count();
+    ends + usize::from(!prompt.is_empty() && !prompt.ends_with('\n'))
 }
 
 /// The line of a prompt in which the query stands, else its first; behind it how many there are.

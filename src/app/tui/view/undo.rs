@@ -128,8 +128,12 @@ fn draw_ways(app: &App, chosen: &ChosenPoint, room: Rect, buffer: &mut Buffer) -
     // What goes back unseen is at least counted.
     let height = usize::from(head.height);
     if lines.len() > height && height > 1 {
-        let shown = height.saturating_sub(1);
-        let more = lines.len() - 1 - shown;
+        // The blank line before the ways gives way first.
+        lines.pop();
+    }
+    if lines.len() > height && height > 1 {
+        let shown = height - 1;
+        let more = lines.len() - shown;
         lines.truncate(shown);
         let more = format!("… {}", plural(more as u64, "more line", "more lines"));
         lines.push(StyledLine::of(
