@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::llm::{AssistantMessage, Message, StreamEvent};
+use crate::llm::{Message, StreamEvent};
 
 /// Characters of an id in the name of a file.
 const MAX_NAME: usize = 100;
@@ -16,10 +16,8 @@ const MAX_NAME: usize = 100;
 pub(super) struct CallIds<'a> {
     before: &'a [Arc<Message>],
     spill_dir: &'a Path,
-    /// Those of this answer so far.
-    own: Vec<String>,
-    /// All ids as far as they are fit for a file, once one came again: servers that repeat one may have
-    /// done so often.
+    /// File names of the calls so far, which differ wherever ids do. Filled when the first call
+    /// comes: most answers have none.
     taken: Option<HashSet<String>>,
 }
 
@@ -29,7 +27,6 @@ impl<'a> CallIds<'a> {
         Self {
             before,
             spill_dir,
-            own: Vec::new(),
             taken: None,
         }
     }
@@ -40,67 +37,52 @@ impl<'a> CallIds<'a> {
         let StreamEvent::ToolCallStart { id, .. } = event else {
             return;
         };
+        let taken = self.taken.get_or_insert_with(|| names(self.before));
         let stem = if id.is_empty() { "call" } else { id.as_str() };
         let mut own = stem.to_owned();
         let mut n = 2;
-        while self.is_taken(&own) {
+        while taken.contains(&file_name(&own))
+            || spill_file(self.spill_dir, &own).symlink_metadata().is_ok()
+        {
             own = format!("{stem}-{n}");
             n += 1;
         }
-        if let Some(taken) = &mut self.taken {
-            taken.insert(file_chars(&own).collect());
-        }
-        self.own.push(own.clone());
+        taken.insert(file_name(&own));
         *id = own;
-    }
-
-    /// Whether another call has the id, or one of the same file.
-    fn is_taken(&mut self, id: &str) -> bool {
-        if let Some(taken) = &self.taken {
-            let name: String = file_chars(id).collect();
-            return taken.contains(&name) || self.is_spilled(id);
-        }
-        if self.ids().any(|other| file_chars(other).eq(file_chars(id))) {
-            let names = self.ids().map(|id| file_chars(id).collect());
-            self.taken = Some(names.collect());
-            return true;
-        }
-        self.is_spilled(id)
-    }
-
-    fn ids(&self) -> impl Iterator<Item = &String> {
-        let answers = self.before.iter().filter_map(|message| match &**message {
-            Message::Assistant(message) => Some(message),
-            _ => None,
-        });
-        let before = answers.flat_map(AssistantMessage::tool_calls);
-        before.map(|call| &call.id).chain(&self.own)
-    }
-
-    fn is_spilled(&self, id: &str) -> bool {
-        spill_file(self.spill_dir, id).symlink_metadata().is_ok()
     }
 }
 
 /// The file for the output of the call `id` that is too long for the model.
 pub(super) fn spill_file(folder: &Path, id: &str) -> PathBuf {
-    let name: String = file_chars(id).collect();
-    folder.join(format!("{name}.txt"))
+    folder.join(format!("{}.txt", file_name(id)))
 }
 
-/// An id as far as it is fit for a file: its end, which tells those of one stem apart.
-fn file_chars(id: &str) -> impl Iterator<Item = char> + '_ {
+/// The id as far as it is fit for a file: its end, which tells those of one stem apart.
+fn file_name(id: &str) -> String {
     let surplus = id.chars().count().saturating_sub(MAX_NAME);
-    id.chars().skip(surplus).map(|c| match c {
-        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => c,
-        _ => '_',
-    })
+    id.chars()
+        .skip(surplus)
+        .map(|c| match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => c,
+            _ => '_',
+        })
+        .collect()
+}
+
+fn names(messages: &[Arc<Message>]) -> HashSet<String> {
+    let answers = messages.iter().filter_map(|message| match &**message {
+        Message::Assistant(message) => Some(message),
+        _ => None,
+    });
+    answers
+        .flat_map(|message| message.tool_calls().map(|call| file_name(&call.id)))
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::{Content, ToolCall};
+    use crate::llm::{AssistantMessage, Content, ToolCall};
 
     #[test]
     fn no_two_calls_share_an_id_or_a_file() {
