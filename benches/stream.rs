@@ -1,21 +1,28 @@
 //! What a stream costs, and whether the length of what came before matters: the fold of a delta
 //! and the layout of a token at 1 KB and at 1 MB, a frame at 100 and at 100,000 lines, a change of
-//! width, and a long reply that comes at once.
+//! width, scrolling over a picture, and a long reply that comes at once: prose, code, a table, a deep quote.
 //!
 //! `cargo bench --bench stream`
 
 use std::fmt::Write as _;
+use std::io::Cursor;
 use std::sync::Arc;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use divan::{Bencher, black_box};
+use image::{ImageFormat, Rgba, RgbaImage};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use tiller::agent::tool::TextDetails;
 use tiller::agent::{AgentEvent, Details, ToolStatus};
+use tiller::app::tui::picture::{PictureLayout, Protocol};
 use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::app::tui::transcript::{Drawn, ScrollBy, Transcript};
 use tiller::app::tui::view::transcript::{TranscriptCache, draw};
-use tiller::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent};
+use tiller::llm::{
+    AssistantMessage, Content, Image, Message, StopReason, StreamEvent, UserMessage,
+};
 
 fn main() {
     divan::main();
@@ -31,14 +38,16 @@ enum Text {
     Code,
     List,
     Table,
+    DeepQuote,
 }
 
-const TEXTS: [Text; 5] = [
+const TEXTS: [Text; 6] = [
     Text::Paragraphs,
     Text::OneParagraph,
     Text::Code,
     Text::List,
     Text::Table,
+    Text::DeepQuote,
 ];
 const KB: usize = 1_000;
 const MB: usize = 1_000_000;
@@ -48,6 +57,7 @@ impl Text {
         let mut text = match self {
             Self::Code => "```rust\n".to_owned(),
             Self::Table => "| number | words |\n|---|---|\n".to_owned(),
+            Self::DeepQuote => "> ".repeat(200) + "quoted\n",
             _ => String::new(),
         };
         let mut line = 0;
@@ -68,6 +78,7 @@ impl Text {
                 }
                 Self::List => writeln!(text, "- item {line} with **a few** words"),
                 Self::Table => writeln!(text, "| {line} | a few words |"),
+                Self::DeepQuote => writeln!(text, "line {line} of it\\"),
             };
         }
         text
@@ -81,6 +92,7 @@ impl Text {
             Self::Code => &["    let", " x", " = ", "1;", "\n"],
             Self::List => &["- and", " an", " item", " more", "\n"],
             Self::Table => &["| and", " a | ", "row", " |", "\n"],
+            Self::DeepQuote => &["and", " a", " line", " more", "\\\n"],
         };
         tokens[number % tokens.len()]
     }
@@ -265,6 +277,53 @@ fn frame_of_looking(bencher: Bencher<'_, '_>, calls: usize) {
 fn frame_with_scrolling(bencher: Bencher<'_, '_>, lines: usize) {
     let mut stage = Stage::new(conversation(lines));
     stage.frame(AREA);
+    let mut rows = -3;
+    bencher.bench_local(move || {
+        stage.transcript.scroll(ScrollBy::Rows(rows));
+        rows = -rows;
+        stage.frame(AREA)
+    });
+}
+
+/// The same over a picture, which kitty is told about once, and which is half blocks elsewhere.
+#[divan::bench(args = ["kitty", "blocks"], sample_count = 200, sample_size = 10)]
+fn scrolling_over_a_picture(bencher: Bencher<'_, '_>, protocol: &str) {
+    let noise = RgbaImage::from_fn(1_400, 900, |x, y| {
+        Rgba([(x * 7) as u8, (y * 5) as u8, (x * y) as u8, 255])
+    });
+    let mut png = Cursor::new(Vec::new());
+    noise.write_to(&mut png, ImageFormat::Png).expect("memory");
+    let image = Image {
+        data: BASE64_STANDARD.encode(png.into_inner()),
+        mime_type: "image/png".into(),
+    };
+    let message = Arc::new(Message::User(UserMessage {
+        content: vec![Content::text("look"), Content::Image(image)],
+        origin: None,
+        timestamp: 0,
+    }));
+    let mut stage = Stage::new(conversation(100));
+    let start = AgentEvent::MessageStart {
+        message: Arc::clone(&message),
+    };
+    stage.transcript.apply(&start, 0);
+    stage
+        .transcript
+        .apply(&AgentEvent::MessageEnd { message }, 0);
+    stage.transcript.set_pictures(Some(PictureLayout {
+        protocol: match protocol {
+            "kitty" => Protocol::Kitty,
+            _ => Protocol::Blocks,
+        },
+        cell: (10, 20),
+        rows: 16,
+        ground: (0, 0, 0),
+        depth: ColorDepth::TrueColor,
+    }));
+    stage.frame(AREA);
+    while stage.cache.pictures.is_busy() {
+        stage.cache.poll();
+    }
     let mut rows = -3;
     bencher.bench_local(move || {
         stage.transcript.scroll(ScrollBy::Rows(rows));

@@ -19,8 +19,9 @@
 //!
 //! # The two journeys
 //!
-//! *A key to the model and back*: terminal bytes -> `app::tui::input` -> `Msg::Key` -> `update` ->
-//! `keymap` -> `Action::Submit` -> `Effect` -> `EffectRunner` -> `AgentHandle` -> `Command` -> `actor`
+//! *A key to the model and back*: terminal bytes -> `app::tui::input` -> `Msg::Key` -> `update` -> the
+//! first context that takes it (popup, question, completion, editor: `update/keys`) -> `keymap` ->
+//! `Action::Submit` -> `Effect` -> `EffectRunner` -> `AgentHandle` -> `Command` -> `actor`
 //! (idle: start a run; busy: steer) -> `AgentEvent` -> `Msg::Agent` -> `update` -> next frame. The
 //! letter itself is on the screen in the next frame, before any network.
 //!
@@ -50,7 +51,8 @@
 //! left made in the same way). `agent/trial`
 //! copies the user's files to a git worktree and merges them back; it knows no conversation.
 //! `agent/undo` keeps what turns are about to change (`runner/cover` asks it to, right before a call
-//! runs) and brings it back; `actor/undo` names the turns in the tree of the session.
+//! runs) and brings it back; `actor/undo` names the turns in the tree of the session. Whoever writes
+//! the user's files (file tools, undo, trials) does it by `agent/new_file`.
 //!
 //! In `llm`, each protocol is a folder with `request` (ours to theirs) and `decode` (theirs to ours);
 //! `handoff` makes any stored conversation valid for a protocol; `auth` knows where keys are and
@@ -84,7 +86,8 @@
 //!   below `app` decides how the program ends.
 //! - Every tool call gets exactly one result, whatever happens: skipped, cancelled, refused, lost.
 //! - A message is in the session file before anything that depends on it is shown as done. What was
-//!   typed and not sent is on disk too (`tui/composer/draft_file`).
+//!   typed and not sent is on disk too (`tui/composer/draft_file`), and what waits to be delivered is
+//!   in the session (`session/queued`).
 //! - What was sent once is sent again in the same bytes, with everything before it: system prompt,
 //!   tools, messages. Providers cache by prefix, and signed reasoning is bound to it. What changes
 //!   later is a stored message; nothing is invented while a request is written.

@@ -15,6 +15,7 @@ mod llm;
 mod permission;
 mod process;
 mod sandbox;
+mod stories;
 mod tools;
 mod trial;
 mod tui;

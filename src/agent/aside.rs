@@ -4,32 +4,75 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use uuid::Uuid;
+
 /// What is behind the name of what was put aside.
 pub(in crate::agent) const SUFFIX: &str = ".refused";
-/// Names that are tried; the last one's file is replaced.
+/// Numbered names that are tried before one that nobody has.
 const MOST: usize = 32;
 
-/// Renames what is at `path`, a link itself and not what it leads to. Says where it is now.
+/// Renames what is at `path`, a link itself and not what it leads to. Says where it is now. Replaces
+/// nothing.
 pub(in crate::agent) fn put_aside(path: &Path) -> io::Result<PathBuf> {
     path.symlink_metadata()?;
     let name = path.file_name().unwrap_or_default();
-    let free = (0..MOST).map(|count| {
+    let numbers = (0..MOST).map(|count| match count {
+        0 => String::new(),
+        count => count.to_string(),
+    });
+    for number in numbers.chain([format!("-{}", Uuid::new_v4().simple())]) {
         let mut name = name.to_owned();
         name.push(SUFFIX);
-        if count > 0 {
-            name.push(format!("{count}"));
-        }
-        path.with_file_name(name)
-    });
-    let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
-    for (count, place) in free.enumerate() {
-        if count + 1 < MOST && place.symlink_metadata().is_ok() {
-            continue;
-        }
-        match std::fs::rename(path, &place) {
-            Ok(()) => return Ok(place),
-            Err(error) => last = error,
+        name.push(number);
+        let place = path.with_file_name(name);
+        match rename_to_new(path, &place) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            renamed => return renamed.map(|()| place),
         }
     }
-    Err(last)
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+#[cfg(target_os = "linux")]
+fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Some file systems know no flags.
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => rename_unless_there(from, to),
+        renamed => Ok(renamed?),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+use rename_unless_there as rename_to_new;
+
+fn rename_unless_there(from: &Path, to: &Path) -> io::Result<()> {
+    if to.symlink_metadata().is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    std::fs::rename(from, to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_put_aside_before_is_never_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".envrc");
+        let mut places = std::collections::BTreeSet::new();
+        for count in 0..MOST + 3 {
+            std::fs::write(&path, count.to_string()).unwrap();
+            places.insert(put_aside(&path).unwrap());
+        }
+        let mut texts: Vec<usize> = places
+            .iter()
+            .map(|place| std::fs::read_to_string(place).unwrap().parse().unwrap())
+            .collect();
+        texts.sort_unstable();
+        assert!(texts.into_iter().eq(0..MOST + 3));
+        assert!(places.contains(&folder.path().join(".envrc.refused")));
+    }
 }

@@ -196,9 +196,14 @@ impl State {
         }
         let name = model.full_id();
         self.unpriced.insert(name.clone()).then(|| {
+            let (what, missing) = if model.prices.output > 0.0 {
+                ("the service tier that answered for ", "prices.service_tiers")
+            } else {
+                ("", "prices")
+            };
             format!(
-                "The price of {name} is not known: its calls do not count towards the budget of {}\n\
-                 Give its prices in models.toml, or limit tokens with budget.tokens",
+                "The price of {what}{name} is not known: its calls do not count towards the budget of {}\n\
+                 Give its {missing} in models.toml, or limit tokens with budget.tokens",
                 BudgetLimit::Usd(self.limit.usd)
             )
         })

@@ -8,22 +8,20 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::budget::{Budget, BudgetReached};
 use super::permission::PermissionMode;
 use super::question::Question;
 use super::run_totals::RunTotals;
-use super::session::{HistoryFacts, SessionBranch};
+use super::session::{HistoryFacts, RunMessages, SessionBranch};
 use super::session_work::ChangedFile;
 use super::tool::Details;
+pub use super::tool_status::{CANCELLED, NOT_STARTED, ToolStatus, UNANSWERED};
 use super::trial::{Kept, Trial};
 use super::undo::Direction;
-use crate::llm::message::content_text;
-use crate::llm::{
-    Content, Message, Model, StopReason, StreamEvent, ThinkingLevel, ToolResultMessage, Usage,
-};
+use crate::llm::{Content, Message, Model, StopReason, StreamEvent, ThinkingLevel, Usage};
 
 /// One event with its place and time.
 #[derive(Clone, Debug)]
@@ -49,7 +47,7 @@ pub enum AgentEvent {
     /// A run ended; nothing of it is in flight any more.
     AgentEnd {
         /// The messages this run added, in order.
-        messages: Vec<Arc<Message>>,
+        messages: RunMessages,
         /// How it ended.
         outcome: RunOutcome,
         /// What it came to.
@@ -150,6 +148,8 @@ pub enum AgentEvent {
         /// Those that wait for an answer.
         open: Vec<Arc<Question>>,
     },
+    /// A call needed permission and nobody can be asked, so it is refused.
+    Refused(Arc<Question>),
     /// Queued messages go back to the user, who puts them before the draft: after an abort
     /// (steering first) or because they asked.
     QueueReturned {
@@ -314,7 +314,7 @@ pub enum NoticeLevel {
 pub enum RunOutcome {
     /// The model had nothing left to do.
     Done,
-    /// The same, but the last answer was cut at the model's output limit.
+    /// The same, but the last answer was cut at the output limit.
     Truncated,
     /// The user stopped it.
     Aborted,
@@ -344,51 +344,8 @@ impl RunOutcome {
     }
 }
 
-/// How a tool call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ToolStatus {
-    /// It did what it was asked.
-    Ok,
-    /// It failed; the model is told.
-    Error,
-    /// It never started: the user steered.
-    Skipped,
-    /// The user stopped it, before or while it ran.
-    Cancelled,
-}
-
-/// Begins what is said of a call that was cut short before it ran.
-pub const NOT_STARTED: &str = "Execution cancelled before start";
-/// What is said of a call that waited for the user's answer when the program ended.
-pub const UNANSWERED: &str =
-    "Execution cancelled before start: the session ended while this waited for the user's answer";
-
-impl ToolStatus {
-    /// The status of a stored result, from the fixed texts of calls that did not run to their end.
-    pub fn of(result: &ToolResultMessage) -> Self {
-        if !result.is_error {
-            return Self::Ok;
-        }
-        let text = content_text(&result.content);
-        if text.starts_with("Skipped due to user message") {
-            Self::Skipped
-        } else if text.starts_with("Execution cancelled")
-            || text.starts_with("Interrupted by user message")
-        {
-            Self::Cancelled
-        } else {
-            Self::Error
-        }
-    }
-
-    /// Whether the model sees an error result.
-    pub fn is_error(self) -> bool {
-        self != Self::Ok
-    }
-}
-
-/// A message that waits for its moment.
-#[derive(Clone, Debug, PartialEq)]
+/// A message that waits for its moment. Its serde form is in the data of the stored entry.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Queued {
     /// Rises by one with each queued message of this agent; names it for taking back.
     pub id: u64,
@@ -398,6 +355,7 @@ pub struct Queued {
     pub content: Vec<Content>,
     /// Where it came from, as in [`UserMessage::origin`](crate::llm::UserMessage::origin); none when
     /// it was typed here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
 }
 
@@ -410,7 +368,8 @@ pub fn is_from_user(origin: Option<&str>) -> bool {
 }
 
 /// Which queue a message waits in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum QueueKind {
     /// Goes out before the next group of tool calls or the next model call.
     Steering,

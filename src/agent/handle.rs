@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::budget::Budget;
@@ -12,6 +14,7 @@ use super::memory::InstructionSources;
 use super::memory::compaction::ContextUsage;
 use super::permission::PermissionMode;
 use super::question::{Answer, Question};
+pub use super::refused::{OpenRefused, Refused};
 use super::rules::LoopRules;
 use super::session::{HistoryFacts, Session, SessionBranch, SessionSnapshot};
 use super::undo::UndoCommand;
@@ -19,6 +22,9 @@ use crate::llm::{Content, Model, ThinkingLevel};
 
 /// Events a subscriber may leave unread before the agent waits for it.
 pub const EVENT_BUFFER: usize = 256;
+
+/// How long the end of an agent may take.
+const SHUTDOWN_LIMIT: Duration = Duration::from_secs(6);
 
 /// Speaks to one agent. Cheap to clone; no call blocks or fails: an agent that is gone ignores it.
 #[derive(Clone, Debug)]
@@ -125,8 +131,8 @@ pub enum Command {
     SetModel(Box<Model>),
     /// The thinking level from the next call on.
     SetThinking(ThinkingLevel),
-    /// Goes on with another session, when no run is under way.
-    Open(Box<OpenSession>),
+    /// Goes on with another session, when no run is under way and all of this one is on disk.
+    Open(Box<OpenSession>, oneshot::Sender<Result<(), OpenRefused>>),
     /// Where instruction files may come from, from the next run on.
     SetInstructions(InstructionSources),
     /// The rules of the loop, from the next turn on.
@@ -152,7 +158,7 @@ pub enum Command {
     /// The same for one that was dropped, and answers where the agent stands.
     Resubscribe(mpsc::Sender<Arc<Event>>, oneshot::Sender<Snapshot>),
     /// Ends the run, tells all processes to die, writes what is open, answers, and stops.
-    Shutdown(oneshot::Sender<()>),
+    Shutdown(oneshot::Sender<Option<String>>),
 }
 
 /// A message of the user from another program.
@@ -184,31 +190,6 @@ pub enum Delivery {
     Started,
     /// It waits in this queue.
     Queued(QueueKind),
-}
-
-/// Why a message of another program was not taken.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// It says nothing.
-    #[error("the message is empty")]
-    Empty,
-    /// The program has another session open now.
-    #[error("the session {wanted} is no longer open here; {open} is")]
-    OtherSession {
-        /// The one it was meant for.
-        wanted: String,
-        /// The one that is open.
-        open: String,
-    },
-    /// The session is only read there.
-    #[error("the session is open for reading only there")]
-    ReadOnly,
-    /// No run is under way, and none may start.
-    #[error("no run is under way, and this program ends with its run")]
-    NoRun,
-    /// The agent is ending.
-    #[error("the session is being closed")]
-    Leaving,
 }
 
 /// What can be asked about the tree of the session.
@@ -369,10 +350,14 @@ impl AgentHandle {
         self.send(Command::SetThinking(thinking));
     }
 
-    /// Goes on with another session of the same folder; the one before is closed. While a run is
-    /// under way nothing happens but a notice.
-    pub fn open(&self, session: OpenSession) {
-        self.send(Command::Open(Box::new(session)));
+    /// Goes on with another session of the same folder; the one before is closed.
+    ///
+    /// # Errors
+    /// A run is under way, or the one before cannot be saved. Then it stays open.
+    pub async fn open(&self, session: OpenSession) -> Result<(), OpenRefused> {
+        let (answer, opened) = oneshot::channel();
+        self.send(Command::Open(Box::new(session), answer));
+        opened.await.unwrap_or(Err(OpenRefused::Gone))
     }
 
     /// Sends a message of the user in a trial: the conversation forks, and the agent works in a git
@@ -478,11 +463,17 @@ impl AgentHandle {
     }
 
     /// Ends everything in order and returns when the agent is done: run aborted, processes told
-    /// to die, session on disk.
-    pub async fn shutdown(&self) {
+    /// to die, session on disk. On a disk that hangs it gives up after 6 s. Where something could not be
+    /// saved, it says so for the user.
+    pub async fn shutdown(&self) -> Option<String> {
         let (done, wait) = oneshot::channel();
         self.run.cancel(|_| self.send(Command::Shutdown(done)));
-        let _ = wait.await;
+        let Ok(unsaved) = timeout(SHUTDOWN_LIMIT, wait).await else {
+            let text = "the agent does not end: the program ends without it";
+            tracing::warn!("{text}");
+            return Some(text.to_owned());
+        };
+        unsaved.ok().flatten()
     }
 
     fn send(&self, command: Command) {

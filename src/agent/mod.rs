@@ -7,7 +7,12 @@ pub mod handle;
 pub mod event;
 mod run_totals;
 mod actor;
+mod refused;
 mod runner;
+mod tool_status;
+
+pub use runner::LOOP_GUARD_ORIGIN;
+
 pub mod session;
 pub mod memory;
 pub mod trial;
@@ -24,7 +29,9 @@ pub mod diff;
 pub mod tools;
 pub mod workspace;
 mod paths;
+mod new_file;
 mod aside;
+mod new_id;
 pub mod process;
 pub mod permission;
 
@@ -35,8 +42,8 @@ pub use event::{
     RunOutcome, RunState, STEER_ORIGIN, ToolStatus, TrialEvent, TrialStep, is_from_user,
 };
 pub use handle::{
-    AgentHandle, Command, Delivery, ExternalMessage, Leaving, OpenSession, Refused, SlowReader,
-    Snapshot, TreeCommand, WhenIdle,
+    AgentHandle, Command, Delivery, ExternalMessage, Leaving, OpenRefused, OpenSession, Refused,
+    SlowReader, Snapshot, TreeCommand, WhenIdle,
 };
 pub use memory::compaction::{ContextKind, ContextPart, ContextUsage};
 pub use options::{AgentOptions, LazyRedactor, PermissionOptions};

@@ -95,6 +95,9 @@ pub struct PermissionOptions {
     /// Folders outside the workspace that commands in the sandbox may write to: caches of build
     /// tools. They need not exist.
     pub caches: Vec<PathBuf>,
+    /// Where the session's own temporary folders are made when they are needed; whoever starts the
+    /// agent removes it at the end. None: the session has those of all programs.
+    pub temporary: Option<PathBuf>,
     /// Whether somebody can answer questions; else each is refused.
     pub has_user: bool,
 }

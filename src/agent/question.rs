@@ -47,6 +47,9 @@ pub struct PermissionSubject {
     pub again: Option<String>,
     /// What would be done, as the screen shows it: the command, or the diff.
     pub details: Arc<Details>,
+    /// The simple commands in it that made it ask, where it is a command line.
+    #[serde(skip)]
+    pub flagged: Vec<String>,
     /// The rules that would answer it the next time; none where nothing general can be said.
     #[serde(skip)]
     pub suggestions: Vec<Rule>,
@@ -94,6 +97,15 @@ pub(super) enum Asked {
 pub struct Asker {
     sender: mpsc::UnboundedSender<Asked>,
     next: Arc<AtomicU64>,
+    place: Place,
+}
+
+/// The place of a call among those that run beside it: it asks when all before it have asked, or need
+/// nothing of the user to start.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    before: Vec<CancellationToken>,
+    own: CancellationToken,
 }
 
 impl Default for Asker {
@@ -130,8 +142,35 @@ impl Asker {
     /// An asker, and the end that its questions come out of.
     pub(super) fn new() -> (Self, mpsc::UnboundedReceiver<Asked>) {
         let (sender, receiver) = mpsc::unbounded_channel();
-        let next = Arc::default();
-        (Self { sender, next }, receiver)
+        let (next, place) = (Arc::default(), Place::default());
+        let asker = Self {
+            sender,
+            next,
+            place,
+        };
+        (asker, receiver)
+    }
+
+    /// Askers for so many calls, which ask in this order.
+    pub(super) fn in_order(&self, calls: usize) -> Vec<Self> {
+        let tokens = vec![(); calls]
+            .into_iter()
+            .map(|()| CancellationToken::new());
+        let tokens: Vec<CancellationToken> = tokens.collect();
+        let place = |at: usize| Place {
+            before: tokens[..at].to_vec(),
+            own: tokens[at].clone(),
+        };
+        let asker = |at| Self {
+            place: place(at),
+            ..self.clone()
+        };
+        (0..calls).map(asker).collect()
+    }
+
+    /// Lets the calls behind this one ask.
+    pub(super) fn let_others_ask(&self) {
+        self.place.own.cancel();
     }
 
     /// Asks, and waits for the answer. None when `cancel` fires first, or nobody can be asked.
@@ -142,6 +181,9 @@ impl Asker {
         subject: Subject,
         cancel: &CancellationToken,
     ) -> Option<Answer> {
+        for before in &self.place.before {
+            cancel.run_until_cancelled(before.cancelled()).await?;
+        }
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let question = Question {
             id,
@@ -150,7 +192,9 @@ impl Asker {
             subject,
         };
         let (reply, answer) = oneshot::channel();
-        self.sender.send(Asked::Put(question, reply)).ok()?;
+        let sent = self.sender.send(Asked::Put(question, reply));
+        self.let_others_ask();
+        sent.ok()?;
         if let Some(answer) = cancel.run_until_cancelled(answer).await {
             return answer.ok();
         }

@@ -79,6 +79,8 @@ pub struct Effects {
     pub command: Option<String>,
     /// Whether it may do anything: its tool does not declare what.
     pub unknown: bool,
+    /// Whether it asks the user something.
+    pub asks: bool,
 }
 
 impl Effects {

@@ -163,18 +163,6 @@ pub enum Action {
     PermissionMode,
     /// Say or set what the session may spend.
     Budget,
-    /// Let the call run that waits for permission, this once.
-    AllowOnce,
-    /// The same, and what is like it in this session.
-    AllowInSession,
-    /// The same in this project from now on.
-    AllowInProject,
-    /// The same everywhere from now on.
-    AllowAlways,
-    /// Refuse it.
-    RefuseCall,
-    /// Show all of what it would do.
-    ShowCall,
     /// Start a new line.
     Newline,
     /// Move left.
@@ -219,6 +207,10 @@ pub enum Action {
     Undo,
     /// Redo.
     Redo,
+    /// In a popup or a question: take what is selected.
+    Accept,
+    /// In a popup: close it.
+    Back,
     /// In a list: the row before.
     ListPrevious,
     /// In a list: the next row.
@@ -245,10 +237,6 @@ pub enum Action {
     PagerNext,
     /// In a popup that is only read: close it.
     PagerClose,
-    /// In a question: yes.
-    Yes,
-    /// In a question: no.
-    No,
 }
 
 /// One row of the table.
@@ -282,8 +270,8 @@ pub const ACTIONS: &[ActionSpec] = &[
     argument(row(Compact, "compact", "Summarise the conversation to make room; the model goes on from the summary and the latest messages. TEXT is what it should pay attention to. While a run is under way: before the next model call", Talking), "compact", "TEXT"),
     slash(row(Uncompact, "uncompact", "Undo the last compaction: the model reads the whole conversation again. What was said since stays in a branch", Talking), "uncompact"),
     argument(row(Try, "try", "Try a prompt in a copy, to keep or discard: the conversation forks, and in a git repository the files are copied to a worktree, until the trial is kept or discarded", Talking), "try", "PROMPT"),
-    within(Scope::Trial, slash(row(KeepTrial, "keep_trial", "Keep the open trial: its changes go into your files, all of them or none. The key asks first, and counts on the empty editor", Talking), "keep")),
-    within(Scope::Trial, slash(row(DiscardTrial, "discard_trial", "Discard the open trial: conversation and files are as before it. The key asks first, and counts on the empty editor", Talking), "discard")),
+    slash(row(KeepTrial, "keep_trial", "Keep the open trial: its changes go into your files, all of them or none", Talking), "keep"),
+    slash(row(DiscardTrial, "discard_trial", "Discard the open trial: conversation and files are as before it", Talking), "discard"),
     slash(row(UndoTurn, "undo_turn", "Undo what the last prompt changed in files (by tools or by commands); first shows what would change. Again: the prompt before it. What others have changed since stays", Talking), "undo"),
     slash(row(RedoTurn, "redo_turn", "Make the changes again that were taken back last", Talking), "redo"),
     slash(row(Rewind, "rewind", "Go back to before a prompt, which is chosen from a list: conversation and files, or one of them", Talking), "rewind"),
@@ -317,15 +305,9 @@ pub const ACTIONS: &[ActionSpec] = &[
     argument(row(Label, "label", "Label the last entry of the conversation, to find it in the tree; alone, take its label away", Looking), "label", "TEXT"),
     argument(row(CompareBranches, "compare_branches", "Compare two branches since they parted: prompts, calls, time, tokens, cost, files. A and B are labels or ids as the tree shows them; without any: this branch and the one it parted from last", Looking), "diff", "A B"),
     row(EditPrompt, "edit_prompt", "Take the last prompt back into the editor; sent again it is another branch", Talking),
-    row(NextPermissionMode, "next_permission_mode", "The next permission mode: plan, ask, auto (and full, when it was chosen before); counts from the next call on", Talking),
+    row(NextPermissionMode, "next_permission_mode", "The next permission mode: plan, ask, auto; it is in force from the next call on", Talking),
     argument(row(PermissionMode, "permission_mode", "Show or set the permission mode: plan (nothing is changed), ask (asks before each change), auto (free in the project, commands in a sandbox), full (everything, without a sandbox; asks first)", Talking), "permission", "MODE"),
     argument(row(Budget, "budget", "Show or set the budget of this session: dollars ($5), tokens (200k tokens) or off; counts before the next model call", Talking), "budget", "LIMIT"),
-    within(Scope::Permission, row(AllowOnce, "allow_once", "While a call waits for permission: let it run, this once. Counts on the empty editor; whatever else is typed and sent refuses the call and tells the model why", Talking)),
-    within(Scope::Permission, row(AllowInSession, "allow_in_session", "While a call waits for permission: let it run, and whatever the shown rule is about until tiller ends; the rule can be edited before Enter", Talking)),
-    within(Scope::Permission, row(AllowInProject, "allow_in_project", "The same in this project from now on; kept in projects.toml, never in the repository", Talking)),
-    within(Scope::Permission, row(AllowAlways, "allow_always", "The same everywhere from now on; kept in config.toml", Talking)),
-    within(Scope::Permission, row(RefuseCall, "refuse_call", "While a call waits for permission: refuse it; the run goes on", Talking)),
-    within(Scope::Permission, row(ShowCall, "show_call", "While a call waits for permission: show all of its command or its diff, to scroll through", Talking)),
     row(Newline, "newline", "Start a new line (so does Enter behind a backslash)", Writing),
     row(Left, "left", "Move left; this and the other moves select while Shift is held", Writing),
     row(Right, "right", "Move right", Writing),
@@ -352,6 +334,8 @@ pub const ACTIONS: &[ActionSpec] = &[
     row(PasteImage, "paste_image", "Mention the picture in the clipboard; the paths of files that are dragged here, with a picture among them, become mentions too", Writing),
     row(Complete, "complete", "Complete the path before the caret; in the list of commands (`/`) or files (`@`): take the selected one", Writing),
     row(HistorySearch, "history_search", "Search earlier prompts", Writing),
+    within(Scope::Popup, row(Accept, "accept", "In lists and questions: take what is selected, confirm the selected answer", Popups)),
+    within(Scope::Popup, row(Back, "back", "In lists and popups: close them, go back", Popups)),
     within(Scope::List, row(ListPrevious, "list_previous", "In a list: select the row before (so does Up)", Popups)),
     within(Scope::List, row(ListNext, "list_next", "In a list: select the next row (so does Down)", Popups)),
     within(Scope::List, row(ListAll, "list_all", "In the list of models: show those without a key too, or not", Popups)),
@@ -370,8 +354,6 @@ pub const ACTIONS: &[ActionSpec] = &[
     within(Scope::Selecting, row(SelectOpen, "select_open", "While selecting: open the file or the address under the cursor", Popups)),
     within(Scope::Pager, row(PagerNext, "pager_next", "In a popup that is only read: scroll down a page (so does PageDown)", Popups)),
     within(Scope::Pager, row(PagerClose, "pager_close", "In a popup that is only read: close it (so does Esc)", Popups)),
-    within(Scope::Question, row(Yes, "yes", "In a question: yes (so does Enter)", Popups)),
-    within(Scope::Question, row(No, "no", "In a question: no (so does Esc)", Popups)),
     slash(row(Resume, "resume", "Go on with another session: type to find it by its name, its prompts or its text, Enter opens it", Program), "resume"),
     slash(row(NewSession, "new_session", "Begin a new session; the one before stays as it is", Program), "new"),
     slash(row(SessionFacts, "session_facts", "Show what is known of the session: file, id, name, folder, counts, tokens, cost, size, branches", Program), "session"),

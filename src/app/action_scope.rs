@@ -5,6 +5,8 @@
 pub enum Scope {
     /// In the editor and in every popup.
     Everywhere,
+    /// In every popup, and in the list of answers to a question.
+    Popup,
     /// In a list that can be filtered by typing.
     List,
     /// In the tree of the session, which is a list too.
@@ -15,20 +17,30 @@ pub enum Scope {
     Selecting,
     /// In a popup that is only read.
     Pager,
-    /// In a question.
-    Question,
-    /// On the empty editor while a call waits for permission.
-    Permission,
-    /// On the empty editor while a trial is open and no run is under way.
-    Trial,
 }
 
 impl Scope {
-    /// The scope whose bindings count after its own, before those that count everywhere.
+    /// The scope whose bindings are looked at after its own.
     pub fn outer(self) -> Option<Self> {
         match self {
+            Self::Everywhere => None,
+            Self::Popup => Some(Self::Everywhere),
             Self::Sessions | Self::Tree => Some(Self::List),
-            _ => None,
+            Self::List | Self::Selecting | Self::Pager => Some(Self::Popup),
+        }
+    }
+
+    /// The section of a key file that its actions are in.
+    pub fn section(self, group: Group) -> &'static str {
+        match self {
+            Self::Everywhere if group == Group::Writing => "editor",
+            Self::Everywhere => "global",
+            Self::Popup => "popup",
+            Self::List => "list",
+            Self::Tree => "tree",
+            Self::Sessions => "sessions",
+            Self::Selecting => "selection",
+            Self::Pager => "pager",
         }
     }
 }

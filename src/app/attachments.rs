@@ -22,10 +22,14 @@ const PICTURES: [&str; 6] = ["png", "jpg", "jpeg", "gif", "webp", "bmp"];
 const FILE: &str = "<file path=\"";
 const COMMAND: &str = "<command line=\"";
 
-/// `content` with the files behind it that its text mentions as `@path`. What cannot be read is left to
-/// the model as it stands there, and so are texts outside of the project: a mention may have come with a
+/// `content` with the files behind it that its text mentions as `@path`, and what was not attached, with
+/// the reason. What cannot be read is left to the model as it stands there, and so are texts outside of the project: a mention may have come with a
 /// paste, and the model's own tools ask before they read such a file.
-pub(crate) fn attach_mentions(mut content: Vec<Content>, cwd: &Path) -> Vec<Content> {
+pub(crate) fn attach_mentions(
+    mut content: Vec<Content>,
+    cwd: &Path,
+) -> (Vec<Content>, Vec<String>) {
+    let mut left_out = Vec::new();
     let text = typed_text(&content);
     let mut named = Vec::new();
     for mention in mentions(&text) {
@@ -51,13 +55,45 @@ pub(crate) fn attach_mentions(mut content: Vec<Content>, cwd: &Path) -> Vec<Cont
                 let text = lines.map_or(block.text.clone(), |lines| part(&block.text, lines));
                 if text.len() <= MAX_BYTES {
                     content.push(Content::text(file_block(path, lines, &text)));
+                } else {
+                    left_out.push(format!("@{mention} (larger than 64 KiB)"));
                 }
             }
-            Ok((_, _, Content::Text(_))) | Err(_) => {}
+            Ok((_, _, Content::Text(_))) => {
+                left_out.push(format!("@{mention} (outside the project)"));
+            }
+            Err(_) if is_missing(&mention, cwd) => {
+                left_out.push(format!("@{mention} (no such file)"));
+            }
+            Err(_) => {}
             Ok((_, _, picture)) => content.push(picture),
         }
     }
-    content
+    (content, left_out)
+}
+
+/// The files that a text mentions and that are not there.
+pub(crate) fn missing_mentions(text: &str, cwd: &Path) -> Vec<String> {
+    let missing = mentions(text).filter(|mention| is_missing(mention, cwd));
+    missing.map(Cow::into_owned).collect()
+}
+
+/// Whether a mention means a file, and there is none. A mere word (`@param`) may be anything.
+fn is_missing(mention: &str, cwd: &Path) -> bool {
+    let (path, _) = split_lines(mention);
+    let is_path = path.contains('/') || Path::new(path).extension().is_some();
+    is_path && ![path, mention].iter().any(|it| resolve(it, cwd).exists())
+}
+
+/// A path as it is mentioned, so that it is read as that path; `lines` is `:7`, `:7-9` or empty.
+pub(crate) fn mention(path: &str, lines: &str) -> String {
+    let bare = format!("@{path}{lines}");
+    let whole = format!("{path}{lines}");
+    if mentions(&bare).eq([whole.as_str()]) {
+        return bare;
+    }
+    let escaped = path.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("@\"{escaped}\"{lines}")
 }
 
 /// The names of the pictures among the blocks of a message, in their order, as its text mentions them;
@@ -147,12 +183,12 @@ fn mentions(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
         let path = &path[..path.floor_char_boundary(MAX_PATH)];
         let path = match path.strip_prefix('"') {
             Some(quoted) => {
-                let (path, behind) = quoted.split_once('"').unwrap_or((quoted, ""));
+                let (path, behind) = unquote(quoted);
                 let is_of_lines = |c: char| c.is_ascii_digit() || matches!(c, ':' | '-');
                 let end = behind.find(|c| !is_of_lines(c)).unwrap_or(behind.len());
                 match split_lines(&behind[..end]) {
                     ("", Some(_)) => format!("{path}{}", &behind[..end]).into(),
-                    _ => Cow::from(path),
+                    _ => Cow::Owned(path),
                 }
             }
             None => {
@@ -163,6 +199,21 @@ fn mentions(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
         };
         Some(path).filter(|path| !path.is_empty())
     })
+}
+
+/// The path of a mention in quotes, where a backslash takes the next character as it is, and what is
+/// behind the quotes.
+fn unquote(text: &str) -> (String, &str) {
+    let mut path = String::new();
+    let mut rest = text.char_indices();
+    while let Some((at, c)) = rest.next() {
+        match c {
+            '"' => return (path, &text[at + 1..]),
+            '\\' => path.extend(rest.next().map(|(_, c)| c)),
+            c => path.push(c),
+        }
+    }
+    (path, "")
 }
 
 /// A path, and the first and last line behind it (`:7`, `:7-9`).
@@ -211,13 +262,13 @@ mod tests {
                 &["<file path=\"c.rs\" lines=\"1-1\">\nsee\n</file>"],
             ),
         ] {
-            let content = attach_mentions(vec![Content::text(typed)], dir.path());
+            let (content, _) = attach_mentions(vec![Content::text(typed)], dir.path());
             let texts: Vec<_> = content.iter().skip(1).cloned().collect();
             let expected: Vec<_> = expected.iter().map(|text| Content::text(*text)).collect();
             assert_eq!(texts, expected, "{typed}");
             assert_eq!(typed_text(&content), typed);
         }
-        let content = attach_mentions(vec![Content::text("what is @p.png")], dir.path());
+        let (content, _) = attach_mentions(vec![Content::text("what is @p.png")], dir.path());
         assert!(matches!(&content[1], Content::Image(_)));
     }
 
@@ -232,11 +283,48 @@ mod tests {
         std::os::unix::fs::symlink("../key", project.join("link")).unwrap();
         let whole = format!("@{}", dir.path().join("key").display());
         for typed in ["@../../key", "@../link", &whole] {
-            let content = attach_mentions(vec![Content::text(typed)], &project.join("src"));
+            let (content, left_out) =
+                attach_mentions(vec![Content::text(typed)], &project.join("src"));
+            assert!(
+                left_out[0].ends_with("(outside the project)"),
+                "{left_out:?}"
+            );
             assert_eq!(content.len(), 1, "{typed}");
         }
-        let content = attach_mentions(vec![Content::text("@../a.rs")], &project.join("src"));
+        let (content, _) = attach_mentions(vec![Content::text("@../a.rs")], &project.join("src"));
         assert_eq!(content.len(), 2);
+    }
+
+    #[test]
+    fn what_is_not_attached_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("big.txt"), vec![b'x'; MAX_BYTES + 1]).unwrap();
+        let typed = "@big.txt @missing.rs:3 @param @big.txt";
+        let (content, left_out) = attach_mentions(vec![Content::text(typed)], dir.path());
+        assert_eq!(content.len(), 1);
+        let told = [
+            "@big.txt (larger than 64 KiB)",
+            "@missing.rs:3 (no such file)",
+        ];
+        assert_eq!(left_out, told);
+    }
+
+    #[test]
+    fn a_path_is_mentioned_as_it_is_read() {
+        for (path, lines, expected) in [
+            ("a.rs", "", "@a.rs"),
+            ("a.rs", ":3-9", "@a.rs:3-9"),
+            ("copy(1)", "", "@\"copy(1)\""),
+            ("a b.rs", ":7", "@\"a b.rs\":7"),
+            ("we\"ird x.txt", "", "@\"we\\\"ird x.txt\""),
+            ("back\\slash .", "", "@\"back\\\\slash .\""),
+            ("\"", "", "@\"\\\"\""),
+        ] {
+            let mentioned = mention(path, lines);
+            assert_eq!(mentioned, expected);
+            let read: Vec<_> = mentions(&mentioned).collect();
+            assert_eq!(read, [format!("{path}{lines}")]);
+        }
     }
 
     #[test]

@@ -2,7 +2,6 @@
 //! the user says so, checked, and kept in the data folder. The newer of both counts.
 
 use std::borrow::Cow;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +9,7 @@ use std::time::Duration;
 use super::outcome::StartError;
 use crate::llm::BuiltIn;
 use crate::llm::http::{self, Http};
+use crate::llm::read_small::read_small;
 use crate::llm::replace_file::replace_file;
 
 /// How long a server may take.
@@ -21,7 +21,7 @@ const MAX_BYTES: usize = 8 * 1024 * 1024;
 /// the built-in one is always good.
 pub fn newest(file: &Path) -> Arc<BuiltIn> {
     let built_in = BuiltIn::default();
-    let Ok(text) = fs::read_to_string(file) else {
+    let Ok(text) = read_small(file) else {
         return Arc::new(built_in);
     };
     let fetched = match BuiltIn::parse(Cow::Owned(text)) {
@@ -68,7 +68,7 @@ pub async fn refresh(url: &str, file: &Path) -> Result<String, StartError> {
 async fn fetch(url: &str) -> Result<String, String> {
     let http = Http::default();
     let client = http.client(url).map_err(|error| error.message)?;
-    let fault = |error: &reqwest::Error| http::transport_error(error, "", TIMEOUT).message;
+    let fault = |error: &reqwest::Error| http::transport_error(error, "", Some(TIMEOUT)).message;
     let request = client.get(url).timeout(TIMEOUT);
     let mut response = request.send().await.map_err(|error| fault(&error))?;
     if !response.status().is_success() {

@@ -115,10 +115,6 @@ pub enum Images {
     Off,
     /// By kitty's graphics protocol.
     Kitty,
-    /// As iTerm2's inline pictures.
-    Iterm2,
-    /// As sixel graphics.
-    Sixel,
     /// As half blocks.
     Blocks,
 }
@@ -128,15 +124,12 @@ impl FromStr for Images {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
-            "auto" => Ok(Self::Auto),
+            // Older settings name a protocol that is gone.
+            "auto" | "iterm2" | "sixel" => Ok(Self::Auto),
             "off" => Ok(Self::Off),
             "kitty" => Ok(Self::Kitty),
-            "iterm2" => Ok(Self::Iterm2),
-            "sixel" => Ok(Self::Sixel),
             "blocks" => Ok(Self::Blocks),
-            _ => Err(format!(
-                "'{text}' is none of auto, off, kitty, iterm2, sixel, blocks"
-            )),
+            _ => Err(format!("'{text}' is none of auto, off, kitty, blocks")),
         }
     }
 }
@@ -160,5 +153,18 @@ impl FromStr for Motion {
             "reduced" => Ok(Self::Reduced),
             _ => Err(format!("'{text}' is none of full, reduced")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn picture_protocols_that_are_gone_mean_auto() {
+        for text in ["sixel", "iterm2"] {
+            assert_eq!(text.parse(), Ok(Images::Auto), "{text}");
+        }
+        assert!("sixels".parse::<Images>().is_err());
     }
 }

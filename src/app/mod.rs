@@ -28,6 +28,7 @@ pub mod clipboard;
 pub(crate) mod trust;
 pub(crate) mod project;
 pub(crate) mod plan;
+pub(crate) mod unread_flags;
 pub(crate) mod doctor;
 pub mod boot;
 pub(crate) mod log;

@@ -1,28 +1,71 @@
-//! How the program ends: one exit code for each way, and errors that name the way out.
+//! How the program ends: the table of exit codes, and errors that name the way out.
 
 use std::process::ExitCode;
 
-/// How the program ends, with its exit code.
+/// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    Done = 0,
+    Done,
     /// The run failed; the message is on stderr.
-    Failed = 1,
+    Failed,
     /// The command line or a setting makes no sense.
-    Usage = 2,
+    Usage,
+    /// The run is done, but something in it needed permission and nobody could be asked.
+    Refused,
     /// A provider could not be reached, in `tiller auth check`.
-    Unreachable = 3,
+    Unreachable,
     /// `--timeout` ran out.
-    TimedOut = 124,
-    HungUp = 129,
-    /// SIGINT, in print and JSON mode.
-    Interrupted = 130,
-    Terminated = 143,
+    TimedOut,
+    HungUp,
+    Interrupted,
+    /// The reader of stdout left before the end.
+    Cut,
+    Terminated,
+}
+
+/// Every exit code, the outcomes that end in it, and what it means: for `--help` and the README.
+pub const EXIT_CODES: [(u8, &[Outcome], &str); 10] = [
+    (0, &[Outcome::Done], "done"),
+    (1, &[Outcome::Failed], "the run failed; stderr says why"),
+    (
+        2,
+        &[Outcome::Usage],
+        "the command line or a setting is wrong",
+    ),
+    (
+        3,
+        &[Outcome::Refused, Outcome::Unreachable],
+        "-p, --mode json: a call needed permission and was refused; auth check: no connection",
+    ),
+    (101, &[], "tiller crashed"),
+    (124, &[Outcome::TimedOut], "the time of --timeout is up"),
+    (129, &[Outcome::HungUp], "SIGHUP: the terminal is gone"),
+    (130, &[Outcome::Interrupted], "SIGINT (Ctrl+C)"),
+    (
+        141,
+        &[Outcome::Cut],
+        "-p, --mode json: the reader of stdout left before the end",
+    ),
+    (143, &[Outcome::Terminated], "SIGTERM"),
+];
+
+/// The table as the end of `--help`.
+pub fn exit_codes() -> String {
+    let rows = EXIT_CODES.map(|(code, _, meaning)| format!("  {code:<5} {meaning}"));
+    format!("Exit codes:\n{}", rows.join("\n"))
+}
+
+impl Outcome {
+    /// Its exit code.
+    pub fn code(self) -> u8 {
+        let row = EXIT_CODES.iter().find(|(_, ends, _)| ends.contains(&self));
+        row.map_or(1, |(code, ..)| *code)
+    }
 }
 
 impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {
-        Self::from(outcome as u8)
+        Self::from(outcome.code())
     }
 }
 
@@ -50,5 +93,22 @@ impl StartError {
             message: message.into(),
             outcome: Outcome::Failed,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_readme_lists_the_exit_codes() {
+        let readme = include_str!("../../README.md");
+        let rows = EXIT_CODES.map(|(code, _, meaning)| format!("| {code} | {meaning} |\n"));
+        let (_, rest) = readme.split_once("<!-- exit codes -->\n").unwrap();
+        let (listed, _) = rest.split_once("<!-- /exit codes -->").unwrap();
+        assert_eq!(
+            listed,
+            format!("| code | |\n| --- | --- |\n{}", rows.concat())
+        );
     }
 }

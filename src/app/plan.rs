@@ -11,15 +11,13 @@ use super::config::{Layers, Settings};
 use super::dirs::Dirs;
 use super::models::Models;
 use super::outcome::StartError;
+use super::prompt::Silence;
 use super::sessions::{Choice, Opened, Refused};
 use super::trust::{Trust, Verdict};
 use super::{catalogue, keys, prompt};
 use crate::agent::session::Session;
 use crate::llm::local::{self, DiscoveredServer};
 use crate::llm::{Catalog, CatalogOptions, Content, Keys, Model, ThinkingLevel};
-
-/// Milliseconds a pipe on stdin may stay silent when there is nothing to do with it but the demo.
-const STDIN_PATIENCE_MS: u16 = 200;
 
 /// Which front end runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,8 +102,15 @@ impl Loaded {
         })
     }
 
+    /// What is wrong with settings that were left out.
+    pub fn faults(&self) -> impl Iterator<Item = String> {
+        let own = self.layers.left_out.iter();
+        let own = own.map(|fault| format!("left out: {fault}"));
+        own.chain(self.project_fault())
+    }
+
     /// What is wrong with the project's settings, which were left out.
-    pub fn project_fault(&self) -> Option<String> {
+    fn project_fault(&self) -> Option<String> {
         if let Some(fault) = &self.layers.project_fault {
             return Some(format!("the project's settings were left out: {fault}"));
         }
@@ -154,6 +159,8 @@ fn resume(
     if args.cd.is_none() {
         match choice.folder() {
             Ok(folder) => *cwd = folder.unwrap_or(std::mem::take(cwd)),
+            // The name of its folder is no text, so what is stored names no folder.
+            Err(_) if choice.fits(cwd).is_ok() => {}
             Err(refused) => return Ok(Err(refused)),
         }
     }
@@ -306,7 +313,7 @@ pub fn layers(
 ) -> Result<Layers, StartError> {
     let mut layers = Layers::defaults();
     layers
-        .add_file(&dirs.config_file())
+        .add_user_file(&dirs.config_file())
         .map_err(StartError::usage)?;
     if let Some(trust) = trust {
         trust.add_settings(&mut layers);
@@ -455,13 +462,13 @@ fn read_prompt(
     if args.demo {
         return Ok(Vec::new());
     }
-    let stdin = if stdio.stdin {
+    let stdin = if stdio.stdin || args.no_stdin {
         None
     } else {
         // Without a model and without a word to go on, what is left is the demo: it must not hang
         // on a pipe that its parent merely left open.
         let idle = !has_model && !args.print && args.mode.is_none() && args.prompt.is_empty();
-        prompt::piped_stdin(idle.then_some(STDIN_PATIENCE_MS))?
+        prompt::piped_stdin(if idle { Silence::Empty } else { Silence::Said })?
     };
     prompt::build(&args.prompt, stdin.as_deref(), cwd)
 }

@@ -2,12 +2,13 @@
 //! them, as in a message that mentions it.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use super::attachments::mention;
 use super::init;
 use super::outcome::StartError;
 use crate::agent::tools;
@@ -39,7 +40,7 @@ pub fn build(
             Some(path) => match read_file(path, cwd)? {
                 Content::Text(file) => {
                     files.push(Content::text(file_block(path, None, &file.text)));
-                    typed.push(mention(path));
+                    typed.push(mention(path, ""));
                 }
                 image => images.push(image),
             },
@@ -59,24 +60,32 @@ pub fn build(
     Ok(content)
 }
 
-/// A file as it is mentioned in a prompt.
-fn mention(path: &str) -> String {
-    if path.contains(char::is_whitespace) {
-        format!("@\"{path}\"")
-    } else {
-        format!("@{path}")
-    }
+/// What a pipe on stdin comes to that nobody writes to and nobody closes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Silence {
+    /// Nothing was piped: whoever started the program merely left it open.
+    Empty,
+    /// It is waited for, and stderr says so.
+    Said,
 }
 
-/// What was piped into the program, if stdin is neither a terminal nor an empty promise: a pipe
-/// that nobody writes to or closes within `patience_ms` is left alone when `patience_ms` is given.
-pub fn piped_stdin(patience_ms: Option<u16>) -> Result<Option<String>, StartError> {
+/// What was piped into the program, if stdin is not a terminal.
+pub fn piped_stdin(silence: Silence) -> Result<Option<String>, StartError> {
     let stdin = io::stdin();
-    if let Some(patience) = patience_ms {
-        let mut fds = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
-        if matches!(poll(&mut fds, PollTimeout::from(patience)), Ok(0) | Err(_)) {
-            return Ok(None);
+    let mut fds = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
+    let patience: u16 = match silence {
+        Silence::Empty => 200,
+        Silence::Said => 1000,
+    };
+    match (poll(&mut fds, PollTimeout::from(patience)), silence) {
+        (Ok(0) | Err(_), Silence::Empty) => return Ok(None),
+        (Ok(0), Silence::Said) => {
+            let _ = writeln!(
+                io::stderr(),
+                "tiller: waiting for stdin to end; if nothing comes, use --no-stdin or < /dev/null"
+            );
         }
+        _ => {}
     }
     let mut bytes = Vec::new();
     match stdin

@@ -36,7 +36,7 @@ impl Recorder {
         Some(match event {
             AgentEvent::AgentStart => json!({"type": "agent_start"}),
             AgentEvent::AgentEnd { messages, .. } => {
-                json!({"type": "agent_end", "messages": messages, "willRetry": false})
+                json!({"type": "agent_end", "messages": messages.read(), "willRetry": false})
             }
             AgentEvent::AgentSettled { aborted } => {
                 json!({"type": "agent_settled", "aborted": aborted})
@@ -167,6 +167,7 @@ impl Recorder {
                 let texts: Vec<String> = texts.collect();
                 json!({"type": "queue_returned", "messages": texts})
             }
+            AgentEvent::Refused(question) => json!({"type": "refused", "question": question}),
             AgentEvent::Questions { open } => json!({"type": "questions", "open": open}),
             AgentEvent::ApiCallStart { .. }
             | AgentEvent::ApiCallEnd { .. }

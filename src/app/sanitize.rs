@@ -100,17 +100,28 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
 
 /// The same for what the user is asked to allow, which must not read as anything but what it is: also
 /// what shows nothing, or a mere blank, is marked, letters of another alphabet within a word of plain
-/// ones, and blanks that would push the rest out of sight.
+/// ones or in a word that reads like one, slashes that are none, all but ASCII in the host of an address,
+/// and blanks that would push the rest out of sight.
 pub fn revealed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mark = |out: &mut String, c: char| {
         let _ = write!(out, "<U+{:04X}>", c as u32);
     };
+    let mut is_host = false;
     for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
+        let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
         let is_mixed = part.chars().any(|c| c.is_ascii_alphabetic());
+        let reads_plain = word.chars().nth(2).is_some() && word.chars().all(is_twin);
         for c in part.chars() {
-            let is_foreign = is_mixed && is_look_alike(c);
-            if is_foreign || is_blank(c) {
+            is_host = match c {
+                '/' if out.ends_with(":/") => true,
+                '/' | '?' | '#' | '"' | '\'' | '`' => false,
+                c => is_host && !c.is_whitespace(),
+            };
+            let is_foreign =
+                is_mixed && is_look_alike(c) || reads_plain || is_host && !c.is_ascii();
+            let is_slash = matches!(c, '\u{2044}' | '\u{2215}' | '\u{29f8}' | '\u{ff0f}');
+            if !c.is_ascii() && (is_foreign || is_slash) || is_blank(c) {
                 mark(&mut out, c);
             } else {
                 out.push(c);
@@ -138,9 +149,14 @@ fn is_blank(c: char) -> bool {
             | '\u{e0100}'..='\u{e01ef}')
 }
 
+/// Whether `c` looks just like a plain letter in most fonts.
+fn is_twin(c: char) -> bool {
+    "аеорсухѕіјӏһԁԛԝүАВЕЗКМНОРСТУХЅІЈӀԌαινορυΑΒΕΖΗΙΚΜΝΟΡΤΥΧոսօցɑɡıⅼ".contains(c)
+}
+
 /// Whether `c` is of a script with letters that look like plain ones.
 fn is_look_alike(c: char) -> bool {
-    matches!(c, '\u{370}'..='\u{58f}' | '\u{13a0}'..='\u{13ff}' | '\u{1d00}'..='\u{1dbf}'
+    matches!(c, '\u{250}'..='\u{2af}' | '\u{370}'..='\u{58f}' | '\u{13a0}'..='\u{13ff}' | '\u{1d00}'..='\u{1dbf}'
         | '\u{2100}'..='\u{218f}' | '\u{2c80}'..='\u{2cff}' | '\u{a640}'..='\u{a69f}'
         | '\u{ff01}'..='\u{ff5e}' | '\u{1d400}'..='\u{1d7ff}')
 }
@@ -223,6 +239,21 @@ mod tests {
                 "a<U+200D>b<U+200C><U+FE0F><U+00AD>",
             ),
             ("a\u{2800}b", "a<U+2800>b"),
+            ("\u{441}\u{43e} \u{43c}ной", "со мной"),
+            (
+                "\u{430}\u{440}\u{440}\u{4cf}\u{435}.com",
+                "<U+0430><U+0440><U+0440><U+04CF><U+0435>.com",
+            ),
+            ("\u{261}ithub.com", "<U+0261>ithub.com"),
+            (
+                "https://github.com\u{2215}raw\u{2215}x.evil.example/ä",
+                "https://github.com<U+2215>raw<U+2215>x.evil.example/ä",
+            ),
+            (
+                "curl https://日本.example/日本",
+                "curl https://<U+65E5><U+672C>.example/日本",
+            ),
+            ("a\u{2044}b", "a<U+2044>b"),
             (&blanks, "ls <400 spaces> ; rm x"),
         ] {
             assert_eq!(revealed(text), expected, "{text:?}");

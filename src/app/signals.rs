@@ -5,7 +5,6 @@ use std::future::poll_fn;
 use std::io;
 use std::task::Poll;
 
-use nix::sys::signal::Signal as Number;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Some signals with what each means, the most urgent first.
@@ -13,12 +12,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 pub(crate) struct Signals<T>(Vec<(Signal, T)>);
 
 impl<T: Copy> Signals<T> {
-    /// Begins to catch. Must be called within a tokio runtime.
-    pub fn new(meanings: impl IntoIterator<Item = (Number, T)>) -> io::Result<Self> {
-        let catch = |(number, meaning)| {
-            let kind = SignalKind::from_raw(number as i32);
-            Ok((signal(kind)?, meaning))
-        };
+    /// Begins to catch those with these numbers. Must be called within a tokio runtime.
+    pub fn new(meanings: impl IntoIterator<Item = (i32, T)>) -> io::Result<Self> {
+        let catch = |(number, meaning)| Ok((signal(SignalKind::from_raw(number))?, meaning));
         let caught: io::Result<Vec<_>> = meanings.into_iter().map(catch).collect();
         Ok(Self(caught?))
     }

@@ -15,8 +15,9 @@ use crate::agent::memory::{
     InstructionSources, PROJECT_FOLDER, SYSTEM_FILES, instruction_files, project_root,
 };
 use crate::agent::permission::Rule;
+use crate::llm::read_small::read_small;
 
-/// The table of `projects.toml`: a folder, and whether it and all below it are trusted.
+/// The table of `projects.toml`: a folder, and whether it is trusted; a repository with all below it.
 const TABLE: &str = "trust";
 /// A project's settings, in its own folder.
 const SETTINGS: &str = "config.toml";
@@ -59,12 +60,12 @@ impl Trust {
     pub fn load(file: &Path, cwd: &Path) -> Result<Self, StartError> {
         let root = project_root(cwd);
         let fault = |what: String| StartError::usage(format!("{}: {what}", file.display()));
-        let text = match std::fs::read_to_string(file) {
+        let text = match read_small(file) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(fault(error.to_string())),
         };
-        let verdict = verdict(&text, root).map_err(fault)?;
+        let verdict = verdict(&text, root, is_repository).map_err(fault)?;
         let rules = project_rules(&text, root).map_err(fault)?;
         Ok(Self {
             file: file.to_owned(),
@@ -123,6 +124,13 @@ impl Trust {
             )
         })?;
         let trusted = self.is_trusted();
+        let too_wide =
+            self.root == Path::new("/") || std::env::home_dir().as_ref() == Some(&self.root);
+        if trusted && too_wide {
+            return Err(format!(
+                "{root} holds more than one project: trust the folder of the project instead"
+            ));
+        }
         let verdict = if trusted { TRUSTED } else { DENIED };
         set_in_file(&self.file, TABLE, root, verdict)?;
         if !trusted {
@@ -133,6 +141,9 @@ impl Trust {
             .map(String::as_str)
             .partition(|path| prompts.iter().any(|prompt| prompt == path));
         let mut text = format!("{root} is trusted");
+        if !is_repository(&self.root) {
+            text.push_str(", but no folder below it: it is not a git repository");
+        }
         for (when, what) in [
             ("From your next message on", others),
             ("In new sessions", prompts),
@@ -160,8 +171,17 @@ impl Trust {
     }
 }
 
-/// What `text` says of `root`: the nearest folder above it counts.
-fn verdict(text: &str, root: &Path) -> Result<Verdict, String> {
+fn is_repository(folder: &Path) -> bool {
+    folder.join(".git").exists()
+}
+
+/// What `text` says of `root`: the nearest folder above it decides. Trust in a folder that is not a
+/// repository is for that folder alone: what is below it are other projects.
+fn verdict(
+    text: &str,
+    root: &Path,
+    is_repository: impl Fn(&Path) -> bool,
+) -> Result<Verdict, String> {
     let table: Table = text
         .parse()
         .map_err(|error: toml::de::Error| format!("it is not valid TOML:\n{error}"))?;
@@ -171,7 +191,8 @@ fn verdict(text: &str, root: &Path) -> Result<Verdict, String> {
     let folders = (folders.as_table()).ok_or_else(|| format!("[{TABLE}] is not a table"))?;
     let said = root.ancestors().find_map(|folder| {
         let value = folders.get(folder.to_str()?)?;
-        Some((folder, value))
+        let reaches = folder == root || value.as_str() != Some(TRUSTED) || is_repository(folder);
+        reaches.then_some((folder, value))
     });
     match said {
         None => Ok(Verdict::Unknown),
@@ -211,12 +232,14 @@ mod tests {
 
     #[test]
     fn the_nearest_folder_decides() {
-        let text =
-            "[trust]\n\"/w\" = \"trusted\"\n\"/w/bad\" = \"denied\"\n\"/w/odd\" = \"perhaps\"\n";
+        let text = "[trust]\n\"/w\" = \"trusted\"\n\"/w/bad\" = \"denied\"\n\"/w/odd\" = \"perhaps\"\n\"/home\" = \"trusted\"\n";
+        let verdict = |text: &str, root: &Path| verdict(text, root, |it| it == Path::new("/w"));
         for (root, expected) in [
             ("/w", Ok(Verdict::Trusted)),
             ("/w/a/b", Ok(Verdict::Trusted)),
             ("/w/bad/c", Ok(Verdict::Denied)),
+            ("/home", Ok(Verdict::Trusted)),
+            ("/home/evil", Ok(Verdict::Unknown)),
             ("/wide", Ok(Verdict::Unknown)),
             ("/", Ok(Verdict::Unknown)),
         ] {

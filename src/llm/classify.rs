@@ -41,6 +41,9 @@ impl ErrorContext {
 /// The way out of an address where nobody answers as expected.
 pub(super) const CHECK_BASE_URL: &str = "Is the base URL right? It is set by base_url in models.toml or by the provider's *_BASE_URL variable";
 
+/// The way out of a refusal.
+pub const OTHER_WORDS: &str = "Say it in other words, or have another model answer: --model provider/id now, models.fallback in config.toml whenever one refuses";
+
 /// The error a response with a failure status stands for. `body` is what was read of it.
 pub fn from_response(
     status: u16,
@@ -98,6 +101,10 @@ fn classified(status: Option<u16>, text: &str, message: &str, context: &ErrorCon
     let what = match (status, class) {
         (_, ErrorClass::Auth) => "the key was refused",
         (_, ErrorClass::Quota) => "no quota or credit is left",
+        (_, ErrorClass::Allowance) => {
+            "the request is larger than the provider allows in one minute"
+        }
+        (_, ErrorClass::Refused) => "the provider refused what was said",
         (_, ErrorClass::Overflow) => "the conversation is too long for the model",
         (Some(429), _) => "too many requests",
         (Some(529), _) => "the server is overloaded",
@@ -136,6 +143,10 @@ fn classified(status: Option<u16>, text: &str, message: &str, context: &ErrorCon
         ErrorClass::Overflow => Some(
             overflow::WAY_OUT.into(),
         ),
+        ErrorClass::Allowance => Some(
+            "Waiting does not help: shorten the conversation with /compact, choose another model with --model provider/id, or raise the limits of your account".into(),
+        ),
+        ErrorClass::Refused => Some(OTHER_WORDS.into()),
         ErrorClass::Quota => Some(
             "Waiting does not help: look at the plan and the billing of the provider, or choose another with --model provider/id".into(),
         ),

@@ -2,8 +2,7 @@
 //!
 //! The only file that knows which APIs there are.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -11,6 +10,7 @@ use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
+use super::adapt::{self, Learned};
 use super::anthropic::{self, AnthropicDecoder};
 use super::api::Api;
 use super::auth::{KeyLocation, KeySpec, Keys, Secret};
@@ -27,6 +27,7 @@ use super::model::Model;
 use super::openai::chat::{self, ChatDecoder};
 use super::openai::responses::{self, ResponsesDecoder};
 use super::options;
+use super::output_limit;
 use super::provider::{Provider, Request};
 use super::window_check;
 
@@ -35,6 +36,8 @@ use super::window_check;
 pub enum PromptCaching {
     /// Cache breakpoints and keys are sent.
     On,
+    /// The same, and Anthropic is asked to keep what is cached for an hour instead of five minutes.
+    Hour,
     /// Nothing is asked for; a provider may cache by itself.
     Off,
 }
@@ -48,8 +51,8 @@ pub struct Client {
     http: Http,
     smallest_window: u64,
     caching: PromptCaching,
-    /// Providers that refuse to send reasoning summaries.
-    no_summaries: Arc<Mutex<HashSet<String>>>,
+    max_output: Option<u64>,
+    learned: Arc<Learned>,
 }
 
 /// The answer, or the error it would begin with.
@@ -66,7 +69,8 @@ impl Client {
             http: Http::default(),
             smallest_window: window_check::MIN_CONTEXT,
             caching: PromptCaching::On,
-            no_summaries: Arc::default(),
+            max_output: None,
+            learned: Arc::default(),
         }
     }
 
@@ -83,36 +87,33 @@ impl Client {
         self
     }
 
-    /// The same with another patience for servers that fall silent than
-    /// [`IDLE_TIMEOUT`](super::http::IDLE_TIMEOUT).
-    pub fn with_idle_timeout(mut self, idle: Duration) -> Self {
-        self.http = Http::with_idle_timeout(idle);
+    /// The same, asking for at most so many output tokens where a request does not say it.
+    pub fn with_max_output(mut self, tokens: Option<u64>) -> Self {
+        self.max_output = tokens;
         self
     }
 
-    /// Asks for the answer, once more without what the provider will not do.
-    async fn answer(&self, request: &Request) -> Answer {
-        let model = &request.model;
-        match self.ask(request).await {
-            Err(error)
-                if model.api == Api::OpenAiResponses
-                    && model.quirks.summaries
-                    && responses::refuses_summaries(&error) =>
-            {
-                tracing::info!("{}: {}", model.full_id(), error.message);
-                self.no_summaries().insert(model.provider.clone());
-                let mut plain = request.clone();
-                plain.model.quirks.summaries = false;
-                self.ask(&plain).await
-            }
-            answer => answer,
-        }
+    /// The same with another patience for servers that fall silent than
+    /// [`IDLE_TIMEOUT`](super::http::IDLE_TIMEOUT), which holds elsewhere than on this machine.
+    pub fn with_idle_timeout(mut self, idle: impl Into<Option<Duration>>) -> Self {
+        self.http = idle
+            .into()
+            .map_or_else(Http::default, Http::with_idle_timeout);
+        self
     }
 
-    fn no_summaries(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.no_summaries
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    /// Asks for the answer, and again without what the server refuses and need not have.
+    async fn answer(&self, mut request: Request) -> Answer {
+        let asked = |request: &Request| output_limit::asked(&wire(request)?.body);
+        let mut changes = 0;
+        loop {
+            let error = match self.ask(&request).await {
+                Err(error) if changes < adapt::MOST => error,
+                answer => return answer,
+            };
+            request = self.learned.adapt(&request, &error, asked).ok_or(error)?;
+            changes += 1;
+        }
     }
 
     /// The request as its model can take it.
@@ -125,9 +126,9 @@ impl Client {
             request.session_id = None;
             request.model.quirks.cache_marks = false;
         }
-        if self.no_summaries().contains(&request.model.provider) {
-            request.model.quirks.summaries = false;
-        }
+        request.model.quirks.hour_cache |= self.caching == PromptCaching::Hour;
+        request.max_output = request.max_output.or(self.max_output);
+        self.learned.apply(&mut request);
         request
     }
 
@@ -222,36 +223,14 @@ impl Client {
             })?;
             headers.entry(name).or_insert(value);
         }
-        let (url, body, decoder): (String, Vec<u8>, Box<dyn Decoder>) = match model.api {
-            Api::AnthropicMessages => (
-                anthropic::request::url(model),
-                anthropic::request::body(request),
-                Box::<AnthropicDecoder>::default(),
-            ),
-            Api::OpenAiChat => (
-                chat::request::url(model),
-                chat::request::body(request),
-                Box::<ChatDecoder>::default(),
-            ),
-            Api::OpenAiResponses => (
-                responses::request::url(model),
-                responses::request::body(request),
-                Box::<ResponsesDecoder>::default(),
-            ),
-            Api::GoogleGenerateContent => (
-                google::request::url(model),
-                google::request::body(request),
-                Box::new(GoogleDecoder::new(request.messages.len())),
-            ),
-            Api::Scripted => {
-                let what = "no script is loaded for this model";
-                return Err(context.error(ErrorClass::Client, what));
-            }
+        let Some(Wire { url, body, decoder }) = wire(request) else {
+            let what = "no script is loaded for this model";
+            return Err(context.error(ErrorClass::Client, what));
         };
         let http_request = HttpRequest {
             url,
             headers,
-            body: options::lay_over(body, &model.options),
+            body,
             context,
             prices: model.prices.clone(),
         };
@@ -261,6 +240,45 @@ impl Client {
             first => Ok(stream::iter(first).chain(events).boxed()),
         }
     }
+}
+
+/// A request in the form of its API.
+struct Wire {
+    url: String,
+    /// JSON, with the user's own fields.
+    body: Vec<u8>,
+    /// Reads the answer.
+    decoder: Box<dyn Decoder>,
+}
+
+/// How `request` is written; none for scripts, which no server speaks.
+fn wire(request: &Request) -> Option<Wire> {
+    let model = &request.model;
+    let (url, body, decoder): (String, Vec<u8>, Box<dyn Decoder>) = match model.api {
+        Api::AnthropicMessages => (
+            anthropic::request::url(model),
+            anthropic::request::body(request),
+            Box::<AnthropicDecoder>::default(),
+        ),
+        Api::OpenAiChat => (
+            chat::request::url(model),
+            chat::request::body(request),
+            Box::<ChatDecoder>::default(),
+        ),
+        Api::OpenAiResponses => (
+            responses::request::url(model),
+            responses::request::body(request),
+            Box::<ResponsesDecoder>::default(),
+        ),
+        Api::GoogleGenerateContent => (
+            google::request::url(model),
+            google::request::body(request),
+            Box::new(GoogleDecoder::new(request.messages.len())),
+        ),
+        Api::Scripted => return None,
+    };
+    let body = options::lay_over(body, &model.options);
+    Some(Wire { url, body, decoder })
 }
 
 /// The header that shows `key` to the server of `model`; none if the key holds characters that no
@@ -308,7 +326,7 @@ impl Provider for Client {
             return scripted.stream(request);
         }
         let client = self.clone();
-        let answer = async move { client.answer(&request).await.unwrap_or_else(failed) };
+        let answer = async move { client.answer(request).await.unwrap_or_else(failed) };
         stream::once(answer).flatten().boxed()
     }
 

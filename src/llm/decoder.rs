@@ -2,11 +2,15 @@
 
 use serde_json::Value;
 
-use super::classify::ErrorContext;
+use super::classify::{ErrorContext, OTHER_WORDS};
 use super::error::{ErrorClass, LlmError};
 use super::event::StreamEvent;
+use super::http;
 use super::message::{StopReason, Usage};
-use super::model::Prices;
+use super::model::{Billing, Prices};
+
+/// Who refuses where a filter stops an answer.
+pub const FILTERED: &str = "the provider's content filter stopped the answer";
 
 /// Reads one API's events.
 pub trait Decoder: Send + Sync + 'static {
@@ -167,12 +171,10 @@ impl EventWriter {
         });
     }
 
-    /// The tokens so far. `billed` makes what they cost of their list price, both in US dollars.
-    pub(super) fn usage(&mut self, mut usage: Usage, billed: impl FnOnce(f64) -> f64) {
+    /// The tokens so far, and how they are charged.
+    pub(super) fn usage(&mut self, mut usage: Usage, billing: &Billing) {
         usage.total_tokens = usage.context_tokens();
-        let list = self.prices.cost(&usage);
-        let total = billed(list.total);
-        usage.cost = list.scaled_to(total);
+        usage.cost = self.prices.cost(&usage, billing);
         self.push(StreamEvent::Usage(usage));
     }
 
@@ -195,6 +197,24 @@ impl EventWriter {
     pub(super) fn fail(&mut self, class: ErrorClass, what: &str) {
         let error = self.context.error(class, what);
         self.push(StreamEvent::Error(error));
+    }
+
+    /// A model or a filter refused to answer; `what` says who.
+    pub(super) fn refuse(&mut self, what: &str, category: Option<&str>, why: Option<&str>) {
+        let category = category.map_or_else(String::new, |category| format!(" ({category})"));
+        let why = why.map_or_else(String::new, |why| format!(": {}", http::one_line(why)));
+        let what = format!("{what}{category}{why}");
+        let error = self.context.error(ErrorClass::Refused, &what);
+        self.error(error.with_hint(OTHER_WORDS));
+    }
+
+    /// The provider stopped for a reason that is not known, or that it did not say: what came may be
+    /// no whole answer.
+    pub(super) fn interrupted(&mut self, reason: &str) {
+        let reason = Some(reason).filter(|reason| !reason.is_empty());
+        let reason = reason.unwrap_or("no reason given");
+        let what = format!("the provider interrupted the answer ({reason})");
+        self.fail(ErrorClass::Retryable, &what);
     }
 
     pub(super) fn error(&mut self, error: LlmError) {

@@ -10,6 +10,10 @@ pub enum ErrorClass {
     Retryable,
     /// The prompt is larger than the model's window: compact, then try again.
     Overflow,
+    /// More than the provider allows in a minute, in one request: ask for less output, or send less.
+    Allowance,
+    /// The model or a content filter refuses what was said: ask another model, or say it differently.
+    Refused,
     /// A missing, wrong or forbidden key: 401, 403.
     Auth,
     /// Quota or billing: waiting does not help.

@@ -26,7 +26,10 @@ pub fn class(status: Option<u16>, text: &str) -> ErrorClass {
         return ErrorClass::Quota;
     }
     if REQUEST_TOO_LARGE.is_match(text) {
-        return ErrorClass::Overflow;
+        return ErrorClass::Allowance;
+    }
+    if matches!(status, None | Some(400 | 403)) && REFUSED.is_match(text) {
+        return ErrorClass::Refused;
     }
     if !throttled && !matches!(status, Some(401 | 403)) && OVERFLOW.is_match(text) {
         return ErrorClass::Overflow;
@@ -80,7 +83,7 @@ static QUOTA: Patterns = Patterns::new(&[
     "requires more credits",
     "monthly (usage |spend(ing)? )?limit",
     "available balance",
-    "reached your (specified )?(api )?usage limit",
+    "reached your (specified )?(workspace )?(api )?usage limit",
     "exceeded_current_quota",
     "(spend|spending|hard) limit",
     "payment required",
@@ -132,8 +135,23 @@ static OVERFLOW: Patterns = Patterns::new(&[
 
 /// More than a whole minute's allowance in one request: told as a limit of the rate, and no wait helps.
 static REQUEST_TOO_LARGE: Patterns = Patterns::new(&[
-    r"request too large for .*limit:? \d+, requested:? \d+",
+    r"request too large for .*limit:? [\d,]+, requested:? [\d,]+",
     r"input or output tokens must be reduced",
+]);
+
+/// A filter does not take what was said, whoever says it and however often: OpenAI, Azure, DeepSeek,
+/// xAI, Moonshot, Z.ai, MiniMax, DashScope.
+static REFUSED: Patterns = Patterns::new(&[
+    "moderation",
+    "flagged",
+    "content[_ ](policy|management policy|filter)",
+    r"usage (policy|policies|guidelines)",
+    "cyber_policy",
+    "content exists risk",
+    "considered high risk",
+    "contentfilter",
+    "new_sensitive",
+    "data_?inspection",
 ]);
 
 /// Looks like an overflow (`too many tokens per minute`) but passes with time.
@@ -163,9 +181,6 @@ static TRANSIENT: Patterns = Patterns::new(&[
 
 /// A 403 that has nothing to do with the key.
 static FORBIDDEN_CONTENT: Patterns = Patterns::new(&[
-    "moderation",
-    "flagged",
-    "content[_ ]policy",
     "unsupported_country",
     r"(country|region|territory|location)[\w, ]* (is |are )?not (supported|available|allowed)",
     r"not (supported|available|allowed) in your (country|region|territory|location)",

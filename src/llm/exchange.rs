@@ -180,7 +180,12 @@ impl Exchange {
             .header(ACCEPT, "text/event-stream")
             .headers(request.headers);
         let sent = post.body(request.body).send().await;
-        let response = sent.map_err(|error| self.transport(&error))?;
+        let response = sent.map_err(|error| {
+            let mut failed = self.transport(&error);
+            // A model on this machine would begin to read the same prompt once more.
+            failed.retry_is_futile = error.is_timeout() && http::is_loopback(&self.target);
+            failed
+        })?;
         let status = response.status();
         if !status.is_success() {
             let headers = response.headers().clone();
@@ -264,7 +269,8 @@ impl Exchange {
     }
 
     fn transport(&self, error: &reqwest::Error) -> LlmError {
-        let mut error = http::transport_error(error, &self.target, self.http.idle_timeout());
+        let mut error =
+            http::transport_error(error, &self.target, self.http.idle_timeout(&self.target));
         error.message = format!("{}: {}", self.context.model, error.message);
         error
     }

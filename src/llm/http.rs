@@ -14,7 +14,8 @@ use super::error::{ErrorClass, LlmError};
 
 /// How long to wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a server may stay silent, before its headers or in the middle of a stream.
+/// How long a server elsewhere may stay silent, before its headers or in the middle of a stream, where
+/// nothing else is set.
 pub const IDLE_TIMEOUT: Duration = Duration::from_mins(5);
 /// Most bytes read of an error's body.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
@@ -22,10 +23,11 @@ const MAX_ERROR_BYTES: usize = 64 * 1024;
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A client that is not there until it is used. Clones share it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Http {
     clients: Arc<Clients>,
-    idle: Duration,
+    /// What was set for all servers.
+    idle: Option<Duration>,
 }
 
 /// One client for the world, which may lie behind a proxy, and one for this machine, which does not.
@@ -35,18 +37,12 @@ struct Clients {
     loopback: OnceLock<Result<Client, String>>,
 }
 
-impl Default for Http {
-    fn default() -> Self {
-        Self::with_idle_timeout(IDLE_TIMEOUT)
-    }
-}
-
 impl Http {
     /// A client that gives a silent server `idle`.
     pub fn with_idle_timeout(idle: Duration) -> Self {
         Self {
             clients: Arc::default(),
-            idle,
+            idle: Some(idle),
         }
     }
 
@@ -57,10 +53,10 @@ impl Http {
     /// TLS could not be set up at all.
     pub fn client(&self, url: &str) -> Result<&Client, LlmError> {
         let built = if is_loopback(url) {
-            let loopback = || build(self.idle, ClientBuilder::no_proxy);
+            let loopback = || build(self.idle_timeout(url), ClientBuilder::no_proxy);
             self.clients.loopback.get_or_init(loopback)
         } else {
-            let remote = || build(self.idle, |builder| builder);
+            let remote = || build(self.idle_timeout(url), |builder| builder);
             self.clients.remote.get_or_init(remote)
         };
         built.as_ref().map_err(|error| {
@@ -68,9 +64,10 @@ impl Http {
         })
     }
 
-    /// How long a silent server is given.
-    pub fn idle_timeout(&self) -> Duration {
-        self.idle
+    /// How long the server at `url` may stay silent; none without a limit: a model on this machine may
+    /// read a long prompt for longer than anybody would guess.
+    pub fn idle_timeout(&self, url: &str) -> Option<Duration> {
+        self.idle.or((!is_loopback(url)).then_some(IDLE_TIMEOUT))
     }
 }
 
@@ -89,14 +86,21 @@ pub fn is_loopback(url: &str) -> bool {
     }
 }
 
-fn build(idle: Duration, route: impl Fn(ClientBuilder) -> ClientBuilder) -> Result<Client, String> {
+fn build(
+    idle: Option<Duration>,
+    route: impl Fn(ClientBuilder) -> ClientBuilder,
+) -> Result<Client, String> {
     // Fails only if another thread has set it, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {
-        route(Client::builder())
+        let builder = route(Client::builder());
+        let builder = match idle {
+            Some(idle) => builder.read_timeout(idle),
+            None => builder,
+        };
+        builder
             .user_agent(concat!("tiller/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
-            .read_timeout(idle)
             .pool_idle_timeout(Duration::from_secs(90))
             .tcp_keepalive(Duration::from_secs(30))
             .http2_adaptive_window(true)
@@ -122,7 +126,7 @@ pub const TRY_AGAIN: &str = "Send it again in a moment";
 
 /// What it means that no response came, or that one broke off, from `target` (an address without
 /// secrets).
-pub fn transport_error(error: &reqwest::Error, target: &str, idle: Duration) -> LlmError {
+pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Duration>) -> LlmError {
     let cause = root_cause(error);
     if cause.to_lowercase().contains("certificate") {
         return LlmError::new(
@@ -140,6 +144,8 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Duration) -> 
                    the provider's *_BASE_URL variable";
     let hint = if error.is_connect() {
         address
+    } else if error.is_timeout() {
+        "Send it again, or give it longer with models.idle_timeout in config.toml"
     } else {
         TRY_AGAIN
     };
@@ -151,7 +157,8 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Duration) -> 
     } else if error.is_connect() {
         format!("cannot reach {target}: {cause}")
     } else if error.is_timeout() {
-        format!("{target} has been silent for {} s", idle.as_secs_f32())
+        let seconds = idle.unwrap_or_default().as_secs_f32();
+        format!("{target} has been silent for {seconds} s")
     } else if error.is_request() {
         format!("no answer from {target}: {cause}")
     } else {
@@ -174,6 +181,15 @@ pub async fn error_body(mut response: Response) -> Vec<u8> {
     };
     let _ = tokio::time::timeout(ERROR_BODY_TIMEOUT, read).await;
     body
+}
+
+/// Longest part of a provider's explanation in an error, in characters.
+const EXPLANATION_CHARS: usize = 300;
+
+/// A provider's explanation as a part of one line.
+pub fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").chars().take(EXPLANATION_CHARS).collect()
 }
 
 /// The innermost reason; the outer ones say "error sending request" and the like.

@@ -119,6 +119,16 @@ pub struct AssistantMessage {
 }
 
 impl AssistantMessage {
+    /// Whether later requests hold it: a failed answer is never sent.
+    pub fn is_sent(&self) -> bool {
+        self.stop_reason != StopReason::Error
+    }
+
+    /// Whether the server only paused, and the model has more to say.
+    pub fn is_paused(&self) -> bool {
+        self.stop_reason == StopReason::Stop && self.raw_stop_reason.as_deref() == Some(PAUSED)
+    }
+
     /// The tool calls, in the order they were made.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.content.iter().filter_map(|block| match block {
@@ -278,6 +288,30 @@ impl Usage {
         self.input + self.output + self.cache_read + self.cache_write
     }
 
+    /// Leaves out what `other` took, which was counted.
+    pub(crate) fn take_off(&mut self, other: &Self) {
+        for (counted, other) in [
+            (&mut self.input, other.input),
+            (&mut self.output, other.output),
+            (&mut self.cache_read, other.cache_read),
+            (&mut self.cache_write, other.cache_write),
+            (&mut self.total_tokens, other.total_tokens),
+        ] {
+            *counted = counted.saturating_sub(other);
+        }
+        let reasoning = other.reasoning.unwrap_or(0);
+        self.reasoning = self.reasoning.map(|it| it.saturating_sub(reasoning));
+        for (counted, other) in [
+            (&mut self.cost.input, other.cost.input),
+            (&mut self.cost.output, other.cost.output),
+            (&mut self.cost.cache_read, other.cost.cache_read),
+            (&mut self.cost.cache_write, other.cost.cache_write),
+            (&mut self.cost.total, other.cost.total),
+        ] {
+            *counted = (*counted - other).max(0.0);
+        }
+    }
+
     /// Counts what `other` took as well.
     pub(crate) fn add(&mut self, other: &Self) {
         self.input += other.input;
@@ -333,6 +367,9 @@ impl Cost {
         }
     }
 }
+
+/// Anthropic's word for an answer that its server paused: the model goes on when it is asked again.
+pub const PAUSED: &str = "pause_turn";
 
 /// Why a model's message ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,13 +11,16 @@ pub mod window_check;
 pub mod quirks;
 pub mod nearest;
 mod options;
+pub(crate) mod read_small;
 pub(crate) mod replace_file;
 pub mod catalog;
 pub mod local;
 pub mod auth;
 pub mod client;
 pub mod handoff;
+mod output_limit;
 mod request_size;
+mod adapt;
 pub mod anthropic;
 pub mod openai;
 pub mod google;
@@ -42,7 +45,7 @@ pub use message::{
     AssistantMessage, Content, Image, Message, StopReason, Text, Thinking, ToolCall,
     ToolResultMessage, Usage, UserMessage,
 };
-pub use model::{EditFormat, Model, PriceTier, Prices, ThinkingLevel};
+pub use model::{Billing, EditFormat, Model, PriceTier, Prices, ThinkingLevel};
 pub use provider::{CustomFormat, Provider, Request, ToolSpec};
 pub use quirks::{IdRule, Quirks, ThinkingFormat};
 pub use window::WindowSource;

@@ -100,6 +100,10 @@ pub struct Prices {
     pub cache_write: f64,
     /// Other prices for long prompts, from the smallest to the largest.
     pub tiers: Vec<PriceTier>,
+    /// What a response of a service tier costs, as a factor, by the word the provider answers with:
+    /// `fast = 2`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub service_tiers: BTreeMap<String, f64>,
 }
 
 /// What a response costs, all of it, when its prompt is longer than `above`.
@@ -117,6 +121,21 @@ pub struct PriceTier {
     /// Prompt tokens written to a cache.
     pub cache_write: f64,
 }
+
+/// How a response is charged beside its plain counts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Billing<'a> {
+    /// The service tier that answered, where it is not the usual one.
+    pub tier: Option<&'a str>,
+    /// How many of the cache writes are kept for an hour.
+    pub hour_writes: u64,
+    /// What the provider itself says it costs, in US dollars.
+    pub billed: Option<f64>,
+}
+
+/// What writing a prompt token to a cache for an hour costs of a fresh one.
+/// <https://platform.claude.com/docs/en/build-with-claude/prompt-caching>
+const HOUR_WRITE: f64 = 2.0;
 
 /// What one request may hold; nothing where no limit is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -141,19 +160,31 @@ impl Prices {
         })
     }
 
-    /// What `usage` costs, by kind and in all.
-    pub fn cost(&self, usage: &Usage) -> Cost {
+    /// What `usage` costs, by kind and in all; nothing in a service tier of unknown price.
+    pub fn cost(&self, usage: &Usage, billing: &Billing) -> Cost {
+        let list = self.list_cost(usage, billing.hour_writes);
+        let factor = match billing.tier {
+            None => 1.0,
+            Some(tier) => self.service_tiers.get(tier).copied().unwrap_or_default(),
+        };
+        let total = billing.billed.unwrap_or(list.total * factor);
+        list.scaled_to(total)
+    }
+
+    fn list_cost(&self, usage: &Usage, hour_writes: u64) -> Cost {
         let of = |tokens: u64, price: f64| tokens as f64 * price / 1_000_000.0;
         let prompt = usage.input + usage.cache_read + usage.cache_write;
         let tier = self.tiers.iter().rev().find(|tier| prompt > tier.above);
-        let [input, output, cache_read, cache_write] = match tier {
+        let [input_price, output, cache_read, cache_write] = match tier {
             Some(tier) => [tier.input, tier.output, tier.cache_read, tier.cache_write],
             None => [self.input, self.output, self.cache_read, self.cache_write],
         };
-        let input = of(usage.input, input);
+        let input = of(usage.input, input_price);
         let output = of(usage.output, output);
         let cache_read = of(usage.cache_read, cache_read);
-        let cache_write = of(usage.cache_write, cache_write);
+        let hour_writes = hour_writes.min(usage.cache_write);
+        let cache_write = of(usage.cache_write - hour_writes, cache_write)
+            + of(hour_writes, input_price * HOUR_WRITE);
         Cost {
             input,
             output,
@@ -173,6 +204,8 @@ pub struct Model {
     pub id: String,
     /// The name the user sees.
     pub name: String,
+    /// `provider/id` of the listed model whose facts this one has, which is newer than the list.
+    pub like: Option<String>,
     /// The API to speak.
     pub api: Api,
     /// Where: scheme, host and path prefix, without the API's own path.
@@ -234,6 +267,7 @@ impl Model {
         Self {
             provider: provider.into(),
             name: id.clone(),
+            like: None,
             id,
             api,
             base_url: base_url.into(),

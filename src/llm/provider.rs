@@ -52,7 +52,7 @@ pub struct Request {
     pub tools: Vec<ToolSpec>,
     /// How hard to think.
     pub thinking: ThinkingLevel,
-    /// Most tokens to produce; the model's own limit when absent.
+    /// Most tokens to produce, where somebody said so.
     pub max_output: Option<u64>,
     /// A stable id of the conversation, for prompt caches.
     pub session_id: Option<String>,

@@ -33,6 +33,8 @@ pub struct Quirks {
     pub cache_key: bool,
     /// Chat and Anthropic: Anthropic's cache marks are understood.
     pub cache_marks: bool,
+    /// Anthropic: cache marks ask for an hour instead of five minutes.
+    pub hour_cache: bool,
     /// Anthropic: cache marks are taken on tools too.
     pub tool_cache_marks: bool,
     /// Chat: usage in streams has to be asked for (`stream_options`).
@@ -49,6 +51,12 @@ pub struct Quirks {
     pub custom_tools: bool,
     /// Responses and Google: the result of a call may hold images.
     pub result_images: bool,
+    /// Responses: a request needs no output limit.
+    pub open_output: bool,
+    /// The output limit, in tokens, to ask for where the host counts the limit against a rate, and not
+    /// what was produced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_limit: Option<u64>,
     /// Responses: summaries of the reasoning may be asked for.
     pub summaries: bool,
     /// Anthropic: the model is given an effort, not a budget of tokens to think. Without it: whether
@@ -91,7 +99,7 @@ impl Quirks {
             tool_cache_marks: true,
             stream_usage: true,
             summaries: true,
-            betas: true,
+            betas: api == Api::AnthropicMessages,
             call_ids: true,
             thinking: match api {
                 Api::GoogleGenerateContent => ThinkingFormat::Budget,

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::handoff::Turn;
 use super::message::{Content, Image};
+use super::output_limit;
 use super::provider::Request;
 use super::window::WindowSource;
 
@@ -22,15 +23,11 @@ const AROUND_TURN: usize = 200;
 /// What stays free for the provider's own words around ours.
 const SPARE_TOKENS: u64 = 1024;
 
-/// The output limit for `request`: the wanted one, else the model's, and no more than the window
-/// leaves beside `turns`.
+/// The output limit for `request`: the wanted one, and no more than the window leaves beside
+/// `turns`.
 pub fn max_output(request: &Request, turns: &[Turn]) -> u64 {
     let model = &request.model;
-    let wanted = request
-        .max_output
-        .unwrap_or(model.max_output)
-        .min(model.max_output)
-        .max(1);
+    let wanted = output_limit::wanted(request);
     // A guess must not cut an answer short.
     if model.known_window() == 0 || model.window_source == WindowSource::Default {
         return wanted;

@@ -2,7 +2,7 @@
 
 use super::error::{ErrorClass, LlmError};
 use super::local::LocalServer;
-use super::model::Model;
+use super::model::{Model, ThinkingLevel};
 
 /// Tokens below which no run is started, unless the settings say otherwise.
 pub const MIN_CONTEXT: u64 = 16_000;
@@ -38,6 +38,22 @@ pub fn warning(model: &Model) -> Option<String> {
             "Low context window for {model_id}: {tokens} tokens (warn threshold: {WARN_CONTEXT}){hint}"
         )
     })
+}
+
+/// What the user should know of a run with `model` at thinking level `asked`: facts that are taken from
+/// another model, and a level that it does not have.
+pub fn notes(model: &Model, asked: ThinkingLevel) -> Vec<String> {
+    let name = model.full_id();
+    let like = model.like.as_ref().map(|like| {
+        format!(
+            "{name} is newer than the list of models: its window, limits and thinking levels are taken from {like}, its price is not known\n\
+             `tiller models --refresh` fetches a newer list; models.toml can say what differs"
+        )
+    });
+    let sent = model.clamp_thinking(asked);
+    let level = (model.reasoning && sent != asked)
+        .then(|| format!("{name} has no thinking level {asked}: it is asked to think at {sent}"));
+    [like, level].into_iter().flatten().collect()
 }
 
 /// How the server of a local model is told to give it a larger window.

@@ -1,7 +1,13 @@
 //! Stopping a run, in each thing it may be doing.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
+
 use serde_json::json;
-use tiller::agent::{AgentEvent, QueueKind, RunOutcome};
+use tiller::agent::permission::{PermissionMode, Policy};
+use tiller::agent::{AgentEvent, PermissionOptions, QueueKind, RunOutcome};
 use tiller::llm::StopReason;
 
 use super::fixture::*;
@@ -36,7 +42,8 @@ async fn goes_on(agent: &mut TestAgent) {
                 open = answer.tool_calls().map(|call| call.id.clone()).collect();
             }
             tiller::llm::Message::ToolResult(result) => {
-                assert_eq!(open.remove(0), result.tool_call_id, "not in call order");
+                let at = open.iter().position(|id| *id == result.tool_call_id);
+                open.remove(at.expect("a result without a call"));
             }
             tiller::llm::Message::User(_) => assert_eq!(open, [""; 0]),
         }
@@ -158,8 +165,11 @@ async fn while_parallel_reads_run() {
         .until(|event| matches!(event, AgentEvent::ToolEnd { .. }))
         .await;
     abort(&mut agent).await;
+    let mut stored = agent.stored()[2..].to_vec();
+    assert_eq!(stored[0], "c2: b done", "it ended first");
+    stored.sort();
     assert_eq!(
-        agent.stored()[2..],
+        stored,
         [
             "c1!: Execution cancelled",
             "c2: b done",
@@ -360,4 +370,165 @@ async fn while_what_a_call_could_change_is_covered() {
         ["c1!: Execution cancelled before start"]
     );
     goes_on(&mut agent).await;
+}
+
+/// The only thread for blocking work of a runtime hangs, as it does on a disk that does not answer.
+struct HungDisk {
+    /// The disk answers when this is dropped.
+    _hold: mpsc::Sender<()>,
+    /// Whether a watchdog had to end the test.
+    timed_out: Arc<AtomicBool>,
+}
+
+impl HungDisk {
+    fn begin() -> Self {
+        let (hold, end) = mpsc::channel::<()>();
+        let timed_out = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&timed_out);
+        tokio::task::spawn_blocking(move || {
+            let ended = end.recv_timeout(Duration::from_secs(20));
+            let late = matches!(ended, Err(mpsc::RecvTimeoutError::Timeout));
+            flag.store(late, Ordering::Relaxed);
+        });
+        Self {
+            _hold: hold,
+            timed_out,
+        }
+    }
+}
+
+/// Plays `work` on a paused clock, with one thread for blocking work: while that hangs, no time limit
+/// ends what waits for it.
+fn with_one_thread_for_the_disk(work: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(1)
+        .start_paused(true)
+        .build()
+        .unwrap();
+    runtime.block_on(work);
+}
+
+// Every look before and after a call: the gate, the judge, the files kept for undo, late looks.
+#[test]
+fn an_abort_waits_for_no_look_at_the_disk() {
+    let asks = || PermissionOptions {
+        policy: Policy::new(PermissionMode::Ask, Vec::new()),
+        ..crate::support::everything_allowed()
+    };
+    let gate = Gate::new();
+    for _ in 0..60 {
+        gate.open();
+    }
+    for (read_only, act, is_judged) in [
+        (true, Act::Succeed("done".to_owned()), true),
+        (false, Act::Succeed("done".to_owned()), false),
+        (false, Act::Write(gate), false),
+    ] {
+        let mut ends = Vec::new();
+        for step in 0..60 {
+            let (ends, act) = (&mut ends, act.clone());
+            with_one_thread_for_the_disk(async move {
+                let mut agent = Setup {
+                    answers: vec![call(&[("c1", "a", json!({}))]), say("ok"), say("ok")],
+                    tools: vec![("a", read_only, act)],
+                    permission: is_judged.then(asks),
+                    ..Setup::default()
+                }
+                .start();
+                agent.prompt("Go");
+                agent
+                    .until(|event| matches!(event, AgentEvent::ToolStart { .. }))
+                    .await;
+                for _ in 0..step {
+                    tokio::task::yield_now().await;
+                    // The thread for blocking work is another one.
+                    thread::yield_now();
+                }
+                let disk = HungDisk::begin();
+                agent.handle.abort();
+                let outcome = agent.settled().await;
+                assert!(!disk.timed_out.load(Ordering::Relaxed), "step {step}");
+                drop(disk);
+                if outcome == RunOutcome::Aborted {
+                    goes_on(&mut agent).await;
+                }
+                ends.push(result(&agent));
+            });
+        }
+        let unstarted = "c1!: Execution cancelled before start".to_owned();
+        assert!(ends.contains(&unstarted), "{ends:?}");
+    }
+}
+
+fn result(agent: &TestAgent) -> String {
+    let stored = agent.stored();
+    let result = stored.iter().find(|line| line.starts_with("c1"));
+    result.expect("the call has a result").clone()
+}
+
+// What the call has done is told.
+#[test]
+fn an_abort_waits_for_no_look_at_what_a_call_has_done() {
+    for act in [Act::Gate, Act::Write] {
+        with_one_thread_for_the_disk(async move {
+            let gate = Gate::new();
+            let mut agent = agent(
+                vec![call(&[("c1", "a", json!({}))]), say("ok")],
+                vec![("a", false, act(gate.clone()))],
+            );
+            agent.prompt("Go");
+            gate.reached().await;
+            let disk = HungDisk::begin();
+            gate.open();
+            let log = agent.log.clone();
+            eventually(|| log.lock().unwrap().len() == 2).await;
+            for _ in 0..10 {
+                tokio::task::yield_now().await;
+            }
+            agent.handle.abort();
+            assert_eq!(agent.settled().await, RunOutcome::Aborted);
+            assert!(!disk.timed_out.load(Ordering::Relaxed));
+            drop(disk);
+            assert_eq!(result(&agent), "c1: a done");
+            goes_on(&mut agent).await;
+        });
+    }
+}
+
+// The thread itself is lost then, and the call has a result all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_does_not_end_is_abandoned() {
+    let (hold, end) = mpsc::channel();
+    let end = Arc::new(Mutex::new(end));
+    let mut agent = agent(
+        vec![call(&[("c1", "a", json!({}))]), say("ok")],
+        vec![("a", false, Act::Stuck(end))],
+    );
+    agent.prompt("Go");
+    agent
+        .until(|event| matches!(event, AgentEvent::MessageEnd { message } if message_line(message).contains("c1")))
+        .await;
+    agent.handle.abort();
+    assert_eq!(agent.settled().await, RunOutcome::Aborted);
+    assert_eq!(result(&agent), "c1!: Execution cancelled before start");
+    goes_on(&mut agent).await;
+    drop(hold);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_end_of_the_program_waits_for_no_run_that_does_not_end() {
+    let (hold, end) = mpsc::channel();
+    let end = Arc::new(Mutex::new(end));
+    let mut agent = agent(
+        vec![call(&[("c1", "a", json!({}))])],
+        vec![("a", false, Act::Stuck(end))],
+    );
+    agent.prompt("Go");
+    agent
+        .until(|event| matches!(event, AgentEvent::MessageEnd { message } if message_line(message).contains("c1")))
+        .await;
+    within(agent.handle.shutdown()).await;
+    assert_eq!(result(&agent), "c1!: Execution cancelled before start");
+    drop(hold);
 }

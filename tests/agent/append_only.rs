@@ -8,7 +8,7 @@ use jiff::civil::{Date, date};
 use proptest::prelude::*;
 use serde_json::json;
 use tiller::agent::{AgentEvent, LoopRules, RetryRules, RunOutcome};
-use tiller::llm::{Model, StreamEvent};
+use tiller::llm::{ErrorClass, LlmError, Model, StreamEvent};
 
 use super::fixture::{
     Act, Gate, Setup, Step, TestAgent, agent, call_block, say, start, text_block,
@@ -439,4 +439,54 @@ proptest! {
             });
         }
     }
+}
+
+// The refusal is stored in a line, not with the whole prompt, and what a server never takes is asked
+// for twice in a session.
+#[tokio::test]
+async fn thinking_that_is_never_taken_back_is_sent_at_most_twice() {
+    let refused = || {
+        let error = LlmError::new(ErrorClass::Thinking, "the signature is invalid");
+        vec![Step::Say(StreamEvent::Error(error))]
+    };
+    let answers = |turns: usize| {
+        let mut answers = vec![say("0")];
+        for turn in 1..turns {
+            answers.extend((turn <= 2).then(refused));
+            answers.push(say(&turn.to_string()));
+        }
+        answers
+    };
+    let mut agent = Setup {
+        answers: answers(5),
+        ..Setup::default()
+    }
+    .start();
+    for turn in 0..5 {
+        agent.prompt(&turn.to_string());
+        assert_eq!(agent.settled().await, RunOutcome::Done);
+    }
+    let requests = agent.script.requests();
+    assert_eq!(requests.len(), 7);
+    assert!(
+        requests[4..]
+            .iter()
+            .all(|it| it.thinking_from == it.messages.len())
+    );
+    let of = |kind: &str| {
+        let entries = agent.entries();
+        entries.iter().filter(|it| it["customType"] == kind).count()
+    };
+    assert_eq!((of("tiller.prompt"), of("tiller.thinking_from")), (1, 2));
+    // Also when the session is opened again.
+    let mut next = Setup {
+        answers: vec![say("Yes.")],
+        resume: Some(agent.killed()),
+        ..Setup::default()
+    }
+    .start();
+    next.prompt("on");
+    assert_eq!(next.settled().await, RunOutcome::Done);
+    let request = &next.script.requests()[0];
+    assert_eq!(request.thinking_from, request.messages.len());
 }

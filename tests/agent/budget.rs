@@ -1,6 +1,7 @@
 //! The budget: looked at before each model call, kept over a restart, raised by the user.
 
 use serde_json::json;
+use tiller::agent::session::{Session, SessionView};
 use tiller::agent::{
     AgentEvent, Budget, BudgetLimit, BudgetReached, CompactionOutcome, CompactionRules, LoopRules,
     RetryRules, RunOutcome, RunState,
@@ -137,6 +138,68 @@ async fn a_retry_is_a_call_too() {
     agent.handle.raise_budget();
     agent.handle.go_on();
     assert_eq!(agent.settled().await, RunOutcome::Done);
+}
+
+/// What the session took, as whoever opens it reads.
+fn spent(agent: &TestAgent) -> String {
+    let (folder, session) = agent.killed();
+    let (session, _) = Session::open(folder.path(), &session).unwrap();
+    dollars(&session)
+}
+
+fn dollars(session: &Session) -> String {
+    format!("{:.2}", session.usage().cost.total)
+}
+
+#[tokio::test]
+async fn an_attempt_that_failed_without_a_word_is_in_the_account_of_the_session() {
+    let mut failing = costs(0.25, say("never said"));
+    failing.truncate(2);
+    let error = LlmError::new(ErrorClass::Retryable, "busy");
+    failing.push(Step::Say(StreamEvent::Error(error)));
+    let mut agent = Setup {
+        rules: LoopRules {
+            retry: RetryRules {
+                base_ms: 0,
+                ..RetryRules::default()
+            },
+            ..LoopRules::default()
+        },
+        ..setup(usd(0.0), vec![failing, costs(0.5, say("ok"))])
+    }
+    .start();
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(agent.script.requests().len(), 2);
+    assert_eq!(spent(&agent), "0.75");
+}
+
+#[tokio::test]
+async fn a_copy_begins_with_nothing_spent() {
+    let mut agent = setup(usd(0.0), vec![costs(0.5, say("one"))]).start();
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(spent(&agent), "0.50");
+    let root = agent.folder.path().join("sessions");
+    let (copy, _) = Session::fork(&root, &agent.session, &agent.cwd).unwrap();
+    assert_eq!(dollars(&copy), "0.00");
+    let path = copy.path().unwrap().to_owned();
+    drop(copy);
+    let mut copy = Setup {
+        resume: Some((agent.folder.clone(), path)),
+        ..setup(usd(0.5), vec![costs(0.25, say("two"))])
+    }
+    .start();
+    copy.prompt("On");
+    assert_eq!(copy.settled().await, RunOutcome::Done);
+    assert_eq!(spent(&copy), "0.25");
+    // And so does a copy of the copy, and one of a part of it.
+    let (again, _) = Session::fork(&root, &copy.session, &copy.cwd).unwrap();
+    assert_eq!(dollars(&again), "0.00");
+    let view = SessionView::open(&copy.session).unwrap();
+    let leaf = view.tree().leaf();
+    let (part, _) = Session::fork_at(&root, &view, &copy.cwd, leaf).unwrap();
+    assert_eq!(dollars(&part), "0.00");
 }
 
 #[tokio::test]

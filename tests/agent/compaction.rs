@@ -744,3 +744,28 @@ async fn a_model_that_never_saw_the_conversation_is_asked_about_what_goes() {
     assert!(result.ends_with("[68000 more characters]"));
     assert_eq!(ends(&agent).len(), 1);
 }
+
+/// Not even where nothing is compacted: the provider would refuse it after the upload.
+#[tokio::test]
+async fn what_is_many_times_the_window_is_not_sent() {
+    let mut agent = Setup {
+        answers: vec![say("never")],
+        model: Some(windowed(1000)),
+        rules: LoopRules {
+            compaction: CompactionRules {
+                enabled: false,
+                ..CompactionRules::default()
+            },
+            ..LoopRules::default()
+        },
+        ..Setup::default()
+    }
+    .start();
+    agent.prompt(&"word ".repeat(20_000));
+    let outcome = agent.settled().await;
+    let RunOutcome::Failed { message } = outcome else {
+        panic!("{outcome:?}");
+    };
+    assert!(message.contains("reads at most 1000"), "{message}");
+    assert_eq!(agent.script.requests().len(), 0);
+}

@@ -75,7 +75,12 @@ fn cases() -> Vec<(&'static str, Reply, Comes)> {
         ),
         ("reset before a byte", half().cut_after(0, Cut::Reset), Gone),
         ("empty stream", Reply::new(), Gone),
-        ("silent", half().hold_headers("never"), Gone),
+        // On this machine: the same long prompt would be read again from its start.
+        (
+            "silent",
+            half().hold_headers("never"),
+            Told(&["idle_timeout"]),
+        ),
         ("stalled before a word", Reply::new().stall(), Gone),
         ("stalled", half().stall(), Kept),
         ("closed", half().cut(Cut::Close), Kept),

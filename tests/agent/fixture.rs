@@ -252,6 +252,10 @@ pub enum Act {
     Ticker(u32, u64),
     /// Succeeds with the paths it was allowed to read.
     AllowedReads,
+    /// Like `Gate`; its effect is that it writes a file.
+    Write(Arc<Gate>),
+    /// Looks for what to show of a call until the test lets go of the other end.
+    Stuck(Arc<Mutex<std::sync::mpsc::Receiver<()>>>),
     /// Writes a file: when it is cancelled the change is being put in place, which takes so many
     /// milliseconds.
     FinishWhenCancelled(u64),
@@ -293,7 +297,7 @@ impl Tool for FakeTool {
         if let Act::PanicEarly(text) = &self.act {
             panic!("{text}");
         }
-        if let Act::FinishWhenCancelled(_) = &self.act {
+        if let Act::FinishWhenCancelled(_) | Act::Write(_) = &self.act {
             Effects::write(vec!["file".into()])
         } else if self.read_only {
             Effects::read(args["n"].to_string())
@@ -303,6 +307,12 @@ impl Tool for FakeTool {
     }
 
     fn preview(&self, _args: &Value) -> Details {
+        if let Act::Stuck(end) = &self.act {
+            // Its thread is lost, and what waits on it goes to another one.
+            tokio::task::block_in_place(|| {
+                let _ = end.lock().unwrap().recv();
+            });
+        }
         text_details("preview")
     }
 
@@ -321,7 +331,7 @@ impl Tool for FakeTool {
                 Act::Succeed(text) => text.clone(),
                 Act::Fail(text) => return Err(ToolError::new(text)),
                 Act::Panic(text) | Act::PanicEarly(text) => panic!("{text}"),
-                Act::Gate(gate) => {
+                Act::Gate(gate) | Act::Write(gate) => {
                     gate.pass().await;
                     format!("{name} done")
                 }
@@ -349,6 +359,7 @@ impl Tool for FakeTool {
                     }
                     format!("{name} done")
                 }
+                Act::Stuck(_) => "unstuck".to_owned(),
                 Act::AllowedReads => context.effects.reads.join(" "),
                 Act::FinishWhenCancelled(millis) => {
                     context.cancel.cancelled().await;
@@ -498,15 +509,19 @@ impl Setup {
             session,
             trials: Some(folder.path().join("try")),
             undo: Some(Undo::new(folder.path().join("undo"), 1 << 26)),
-            permission: PermissionOptions {
-                has_user: self.has_user,
-                places: Places {
-                    cwd: cwd.clone(),
-                    ..Default::default()
-                },
-                ..self
+            permission: {
+                let permission = self
                     .permission
-                    .unwrap_or_else(crate::support::everything_allowed)
+                    .unwrap_or_else(crate::support::everything_allowed);
+                PermissionOptions {
+                    has_user: self.has_user,
+                    temporary: Some(folder.path().join("temporary")),
+                    places: Places {
+                        cwd: cwd.clone(),
+                        ..permission.places
+                    },
+                    ..permission
+                }
             },
             rules: self.rules,
             budget: self.budget,
@@ -579,14 +594,26 @@ impl TestAgent {
             .collect()
     }
 
-    /// Texts of the `n`th request's messages as `role: text`, from 0.
+    /// Texts of the `n`th request's messages as `role: text`, from 0. Results stand in the order of their
+    /// calls, as every wire has them.
     pub fn request(&self, n: usize) -> Vec<String> {
         let requests = self.script.requests();
-        requests[n]
-            .messages
-            .iter()
-            .map(|m| message_line(m))
-            .collect()
+        let mut messages = requests[n].messages.clone();
+        let mut calls: Vec<String> = Vec::new();
+        let is_result = |message: &Message| matches!(message, Message::ToolResult(_));
+        for group in messages.chunk_by_mut(|a, b| is_result(a) && is_result(b)) {
+            match &*group[0] {
+                Message::Assistant(answer) => {
+                    calls = answer.tool_calls().map(|call| call.id.clone()).collect();
+                }
+                Message::ToolResult(_) => group.sort_by_key(|message| match &**message {
+                    Message::ToolResult(it) => calls.iter().position(|id| *id == it.tool_call_id),
+                    _ => None,
+                }),
+                Message::User(_) => {}
+            }
+        }
+        messages.iter().map(|m| message_line(m)).collect()
     }
 
     /// The session's messages as `role: text`.
@@ -596,6 +623,15 @@ impl TestAgent {
             .filter(|entry| entry["type"] == "message")
             .map(|entry| message_line(&serde_json::from_value(entry["message"].clone()).unwrap()))
             .collect()
+    }
+
+    /// The folder and the session as a kill at this moment would leave them, for [`Setup::resume`].
+    pub fn killed(&self) -> (Arc<TempDir>, PathBuf) {
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        std::fs::create_dir(folder.path().join("work")).unwrap();
+        let session = folder.path().join("session.jsonl");
+        std::fs::copy(&self.session, &session).unwrap();
+        (folder, session)
     }
 
     /// The session's lines.
@@ -658,6 +694,7 @@ fn line(event: &AgentEvent) -> Option<String> {
             follow_up,
         } => format!("queue {} {}", steering.len(), follow_up.len()),
         AgentEvent::Questions { open } => format!("questions {}", open.len()),
+        AgentEvent::Refused(question) => format!("refused {}", question.call_id),
         AgentEvent::PermissionMode(mode) => format!("permission {mode}"),
         AgentEvent::Budget(budget) => format!("budget {} {}", budget.usd, budget.tokens),
         AgentEvent::QueueReturned { messages } => {

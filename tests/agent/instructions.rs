@@ -10,7 +10,8 @@ use tiller::agent::{
     AgentEvent, CompactionRules, LoopRules, RunOutcome, ToolSettings, Toolbox, tools,
 };
 
-use super::fixture::{Act, Setup, Step, TestAgent, call, say};
+use super::fixture::{Act, Gate, Setup, Step, TestAgent, call, say};
+use tiller::llm::{EditFormat, ErrorClass, LlmError, Model, StreamEvent};
 
 /// An agent in a project that is trusted, with a folder of the user.
 fn agent(answers: Vec<Vec<Step>>) -> (TestAgent, TempDir) {
@@ -262,5 +263,111 @@ async fn what_a_compaction_took_away_is_told_again_where_a_tool_looks_again() {
             times,
             "{number}: {request:?}"
         );
+    }
+}
+
+// M4
+#[tokio::test]
+async fn a_file_that_changes_while_tools_run_is_told_in_the_next_request() {
+    let (gate, user) = (Gate::new(), tempfile::tempdir().unwrap());
+    let mut agent = Setup {
+        answers: vec![call(&[("c1", "look", json!({}))]), say("ok"), say("ok")],
+        tools: vec![("look", true, Act::Gate(gate.clone()))],
+        instructions: InstructionSources {
+            user: Some(user.path().to_owned()),
+            project: true,
+        },
+        ..Setup::default()
+    }
+    .start();
+    let file = agent.cwd.join("AGENTS.md");
+    fs::write(&file, "Use tabs.").unwrap();
+    agent.prompt("Go");
+    gate.reached().await;
+    fs::write(&file, "Use blanks.").unwrap();
+    gate.open();
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let second = agent.request(1);
+    assert_eq!(
+        count(&second, "Use blanks.\n</instructions>"),
+        1,
+        "{second:?}"
+    );
+    ask(&mut agent).await;
+    let third = agent.request(2);
+    assert_eq!(count(&third, "Use blanks."), 1, "told once");
+    assert_eq!(third[..second.len()], second);
+    assert_eq!(prompts(&agent).len(), 1);
+}
+
+/// Whoever answers reads the file that its vendor has made known.
+#[tokio::test]
+async fn a_fallback_reads_the_file_of_its_own_vendor() {
+    let model = |id: &str| Model {
+        id: id.into(),
+        ..super::fixture::model()
+    };
+    let error = LlmError::new(ErrorClass::Quota, "no money");
+    let mut agent = Setup {
+        answers: vec![vec![Step::Say(StreamEvent::Error(error))], say("ok")],
+        instructions: InstructionSources {
+            user: None,
+            project: true,
+        },
+        model: Some(model("gpt")),
+        fallback: vec![model("claude")],
+        ..Setup::default()
+    }
+    .start();
+    fs::write(agent.cwd.join("CLAUDE.md"), "For Claude.").unwrap();
+    fs::write(agent.cwd.join("GEMINI.md"), "For Gemini.").unwrap();
+    ask(&mut agent).await;
+    let requests = agent.script.requests();
+    let says = |at: usize, text: &str| {
+        requests[at].system.contains(text) || count(&agent.request(at), text) > 0
+    };
+    assert!(!says(0, "For Claude.") && says(1, "For Claude."));
+    assert!(!says(0, "For Gemini.") && !says(1, "For Gemini."));
+}
+
+/// A prompt that is made in a session that goes on, for models that edit in another way, is as whole as
+/// the first one.
+#[tokio::test]
+async fn a_fallback_in_a_resumed_session_gets_the_users_system_prompt() {
+    let user = tempfile::tempdir().unwrap();
+    fs::write(user.path().join("SYSTEM.md"), "You are mine.").unwrap();
+    fs::write(user.path().join("APPEND_SYSTEM.md"), "And brief.").unwrap();
+    let sources = || InstructionSources {
+        user: Some(user.path().to_owned()),
+        project: false,
+    };
+    let mut first = Setup {
+        answers: vec![say("ok")],
+        instructions: sources(),
+        ..Setup::default()
+    }
+    .start();
+    ask(&mut first).await;
+    first.handle.shutdown().await;
+    let error = LlmError::new(ErrorClass::Auth, "no key");
+    let mut second = Setup {
+        answers: vec![vec![Step::Say(StreamEvent::Error(error))], say("ok")],
+        instructions: sources(),
+        fallback: vec![Model {
+            id: "second".into(),
+            edit_format: EditFormat::ApplyPatch,
+            ..super::fixture::model()
+        }],
+        resume: Some((Arc::clone(&first.folder), first.session.clone())),
+        ..Setup::default()
+    }
+    .start();
+    ask(&mut second).await;
+    let requests = second.script.requests();
+    assert_eq!(requests[1].model.id, "second");
+    for request in requests {
+        let system = request.system;
+        assert!(system.starts_with("You are mine.") && system.contains("And brief."));
+        assert!(system.contains("Git repository: no"), "{system}");
     }
 }

@@ -327,3 +327,33 @@ proptest::proptest! {
         proptest::prop_assert_eq!(session.tree().next_iteration(), answered.count() + 1);
     }
 }
+
+#[tokio::test]
+async fn the_first_iteration_has_the_system_prompt_and_a_call_under_way_is_an_open_one() {
+    let gate = Gate::new();
+    let mut waiting = vec![start(), Step::Wait(gate.clone())];
+    waiting.extend(say("done").into_iter().skip(1));
+    let mut agent = Setup {
+        answers: vec![call(&[("c1", "a", json!({}))]), waiting],
+        tools: vec![("a", true, Act::Succeed("fine".into()))],
+        system_prompt: Some("Be brief.".into()),
+        ..Setup::default()
+    }
+    .start();
+    agent.prompt("Go");
+    gate.reached().await;
+    let view = SessionView::open(&agent.session).unwrap();
+    let all: Vec<Iteration> = view.iterations().collect();
+    let open: Vec<_> = all.iter().map(|it| it.completed_at.is_none()).collect();
+    assert_eq!(open, [false, true]);
+    assert!(all[1].messages.is_empty());
+    let system = |at: usize| all[at].metadata.get("system_prompt").cloned();
+    assert!(system(0).is_some_and(|it| it.as_str().unwrap().contains("Be brief.")));
+    assert_eq!(system(1), None);
+    assert_eq!(json!(view.iteration(2)), json!(all[1]));
+    gate.open();
+    agent.settled().await;
+    let ended = SessionView::open(&agent.session).unwrap();
+    assert_eq!(ended.iterations().count(), 2);
+    assert!(ended.iterations().all(|it| it.completed_at.is_some()));
+}

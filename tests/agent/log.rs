@@ -70,13 +70,17 @@ async fn each_call_is_logged_with_its_end_and_time() {
             Act::Succeed("never".into()),
             &shared,
         ) as _,
+        FakeTool::new("logged_broken", false, Act::Fail("no".into()), &shared) as _,
         FakeTool::new("logged_slow", false, Act::Gate(gate.clone()), &shared) as _,
     ];
     let mut agent = Setup {
         answers: vec![call(&[
             ("c1", "logged_quick", json!({})),
             ("c2", "logged_barred", json!({})),
-            ("c3", "logged_slow", json!({})),
+            ("c3", "logged_broken", json!({})),
+            ("c4", "logged_unknown", json!({})),
+            ("c5", "logged_slow", json!({})),
+            ("c6", "logged_quick", json!({})),
         ])],
         toolbox: Some(Toolbox::select(tools, &"-logged_barred".parse().unwrap()).unwrap()),
         ..Setup::default()
@@ -93,7 +97,11 @@ async fn each_call_is_logged_with_its_end_and_time() {
         [
             "Tool: logged_quick | completed after Nms",
             "Tool blocked by policy: logged_barred",
+            "Tool: logged_barred | refused",
+            "Tool: logged_broken | failed after Nms",
+            "Tool: logged_unknown | refused",
             "Tool: logged_slow | cancelled after Nms",
+            "Tool: logged_quick | cancelled",
         ]
     );
 }

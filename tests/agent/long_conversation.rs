@@ -3,13 +3,13 @@
 
 use std::fs;
 use std::os::unix::fs::FileExt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use serde_json::json;
 use tiller::agent::{
     AgentEvent, CompactionOutcome, CompactionRules, LoopRules, RetryRules, RunOutcome,
 };
-use tiller::llm::{Model, WindowSource};
+use tiller::llm::{Message, Model, WindowSource};
 
 use super::fixture::{Act, Setup, Step, TestAgent, call, say};
 use crate::llm::kit;
@@ -296,7 +296,8 @@ async fn what_can_no_longer_be_read_of_a_conversation_is_told() {
     let mut agent = reading(80_000, vec![say("One."), say("Two."), say("Three.")]);
     assert_eq!(ask(&mut agent, "First").await, RunOutcome::Done);
     let text = fs::read_to_string(&agent.session).unwrap();
-    let at = text.find("\"text\":\"First\"").unwrap() as u64;
+    let said = text.find("\"role\":\"user\"").unwrap();
+    let at = (said + text[said..].find("\"text\":\"First\"").unwrap()) as u64;
     let file = fs::File::options().write(true).open(&agent.session);
     file.unwrap().write_all_at(b"#", at).unwrap();
     for text in ["Second", "Third"] {
@@ -306,4 +307,43 @@ async fn what_can_no_longer_be_read_of_a_conversation_is_told() {
         matches!(&event.kind, AgentEvent::Notice { text, .. } if text.contains("can no longer be read"))
     });
     assert_eq!(told.count(), 1);
+}
+
+/// What a run holds does not grow with what was said: what its model reads, and ids.
+#[tokio::test]
+async fn a_run_holds_what_its_model_reads_and_no_more() {
+    let (window, turns) = (16_000, 90);
+    let server = ModelServer::start(Script::of([summary("What happened so far.")]));
+    server.count_tokens(window);
+    let mut agent = start(
+        &server,
+        Wire::Anthropic,
+        window,
+        &"line of a file\n".repeat(150),
+    );
+    for call in 0..turns {
+        server.push(Reply::new().and_call("read", json!({ "n": call })));
+    }
+    server.push(Reply::text("Done."));
+    agent.prompt("Go");
+    let mut said: Vec<Weak<Message>> = Vec::new();
+    let messages = loop {
+        match agent.next().await {
+            AgentEvent::MessageEnd { message } => said.push(Arc::downgrade(&message)),
+            AgentEvent::AgentEnd { messages, .. } => break messages,
+            _ => {}
+        }
+        agent.seen.clear();
+    };
+    agent.seen.clear();
+    assert_eq!(said.len(), 2 * turns + 2);
+    let held = said.iter().filter(|message| message.strong_count() > 0);
+    let held = held.count();
+    assert!(held < 50, "{held} of {} messages are held", said.len());
+    // Whoever wants them all reads them from the session.
+    let all = messages.read();
+    assert_eq!((messages.len(), all.len()), (said.len(), said.len()));
+    assert_eq!(all[0].text(), "Go");
+    assert_eq!(all.last().unwrap().text(), "Done.");
+    assert!(messages.end().len() <= 4);
 }

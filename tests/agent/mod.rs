@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod fixture;
+mod refusals;
 
 mod compaction;
 mod iterations;
@@ -28,6 +29,7 @@ mod permission;
 mod pressure;
 mod log;
 mod processes;
+mod killed;
 mod session_cut;
 mod session_faults;
 mod session_tree;

@@ -15,6 +15,8 @@ enum UserAction {
     Prompt,
     Steer,
     FollowUp,
+    /// Another program sends a message.
+    External,
     SteerNow,
     TakeBack,
     Abort,
@@ -30,6 +32,7 @@ fn actions() -> impl Strategy<Value = Vec<UserAction>> {
         3 => Just(UserAction::Prompt),
         3 => Just(UserAction::Steer),
         3 => Just(UserAction::FollowUp),
+        2 => Just(UserAction::External),
         1 => Just(UserAction::SteerNow),
         1 => Just(UserAction::TakeBack),
         2 => Just(UserAction::Abort),
@@ -128,6 +131,13 @@ async fn play(actions: Vec<UserAction>) -> Played {
             UserAction::Prompt => agent.prompt(&text()),
             UserAction::Steer => agent.steer(&text()),
             UserAction::FollowUp => agent.follow_up(&text()),
+            UserAction::External => {
+                let message = super::killed::external(&text());
+                let text = message.text.clone();
+                within(agent.handle.send_external(message)).await.unwrap();
+                let kept = std::fs::read_to_string(&agent.session).unwrap();
+                assert!(kept.contains(&format!("\"{text}\"")), "{text} was accepted");
+            }
             UserAction::SteerNow => agent.handle.steer_now(),
             UserAction::TakeBack => agent.handle.take_back(None),
             UserAction::Abort => {
@@ -163,7 +173,8 @@ async fn play(actions: Vec<UserAction>) -> Played {
         match &event.kind {
             AgentEvent::MessageEnd { message } => {
                 let line = message_line(message);
-                if let Some(text) = line.strip_prefix("user: ") {
+                let mut users = ["user: ", "steer: "].iter();
+                if let Some(text) = users.find_map(|who| line.strip_prefix(who)) {
                     *found.entry(text.to_owned()).or_default() += 1;
                 }
                 calls += match &**message {
@@ -182,6 +193,13 @@ async fn play(actions: Vec<UserAction>) -> Played {
             _ => {}
         }
         assert!((0..=1).contains(&depth));
+    }
+    // At the end of the program what waits stays in the session; so does what was given back where no
+    // user is there to keep it.
+    if agent.session.exists() {
+        for text in super::killed::left_over(&agent) {
+            found.entry(text).or_insert(1);
+        }
     }
     assert_eq!(depth, 0, "a run has not ended");
     assert_eq!(calls, results);

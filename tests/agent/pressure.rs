@@ -111,6 +111,9 @@ async fn a_reader_that_is_waited_for_loses_nothing() {
     let mut agent = agent(vec![answer], vec![]);
     let mut patient = agent.handle.subscribe(SlowReader::Wait);
     agent.prompt("Go");
+    // What is read before the request takes real time.
+    let script = Arc::clone(&agent.script);
+    eventually(|| !script.requests().is_empty()).await;
     for _ in 0..600 {
         tokio::time::advance(Duration::from_millis(100)).await;
         while let Ok(event) = agent.events.try_recv() {

@@ -77,7 +77,8 @@ fn the_place_is_told_as_far_as_it_is_known() {
     let prompt = SystemPrompt {
         environment: Environment {
             shell: "bash".into(),
-            git: "Git repository: no\n".into(),
+            repository: "Git repository: no\n".into(),
+            git: None,
         },
         ..prompt()
     };
@@ -86,4 +87,22 @@ fn the_place_is_told_as_far_as_it_is_known() {
         let end = format!("{shell}Date: 2026-11-21\nGit repository: no\n");
         assert!(text.ends_with(&end), "{text}");
     }
+}
+
+// Q43: nothing of the project overrides what the user adds.
+#[test]
+fn what_the_user_adds_comes_last() {
+    let prompt = SystemPrompt {
+        append: vec!["From the command line.".into()],
+        files: SystemFiles {
+            append: vec!["From the file.".into()],
+            ..SystemFiles::default()
+        },
+        instructions: "\n\n# Project instructions\n\nUse tabs.".into(),
+        ..prompt()
+    };
+    let text = text(&prompt, &["bash"], EditFormat::Edit);
+    let end = "\nDate: 2026-11-21\n\nFrom the file.\n\nFrom the command line.\n";
+    assert!(text.ends_with(end), "{text}");
+    assert!(text.contains("# Project instructions"));
 }

@@ -109,6 +109,27 @@ async fn several_questions_wait_and_may_be_answered_in_any_order() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_questions_of_a_turn_are_asked_in_the_order_of_its_calls() {
+    let ids: Vec<String> = (0..12).map(|n| format!("c{n}")).collect();
+    let questions: Vec<_> = ids
+        .iter()
+        .map(|id| (id.as_str(), json!({"question": id})))
+        .collect();
+    let mut agent = asking(true, &questions);
+    agent.prompt("Go");
+    for count in 1..=ids.len() {
+        let asked: Vec<String> = open(&mut agent, count)
+            .await
+            .into_iter()
+            .map(|question| question.call_id)
+            .collect();
+        assert_eq!(asked, ids[..count]);
+    }
+    agent.handle.abort();
+    assert_eq!(agent.settled().await, RunOutcome::Aborted);
+}
+
 #[tokio::test]
 async fn an_abort_takes_the_question_away_and_steering_now_too() {
     let mut agent = asking(true, &[("c1", database())]);

@@ -13,7 +13,7 @@ use tiller::agent::RunOutcome;
 use tiller::agent::session::Session;
 use tiller::llm::{Request, anthropic, google, openai};
 
-use super::fixture::{Act, Setup, say};
+use super::fixture::{Act, Setup, TestAgent, say};
 use crate::llm::kit;
 use crate::support::model_server::{ModelServer, Reply, Script, Wire};
 use crate::support::prefix::goes_on_from;
@@ -26,12 +26,13 @@ const STEP: usize = 101;
 /// Files that are cut side by side.
 const FILES: usize = 16;
 
-/// A session as it was written on a wire, and the body of its first request.
+/// A session as it was written on a wire.
 struct Stage {
     wire: Wire,
     model: tiller::llm::Model,
     whole: Vec<u8>,
-    first: Value,
+    /// The bodies of its requests, each with the bytes that the file had when it left.
+    asked: Vec<(usize, Value)>,
 }
 
 /// A file that is cut again and again.
@@ -70,8 +71,8 @@ impl Stage {
         Self {
             wire,
             model,
+            asked: asked(&agent, &server),
             whole: fs::read(&agent.session).unwrap(),
-            first: server.requests()[0].body.clone(),
         }
     }
 
@@ -147,12 +148,29 @@ impl Cut {
             assert_eq!(self.open(&whole[..kept]), Vec::<String>::new(), "{at}");
             let expected = self.go_on().await;
             // What was asked before, and is all still there, is its beginning.
-            let asked = serde_json::from_slice(&expected).unwrap();
-            assert!(goes_on_from(&stage.first, &asked), "{at}");
+            let next = serde_json::from_slice(&expected).unwrap();
+            let mut asked = stage.asked.iter().rev();
+            let (_, last) = asked.find(|(bytes, _)| *bytes <= kept).unwrap();
+            assert!(goes_on_from(last, &next), "{at}");
             self.expected.insert(kept, expected);
         }
         assert!(body == self.expected[&kept], "{at}: another request");
     }
+}
+
+/// The requests of a session, each with the bytes that stood in the file before its call began.
+fn asked(agent: &TestAgent, server: &ModelServer) -> Vec<(usize, Value)> {
+    let text = fs::read_to_string(&agent.session).unwrap();
+    let (mut bytes, mut begun) = (0, Vec::new());
+    for line in text.split_inclusive('\n') {
+        if line.contains("api_call_start") {
+            begun.push(bytes);
+        }
+        bytes += line.len();
+    }
+    let bodies = server.requests().into_iter().map(|request| request.body);
+    assert_eq!(begun.len(), 3);
+    begun.into_iter().zip(bodies).collect()
 }
 
 fn setup() -> Setup {

@@ -7,11 +7,17 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tiller::agent::permission::{PermissionMode, Policy};
 use tiller::agent::session::{Body, NodeId, OpenError, Session, SessionView};
-use tiller::agent::{AgentEvent, Leaving, OpenSession, RunState};
+use tiller::agent::undo::UndoCommand;
+use tiller::agent::workspace::Places;
+use tiller::agent::{
+    AgentEvent, Leaving, OpenRefused, OpenSession, PermissionOptions, RunState, ToolSettings,
+    Toolbox, tools,
+};
 use tiller::llm::{Message, Model, ThinkingLevel};
 
-use super::fixture::{self, Gate, Step, agent};
+use super::fixture::{self, Act, Gate, Setup, Step, agent};
 
 /// A folder of sessions with one file in it.
 struct Stored {
@@ -21,7 +27,8 @@ struct Stored {
 
 impl Stored {
     fn of(text: impl AsRef<[u8]>) -> Self {
-        let root = tempfile::tempdir().unwrap();
+        // Not among temporary files, in whose place a session has its own.
+        let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let path = root.path().join("t_id.jsonl");
         fs::write(&path, text).unwrap();
         Self { root, path }
@@ -520,7 +527,7 @@ async fn a_running_agent_goes_on_with_another_session() {
             session,
         }
     };
-    agent.handle.open(open());
+    agent.handle.open(open()).await.unwrap();
     let opened = |event: &AgentEvent| matches!(event, AgentEvent::SessionOpened { .. });
     agent.until(opened).await;
     agent.prompt("and on");
@@ -549,15 +556,14 @@ async fn no_other_session_is_opened_while_a_run_is_under_way() {
     agent.prompt("first");
     gate.reached().await;
     let session = Session::unstored(Path::new("/w"));
-    agent.handle.open(OpenSession {
+    let opened = agent.handle.open(OpenSession {
         model: None,
         thinking: None,
         facts: session.facts(),
         spill_dir: "/nonexistent".into(),
         session,
     });
-    let told = |event: &AgentEvent| matches!(event, AgentEvent::Notice { text, .. } if text.contains("stop it first"));
-    agent.until(told).await;
+    assert_eq!(opened.await, Err(OpenRefused::Busy));
     gate.open();
     agent.settled().await;
     assert_eq!(agent.stored(), ["user: first", "assistant: done"]);
@@ -587,13 +593,14 @@ async fn another_session_goes_on_with_its_model_and_level_and_stays_as_it_is_unt
     let (session, _) = stored.open();
     assert_eq!(session.thinking(), Some(ThinkingLevel::Low));
     let before = stored.text();
-    agent.handle.open(OpenSession {
+    let opened = agent.handle.open(OpenSession {
         model: None,
         thinking: session.thinking(),
         facts: session.facts(),
         spill_dir: stored.path.with_extension(""),
         session,
     });
+    opened.await.unwrap();
     let told = |event: &AgentEvent| {
         matches!(
             event,
@@ -619,13 +626,14 @@ async fn a_new_session_says_which_model_it_is_on() {
     let folder = tempfile::tempdir().unwrap();
     let session = Session::create(folder.path(), Path::new("/w"));
     let path = session.path().unwrap().to_owned();
-    agent.handle.open(OpenSession {
+    let opened = agent.handle.open(OpenSession {
         model: None,
         thinking: None,
         facts: session.facts(),
         spill_dir: path.with_extension(""),
         session,
     });
+    opened.await.unwrap();
     let opened = |event: &AgentEvent| matches!(event, AgentEvent::SessionOpened { .. });
     agent.until(opened).await;
     agent.prompt("of the new one");
@@ -636,7 +644,7 @@ async fn a_new_session_says_which_model_it_is_on() {
         .filter(|kind| text.contains(kind))
         .collect();
     assert_eq!(kinds.len(), 3, "{text}");
-    assert!(text.find("model_change") < text.find("of the new one"));
+    assert!(text.find("model_change") < text.find("\"role\":\"user\""));
 }
 
 #[tokio::test]
@@ -650,13 +658,14 @@ async fn a_session_that_is_only_read_takes_no_message() {
     let (_writer, _) = stored.open();
     let (session, _) = Session::look(&stored.path).unwrap();
     assert_eq!(said(&session), ["of old"]);
-    agent.handle.open(OpenSession {
+    let opened = agent.handle.open(OpenSession {
         model: None,
         thinking: None,
         facts: session.facts(),
         spill_dir: stored.path.with_extension(""),
         session,
     });
+    opened.await.unwrap();
     let opened = |event: &AgentEvent| {
         matches!(
             event,
@@ -681,4 +690,99 @@ async fn a_session_that_is_only_read_takes_no_message() {
     agent.handle.go_to("a".into(), Leaving::WithSummary);
     agent.until(told).await;
     assert_eq!(stored.text(), before);
+}
+
+/// In whatever session: what was too long for the model is its own, and no secret.
+#[tokio::test]
+async fn the_long_outputs_of_the_open_session_are_read_without_a_question() {
+    let stored = Stored::lines(&[user("a", None, "of old")]);
+    let outputs = stored.path.with_extension("");
+    fs::create_dir(&outputs).unwrap();
+    fs::write(outputs.join("c1.txt"), "all of it").unwrap();
+    let read = |id: &str, path: &Path| fixture::call(&[(id, "read", json!({"file_path": path}))]);
+    let mut agent = Setup {
+        answers: vec![
+            read("c1", &outputs.join("c1.txt")),
+            read("c2", &stored.path),
+            fixture::say("ok"),
+        ],
+        toolbox: Some(Toolbox::new(tools::builtin(&ToolSettings::default()))),
+        permission: Some(PermissionOptions {
+            policy: Policy::new(PermissionMode::Auto, Vec::new()),
+            places: Places {
+                own: vec![stored.root.path().to_owned()],
+                ..Places::default()
+            },
+            ..crate::support::everything_allowed()
+        }),
+        ..Setup::default()
+    }
+    .start();
+    let (session, _) = stored.open();
+    let opened = agent.handle.open(OpenSession {
+        model: None,
+        thinking: None,
+        facts: session.facts(),
+        spill_dir: outputs,
+        session,
+    });
+    opened.await.unwrap();
+    agent.prompt("Go");
+    agent.settled().await;
+    let last = agent.request(2).join("\n");
+    assert!(last.contains(": all of it"), "{last}");
+    assert!(last.contains("c2!: Not permitted"), "{last}");
+}
+
+/// The list of prompts takes room for each turn once, however many prompts there are.
+#[tokio::test]
+async fn all_prompts_to_go_back_to_share_their_turns() {
+    let gate = Gate::new();
+    let mut answers = Vec::new();
+    for _ in 0..3 {
+        gate.open();
+        answers.extend([
+            fixture::call(&[("c", "write", json!({}))]),
+            fixture::say("ok"),
+        ]);
+    }
+    let mut agent = agent(answers, vec![("write", false, Act::Write(gate))]);
+    for _ in 0..3 {
+        agent.prompt("Go");
+        agent.settled().await;
+    }
+    let (answer, points) = tokio::sync::oneshot::channel();
+    agent.handle.undo(UndoCommand::Prompts(answer));
+    let points = fixture::within(points).await.unwrap().unwrap();
+    let turns: Vec<_> = points.iter().map(|point| point.turns().to_vec()).collect();
+    assert_eq!(turns.len(), 3);
+    assert_eq!(turns[0].len(), 3);
+    assert_eq!(
+        (&turns[1][..], &turns[2][..]),
+        (&turns[0][1..], &turns[0][2..])
+    );
+    for point in &points {
+        assert!(Arc::ptr_eq(&point.all_turns, &points[0].all_turns));
+    }
+}
+
+/// A project that is gone is not made again by a write into it.
+#[tokio::test]
+async fn nothing_is_written_into_a_folder_that_is_gone() {
+    let write = json!({"file_path": "src/a.rs", "content": "fn main() {}"});
+    let mut agent = Setup {
+        answers: vec![fixture::call(&[("c1", "write", write)]), fixture::say("ok")],
+        toolbox: Some(Toolbox::new(tools::builtin(&ToolSettings::default()))),
+        ..Setup::default()
+    }
+    .start();
+    fs::remove_dir_all(&agent.cwd).unwrap();
+    agent.prompt("Go");
+    agent.settled().await;
+    let told = agent.request(1).join("\n");
+    assert!(
+        told.contains("no longer exists, so src/a.rs was not written"),
+        "{told}"
+    );
+    assert!(!agent.cwd.exists());
 }

@@ -350,6 +350,8 @@ async fn model_and_thinking_change_from_the_next_call_on() {
         .filter(|entry| entry["customType"] != "tiller.event")
         .filter(|entry| entry["customType"] != "tiller.undo")
         .filter(|entry| entry["customType"] != "tiller.run")
+        .filter(|entry| entry["customType"] != "tiller.queued")
+        .filter(|entry| entry["customType"] != "tiller.unqueued")
         .map(|entry| entry["type"].as_str().unwrap())
         .collect();
     assert_eq!(

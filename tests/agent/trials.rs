@@ -78,9 +78,7 @@ fn trials(agent: &TestAgent) -> usize {
 
 /// The results of the last request, as the model reads them.
 fn results(agent: &TestAgent) -> Vec<String> {
-    let requests = agent.script.requests();
-    let messages = &requests.last().unwrap().messages;
-    let lines = messages.iter().map(|message| message_line(message));
+    let lines = agent.request(agent.script.requests().len() - 1).into_iter();
     lines.filter(|line| line.starts_with('c')).collect()
 }
 
@@ -428,7 +426,8 @@ async fn a_trial_stays_open_while_another_session_is_looked_at() {
         model: None,
         thinking: None,
     };
-    agent.handle.open(open(Session::create(&root, &agent.cwd)));
+    let new = open(Session::create(&root, &agent.cwd));
+    agent.handle.open(new).await.unwrap();
     agent.until(opened).await;
     agent.prompt("where");
     agent.settled().await;
@@ -452,7 +451,7 @@ async fn a_trial_stays_open_while_another_session_is_looked_at() {
         model: None,
         thinking: None,
     };
-    agent.handle.open(open);
+    agent.handle.open(open).await.unwrap();
     agent.until(opened).await;
     agent
         .until(|event| matches!(event, AgentEvent::Trial(TrialEvent::Open(_))))
@@ -555,13 +554,14 @@ async fn who_only_reads_a_session_goes_anywhere_in_it_while_its_trial_is_open() 
     let first = first.unwrap()["id"].as_str().unwrap().to_owned();
     let (session, _) = Session::look(&agent.session).unwrap();
     let mut reader = setup(Vec::new()).start();
-    reader.handle.open(OpenSession {
+    let opened = reader.handle.open(OpenSession {
         model: None,
         thinking: None,
         facts: session.facts(),
         spill_dir: agent.session.with_extension(""),
         session,
     });
+    opened.await.unwrap();
     reader.handle.go_to(first, Leaving::Silently);
     let done =
         |event: &AgentEvent| matches!(event, AgentEvent::Moved { .. } | AgentEvent::Notice { .. });

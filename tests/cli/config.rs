@@ -1,5 +1,7 @@
 //! `tiller config` and the refusals of the command line, as a shell sees them.
 
+use crate::support::job;
+use crate::support::model_server::{Reply, Wire};
 use crate::support::sandbox::Sandbox;
 
 // A5, A6
@@ -85,6 +87,26 @@ fn what_makes_no_sense_is_refused_with_the_way_out() {
         assert!(ran.stderr.contains(text), "{arguments:?}: {}", ran.stderr);
         assert_eq!(ran.stdout, "", "{arguments:?}");
     }
+}
+
+#[test]
+fn a_wrong_word_in_the_settings_file_is_told_and_costs_nothing() {
+    let (_server, sandbox) = job::stage_with(vec![Reply::text("ok")]);
+    let file = sandbox.config().join("config.toml");
+    let before = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("them = \"dark\"\n{before}")).unwrap();
+    let ran = sandbox.run(&["-p", "-m", Wire::Chat.model(), "go"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(0), "ok\n"),
+        "{ran:#?}"
+    );
+    let told = "tiller: left out: unknown setting them (user: ";
+    assert!(ran.stderr.starts_with(told), "{}", ran.stderr);
+    assert!(ran.stderr.contains("config.toml:1)"), "{}", ran.stderr);
+    std::fs::write(&file, "[permission]\nmod = \"ask\"\n").unwrap();
+    let ran = sandbox.run(&["-p", "-m", Wire::Chat.model(), "go"]);
+    assert_eq!(ran.code, Some(2), "{ran:#?}");
 }
 
 #[test]

@@ -137,7 +137,9 @@ fn what_is_no_key_or_no_provider_is_refused_with_the_reason() {
 
 #[test]
 fn a_typed_key_is_not_shown() {
-    let sandbox = Sandbox::new();
+    let mut sandbox = Sandbox::new();
+    // The key is checked at once; nothing answers there.
+    sandbox.set("ANTHROPIC_BASE_URL", "http://127.0.0.1:1");
     let screen = Launch::new(&sandbox)
         .args(&["auth", "add", "anthropic"])
         .start();
@@ -301,6 +303,27 @@ fn answering_to(key: &'static str, status: &'static str, body: &'static str) -> 
         }
     });
     port
+}
+
+#[test]
+fn a_typed_key_is_checked_at_once() {
+    let refusal = r#"{"error":{"message":"bad"}}"#;
+    for (status, body, code, told) in [
+        ("200 OK", r#"{"data":[]}"#, 0, "anthropic accepts it"),
+        ("401 No", refusal, 1, "tiller auth remove anthropic"),
+    ] {
+        let port = answering(status, body);
+        let mut sandbox = Sandbox::new();
+        sandbox.set("ANTHROPIC_BASE_URL", &format!("http://127.0.0.1:{port}"));
+        let screen = Launch::new(&sandbox)
+            .args(&["auth", "add", "anthropic"])
+            .start();
+        screen.wait_for("Key for anthropic");
+        screen.keys("0123456789wxyz");
+        screen.keys("<enter>");
+        assert_eq!(screen.wait_exit().code, code, "{}", screen.text());
+        assert!(screen.text().contains(told), "{}", screen.text());
+    }
 }
 
 #[test]

@@ -82,7 +82,7 @@ async fn the_show_tells_the_truth() {
                 messages, outcome, ..
             } => {
                 assert_eq!(*outcome, RunOutcome::Done);
-                break messages.clone();
+                break messages.read();
             }
             _ => {}
         }

@@ -251,7 +251,8 @@ fn spill_files_without_a_session_are_private_and_temporary() {
     let folder = sandbox.tmp().join("tiller-").display().to_string();
     let path = results[0].split("full output: ").nth(1).unwrap();
     assert!(path.starts_with(&folder), "{path}");
-    assert_eq!(results[1], "700");
+    // Its outputs, and the temporary files of its commands.
+    assert!(results[1].lines().all(|mode| mode == "700"), "{results:?}");
     assert_eq!(sandbox.all_files(), before);
 }
 
@@ -286,4 +287,20 @@ fn requests_hold_what_the_user_wants() {
             assert!(!with.body["generationConfig"]["maxOutputTokens"].is_null());
         }
     }
+}
+
+#[test]
+fn a_session_in_a_folder_whose_name_is_no_text_goes_on() {
+    use std::os::unix::ffi::OsStrExt;
+    let (server, sandbox) = job::stage_with(vec![Reply::text("one"), Reply::text("two")]);
+    let name = std::ffi::OsStr::from_bytes(b"f\xff");
+    let folder = sandbox.tmp().join(name);
+    std::fs::create_dir(&folder).unwrap();
+    for arguments in [&["-p"][..], &["-c", "-p"]] {
+        let mut command = sandbox.tiller(arguments);
+        command.args(["-m", Wire::Anthropic.model(), "Say it"]);
+        let ran = command.current_dir(&folder).output().unwrap();
+        assert!(ran.status.success(), "{ran:?}");
+    }
+    assert_eq!(server.request(1).text().matches("Say it").count(), 2);
 }

@@ -89,12 +89,12 @@ fn a_run_record_by_record() {
                 told.push(line);
             }
         }
-        // The two that only look may end in any order.
+        // The two that only look may end in any order, each with its result.
         let ends = told
             .iter()
             .position(|it| it.starts_with("tool_execution_end"));
         let ends = ends.unwrap();
-        told[ends..ends + 2].sort();
+        told[ends..ends + 6].sort_by_key(|it| it.ends_with("ls"));
         let begun =
             |name| format!("message_update toolcall_start {name}\nmessage_update toolcall_delta\n");
         let ended = |name| format!("message_update toolcall_end {name}\n");
@@ -123,11 +123,11 @@ fn a_run_record_by_record() {
             tool_execution_start ls\n\
             tool_execution_start grep\n\
             tool_execution_end grep\n\
+            message_start toolResult grep\n\
+            message_end toolResult grep\n\
             tool_execution_end ls\n\
             message_start toolResult ls\n\
             message_end toolResult ls\n\
-            message_start toolResult grep\n\
-            message_end toolResult grep\n\
             tool_execution_start bash\n\
             tool_execution_end bash\n\
             message_start toolResult bash\n\

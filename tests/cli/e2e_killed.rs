@@ -85,9 +85,17 @@ fn a_killed_run_goes_on_from_the_last_whole_message() {
             let of = |record: &&Value| record["type"] == kind;
             records.iter().filter(of).count()
         };
-        let stored = messages("message", &records(&before));
-        let told = messages("message_end", &records(&said));
+        let (kept, shown) = (records(&before), records(&said));
+        let stored = messages("message", &kept);
+        let told = messages("message_end", &shown);
         assert!(stored >= told, "{at}: {stored} stored of {told} told");
+        for ended in shown.iter().filter(|it| it["type"] == "tool_execution_end") {
+            let is_result = |it: &&Value| it["message"]["toolCallId"] == ended["toolCallId"];
+            assert!(
+                kept.iter().any(|it| is_result(&it)),
+                "{at}: {ended} has no result"
+            );
+        }
 
         let earlier = server.requests();
         let ran = sandbox.run(&["-p", "-c", AND_ON]);

@@ -31,7 +31,7 @@ fn one_decision_is_explained() {
     for part in [
         "allow  cargo test",
         "ask    git push",
-        "others see what is pushed, and a pre-push hook runs without the sandbox  [ask bash \"git push\" (built in)]",
+        "git push: others see what is pushed; it runs without the sandbox, with your credentials and hooks  [ask bash \"git push\" (built in)]",
         "auto mode: ask, without a sandbox",
     ] {
         assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);

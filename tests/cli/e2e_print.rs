@@ -1,6 +1,7 @@
 //! Print mode, end to end: the real binary against the model server, over every wire.
 
 use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -124,6 +125,53 @@ fn stdin_comes_before_the_prompt() {
         user.find("what is it?").unwrap(),
     );
     assert!(pipe < prompt, "{user}");
+}
+
+/// Who starts it with a pipe that stays open learns what it waits for.
+#[test]
+fn a_silent_stdin_is_told_and_can_be_left_alone() {
+    let (_server, sandbox) = job::stage_with(vec![Reply::text("ok"), Reply::text("ok")]);
+    let flags = ["-p", "-m", Wire::Chat.model(), "go"];
+    let mut child = sandbox
+        .tiller(&flags)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let stdin = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let told = lines.next().unwrap().unwrap();
+    assert!(told.starts_with("tiller: waiting for stdin"), "{told}");
+    drop(stdin);
+    assert_eq!(child.wait_with_output().unwrap().stdout, b"ok\n");
+    let arguments = [&flags[..], &["--no-stdin"]].concat();
+    let mut child = sandbox
+        .tiller(&arguments)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let _open = child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(
+        (output.stdout, output.stderr),
+        (b"ok\n".to_vec(), Vec::new())
+    );
+}
+
+#[test]
+fn a_file_that_is_mentioned_and_not_there_is_told() {
+    let (_server, sandbox) = job::stage_with(vec![Reply::text("ok")]);
+    let model = Wire::Chat.model();
+    let ran = sandbox.run(&[
+        "-p",
+        "-m",
+        model,
+        "look at @nosuch.rs and @src/math.rs, @param",
+    ]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert_eq!(
+        ran.stderr,
+        "tiller: @nosuch.rs: no such file; it is sent as text\n"
+    );
 }
 
 #[test]
@@ -274,6 +322,24 @@ fn a_provider_of_the_users_own() {
         assert!(key.unwrap().ends_with("literal-key"));
         let asked = request.body["model"] == "scripted" || request.path.contains("/scripted:");
         assert!(asked, "{request:?}");
+    }
+}
+
+/// Whoever looks right after it finds no process that it started, however stubborn.
+#[test]
+fn no_process_outlives_the_program() {
+    let stubborn = json!({"command": "(trap '' TERM; echo $BASHPID > pid; exec sleep 1000) > /dev/null 2>&1 &\nuntil test -s pid; do :; done"});
+    for (flags, code) in [(&[][..], 0), (&["--timeout", "5"], 124)] {
+        let last = match code {
+            0 => Reply::text("ok"),
+            _ => Reply::text("ok").gate("never"),
+        };
+        let (_server, sandbox) = job::stage_with(vec![Reply::call("bash", stubborn.clone()), last]);
+        let arguments = [&["-p", "-m", Wire::Anthropic.model(), "go"], flags].concat();
+        let ran = sandbox.run(&arguments);
+        assert_eq!(ran.code, Some(code), "{ran:#?}");
+        let pid: i32 = sandbox.read("pid").trim().parse().unwrap();
+        assert!(kill(Pid::from_raw(pid), None).is_err(), "{ran:#?}");
     }
 }
 

@@ -198,6 +198,7 @@ fn what_a_command_can_read() {
 #[test]
 fn what_tools_answer_holds_no_secret_unless_the_user_wants_it() {
     const TOKEN: &str = "hook-7d1f0c52ab9e4683";
+    const PASSWORD: &str = "db-41c07aa9e3";
     for (redact, stays) in [("true", false), ("false", true)] {
         let server = ModelServer::start(Script::of([
             Reply::new()
@@ -205,13 +206,17 @@ fn what_tools_answer_holds_no_secret_unless_the_user_wants_it() {
                 .and_call("grep", json!({"pattern": "HOOK"}))
                 .and_call(
                     "bash",
-                    json!({"command": "cat deploy.env; base64 -w0 deploy.env"}),
+                    json!({"command": "cat deploy.env; base64 -w0 deploy.env; echo \" $SHOP_DB\""}),
                 ),
             Reply::text("Done."),
         ]));
-        let mut sandbox = Sandbox::with(&[("deploy.env", &format!("HOOK={TOKEN}\nMODE=a\n"))]);
+        let mut sandbox = Sandbox::with(&[(
+            "deploy.env",
+            &format!("HOOK={TOKEN}\nMODE=a\nDB={PASSWORD}\n"),
+        )]);
         sandbox.use_server(&server);
         sandbox.set("DEPLOY_HOOK_TOKEN", TOKEN);
+        sandbox.set("SHOP_DB", &format!("postgres://me:{PASSWORD}@db/shop"));
         let redact = format!("permission.redact={redact}");
         let model = Wire::Anthropic.model();
         let events = sandbox.path().join("events.jsonl");
@@ -236,6 +241,13 @@ fn what_tools_answer_holds_no_secret_unless_the_user_wants_it() {
                 "{result}"
             );
         }
+        assert_eq!(results[0].contains(PASSWORD), stays, "{}", results[0]);
+        // A command does not have it at all.
+        assert!(
+            results[2].contains(" postgres://me@db/shop"),
+            "{}",
+            results[2]
+        );
         let session = format!("{:?}", sandbox.session());
         assert_eq!(session.contains(TOKEN), stays, "{session}");
         // HOOK=hook-7d1f0c52ab9e4683, cut where three bytes end.

@@ -140,7 +140,6 @@ fn a_session_whose_model_is_gone_stays_as_it_is_where_there_is_no_other() {
     for args in [
         &["--session", "it.jsonl"][..],
         &["--session", "it.jsonl", "-p", "go"],
-        &["--session", "it.jsonl", "--read-only"],
     ] {
         let ran = sandbox.run(args);
         assert_eq!(ran.code, Some(1), "{args:?}: {ran:#?}");

@@ -42,6 +42,7 @@ fn the_list_shows_names_with_and_without_its_sub_command() {
     let (sandbox, _) = stage();
     let plain = done(&sandbox, &["sessions", "--all"]);
     assert_eq!(plain, done(&sandbox, &["sessions", "list", "--all"]));
+    assert!(plain.starts_with("STATE "), "{plain}");
     assert!(plain.contains("The hunt"), "{plain}");
     assert!(plain.contains("/home/me/shop"), "{plain}");
     let list: Value =
@@ -54,6 +55,11 @@ fn the_list_shows_names_with_and_without_its_sub_command() {
 fn a_session_is_shown_as_text() {
     let (sandbox, file) = stage();
     let text = done(&sandbox, &["sessions", "show", "cafe"]);
+    assert_eq!(
+        text,
+        done(&sandbox, &["sessions", "show", "the hun"]),
+        "by its name"
+    );
     for part in [
         "session  0193c0de-0000-7000-8000-00000000cafe\n",
         "name     The hunt\n",

@@ -1,10 +1,36 @@
-//! A stdout that cannot be written is an error that is told; a closed pipe is not.
+//! A stdout that cannot be written is an error that is told; a closed pipe is none, but a run that it cut
+//! is not done; and a reader that stands still holds nothing up.
 
 use std::fs::File;
-use std::process::Stdio;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::json;
 
 use crate::support::job;
-use crate::support::model_server::Wire;
+use crate::support::model_server::{Reply, Wire};
+
+/// Far more than a program that is stopped needs, also on a busy machine.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// The exit code; fails, and kills it, where the program does not end.
+#[track_caller]
+fn code(mut child: Child) -> Option<i32> {
+    let end = Instant::now() + DEADLINE;
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        if Instant::now() > end {
+            let _ = child.kill();
+            panic!("it does not end");
+        }
+        std::thread::yield_now();
+    }
+}
 
 /// Everything that writes to stdout, with its arguments.
 fn commands() -> Vec<Vec<&'static str>> {
@@ -48,7 +74,7 @@ fn a_full_disk_behind_stdout_is_told() {
 }
 
 #[test]
-fn a_closed_pipe_is_quiet() {
+fn a_closed_pipe_is_quiet_and_a_run_without_its_reader_is_cut() {
     let (_server, sandbox) = job::stage();
     for arguments in commands() {
         let (reader, writer) = std::io::pipe().unwrap();
@@ -61,7 +87,66 @@ fn a_closed_pipe_is_quiet() {
             .wait_with_output()
             .unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
+        let code = if arguments.contains(&job::PROMPT) {
+            141
+        } else {
+            0
+        };
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
         assert!(!stderr.contains("stdout"), "{arguments:?}: {stderr}");
+    }
+}
+
+/// `tiller --mode json go | head -1`
+#[test]
+fn a_run_whose_reader_leaves_before_the_end_is_not_done() {
+    let more = || Reply::call("bash", json!({"command": "echo x >> made"}));
+    let (server, sandbox) = job::stage_with(vec![more().gate("left"), more(), Reply::text("ok")]);
+    let model = Wire::Anthropic.model();
+    let mut child = sandbox
+        .tiller(&["--mode", "json", "-m", model, "go"])
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().contains("\"session\""));
+    drop(lines);
+    server.release("left");
+    assert_eq!(code(child), Some(141));
+    assert!(server.requests().len() < 3, "the run went to its end");
+}
+
+#[test]
+fn a_reader_that_stands_still_holds_neither_signals_nor_the_timeout_up() {
+    let ends = [
+        (None, 124),
+        (Some(Signal::SIGTERM), 143),
+        (Some(Signal::SIGINT), 130),
+        (Some(Signal::SIGHUP), 129),
+    ];
+    for mode in [&["-p"][..], &["--mode", "json"]] {
+        for (signal, expected) in ends {
+            let reply = Reply::text("x".repeat(300_000));
+            let (_server, sandbox) = job::stage_with(vec![reply]);
+            let mut arguments = mode.to_vec();
+            arguments.extend(["-m", Wire::Anthropic.model(), "go"]);
+            if signal.is_none() {
+                arguments.extend(["--timeout", "3"]);
+            }
+            // stderr too: `2>&1`.
+            let (reader, writer) = std::io::pipe().unwrap();
+            let mut command = sandbox.tiller(&arguments);
+            command.stdout(Stdio::from(writer.try_clone().unwrap()));
+            let child = command.stderr(Stdio::from(writer)).spawn().unwrap();
+            drop(command);
+            let end = Instant::now() + DEADLINE;
+            while rustix::io::ioctl_fionread(&reader).unwrap() < 60_000 {
+                assert!(Instant::now() < end, "{arguments:?}: the pipe is not full");
+                std::thread::yield_now();
+            }
+            if let Some(signal) = signal {
+                kill(Pid::from_raw(child.id() as i32), signal).unwrap();
+            }
+            assert_eq!(code(child), Some(expected), "{arguments:?} {signal:?}");
+        }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tiller::llm::catalog::Named;
 use tiller::llm::catalog::pattern::{MatchQuality, Name, Pattern};
 use tiller::llm::{
-    Api, BuiltIn, Catalog, CatalogOptions, EditFormat, ErrorClass, IdRule, Keys, Model, PriceTier,
-    Prices, Quirks, ThinkingFormat, ThinkingLevel, Usage, WindowSource,
+    Api, Billing, BuiltIn, Catalog, CatalogOptions, EditFormat, ErrorClass, IdRule, Keys, Model,
+    PriceTier, Prices, Quirks, ThinkingFormat, ThinkingLevel, Usage, WindowSource,
 };
 
 use super::kit::with_quirks;
@@ -758,9 +758,10 @@ fn a_host_is_known_by_its_address_and_a_provider_behind_a_proxy() {
     for (provider, base_url) in cases {
         let at_home = chat("mine", base_url);
         assert_ne!(at_home, plain, "{provider}");
-        // What stands between may not know the key of the cache.
+        // What stands between may not know the key of the cache, and may need an output limit.
         let behind_a_proxy = Quirks {
             cache_key: false,
+            open_output: false,
             ..at_home
         };
         let proxied = chat(provider, "http://127.0.0.1:1/v1");
@@ -966,6 +967,7 @@ fn a_long_prompt_is_charged_by_its_tier() {
         cache_read: 0.1,
         cache_write: 2.0,
         tiers: vec![tier(1_000, 2.0, 20.0), tier(5_000, 4.0, 40.0)],
+        ..Prices::default()
     };
     // Fresh, read and written together are the prompt; all of it, and the answer, costs what
     // the tier says.
@@ -984,7 +986,7 @@ fn a_long_prompt_is_charged_by_its_tier() {
             cache_write,
             ..Usage::default()
         };
-        let cost = prices.cost(&usage);
+        let cost = prices.cost(&usage, &Billing::default());
         let prompt = input as f64 * price
             + cache_read as f64 * price / 10.0
             + cache_write as f64 * price * 2.0;

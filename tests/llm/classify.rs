@@ -2,7 +2,9 @@
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
-use tiller::llm::ErrorClass::{self, Auth, Client, NoModel, Overflow, Quota, Retryable, Thinking};
+use tiller::llm::ErrorClass::{
+    self, Allowance, Auth, Client, NoModel, Overflow, Quota, Refused, Retryable, Thinking,
+};
 use tiller::llm::Secret;
 use tiller::llm::classify::{ErrorContext, from_event, from_response, retry_after};
 
@@ -98,9 +100,40 @@ fn every_status_has_its_class() {
         (403, Auth, &["forbidden", "prompt is too long"]),
         (
             403,
-            Client,
+            Refused,
             &[
                 r#"{"error":{"message":"Your input was flagged by moderation"}}"#,
+                r#"{"code":"The caller does not have permission","error":"Content violates usage guidelines."}"#,
+            ],
+        ),
+        (
+            400,
+            Refused,
+            &[
+                r#"{"error":{"code":"invalid_prompt","message":"Your prompt was flagged as potentially violating our usage policy."}}"#,
+                r#"{"error":{"code":"content_filter","message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy."}}"#,
+                r#"{"error":{"message":"Content Exists Risk","type":"invalid_request_error"}}"#,
+                r#"{"error":{"type":"content_filter","message":"The request was rejected because it was considered high risk"}}"#,
+            ],
+        ),
+        (
+            413,
+            Allowance,
+            &[
+                "Request too large for model `llama-3.1-8b` on tokens per minute (TPM): Limit 6000, Requested 9000, please reduce your message size and try again.",
+            ],
+        ),
+        (
+            429,
+            Allowance,
+            &[
+                "Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30,000, Requested 40,000. The input or output tokens must be reduced in order to run successfully.",
+            ],
+        ),
+        (
+            403,
+            Client,
+            &[
                 r#"{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported"}}"#,
             ],
         ),
@@ -157,6 +190,7 @@ fn every_status_has_its_class() {
             &[
                 r#"{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota"}}"#,
                 r#"{"error":{"type":"exceeded_current_quota_error","message":"x"}}"#,
+                "You have reached your specified workspace API usage limits.",
             ],
         ),
         (500, Retryable, &[""]),
@@ -200,14 +234,12 @@ fn an_overflow_is_known_in_every_vendors_words() {
         "Your input exceeds the context window of this model. Please adjust your input and try again.",
         "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
         r#"{"error":{"message":"x","type":"invalid_request_error","code":"context_length_exceeded"}}"#,
-        "Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 40000. The input or output tokens must be reduced in order to run successfully.",
         // Gemini
         "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).",
         // xAI
         "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
         // Groq, Cerebras
         "Please reduce the length of the messages or completion. Current length is 8206 while limit is 8192",
-        "Request too large for model `llama-3.1-8b` on tokens per minute (TPM): Limit 6000, Requested 9000, please reduce your message size and try again.",
         // OpenRouter
         "This endpoint's maximum context length is 32768 tokens. However, you requested about 40000 tokens",
         "Input length 131393 exceeds the maximum allowed input length of 131040 tokens.",
@@ -334,7 +366,8 @@ fn the_words_are_a_persons() {
         .contains("--model provider/id")
     );
     assert!(show(404, "Not Found").contains("base URL"));
-    assert!(show(403, "flagged").contains("not about the key"));
+    assert!(show(403, "not supported in your country").contains("not about the key"));
+    assert!(show(403, "flagged").contains("Say it in other words"));
     assert_eq!(
         show(500, &"é".repeat(5000))
             .lines()

@@ -44,7 +44,7 @@ fn stop(reason: &str) -> Value {
 
 #[test]
 fn every_finish_reason_has_its_meaning() {
-    use ErrorClass::{Client, Retryable};
+    use ErrorClass::{Client, Refused, Retryable};
     let good = [
         ("STOP", StopReason::Stop),
         ("MAX_TOKENS", StopReason::Length),
@@ -68,13 +68,12 @@ fn every_finish_reason_has_its_meaning() {
             "interrupted the answer",
         ),
         ("MISSING_THOUGHT_SIGNATURE", Client, "signature"),
-        ("SAFETY", Client, "content filter"),
-        ("BLOCKLIST", Client, "content filter"),
-        ("PROHIBITED_CONTENT", Client, "content filter"),
-        ("SPII", Client, "content filter"),
+        ("SAFETY", Refused, "content filter"),
+        ("BLOCKLIST", Refused, "content filter"),
+        ("PROHIBITED_CONTENT", Refused, "content filter"),
+        ("SPII", Refused, "content filter"),
         ("RECITATION", Client, "repeats a known text"),
         ("LANGUAGE", Client, "language"),
-        ("A_FILTER_OF_TOMORROW", Client, "content filter"),
     ];
     for (reason, class, words) in bad {
         let (message, events) = fold(&[parts(json!([{ "text": "Half" }])), stop(reason)]);
@@ -102,7 +101,7 @@ fn every_finish_reason_has_its_meaning() {
 
 #[test]
 fn what_is_no_answer_says_what_it_is() {
-    use ErrorClass::{Auth, Client, Overflow, Quota, Retryable};
+    use ErrorClass::{Auth, Overflow, Quota, Refused, Retryable};
     let blocked = json!({
         "promptFeedback": { "blockReason": "PROHIBITED_CONTENT", "blockReasonMessage": "No." },
         "usageMetadata": { "promptTokenCount": 5 },
@@ -111,7 +110,7 @@ fn what_is_no_answer_says_what_it_is() {
     let cases = [
         (
             vec![blocked],
-            Client,
+            Refused,
             "refused the request (PROHIBITED_CONTENT): No.",
         ),
         (
@@ -464,8 +463,8 @@ fn thinking_is_asked_for_by_generation() {
     // Model, the words for its levels, the level asked for, the output limit; what is sent.
     for (id, words, level, limit, expected) in [
         ("gemini-2.5-pro", "", "off", 65_536, "false 128"),
-        ("gemini-2.5-pro", "", "high", 65_536, "true 32768"),
-        ("gemini-2.5-pro", "", "max", 65_536, "true 32768"),
+        ("gemini-2.5-pro", "", "high", 65_536, "true 32000"),
+        ("gemini-2.5-pro", "", "max", 65_536, "true 32000"),
         ("gemini-2.5-pro", "", "high", 20_000, "true 10000"),
         ("gemini-2.5-pro", "", "high", 100, "true 128"),
         ("gemini-2.5-flash", "", "off", 65_536, "false 0"),

@@ -115,14 +115,14 @@ fn each_host_is_asked_in_its_own_way() {
             "gpt-oss-120b",
             usual,
             Low,
-            json!({ "max_completion_tokens": 16384, "reasoning_effort": "low", "stream_options": usage }),
+            json!({ "max_completion_tokens": 16000, "reasoning_effort": "low", "stream_options": usage }),
         ),
         (
             "cerebras",
             "gpt-oss-120b",
             usual,
             Low,
-            json!({ "max_completion_tokens": 16384, "reasoning_effort": "low", "stream_options": usage }),
+            json!({ "max_completion_tokens": 16000, "reasoning_effort": "low", "stream_options": usage }),
         ),
         (
             "xai",
@@ -650,7 +650,7 @@ fn ending(called: bool, last: &Value) -> (AssistantMessage, Vec<StreamEvent>) {
 
 #[test]
 fn only_a_known_finish_reason_is_success() {
-    use ErrorClass::{Client, Retryable};
+    use ErrorClass::{Refused, Retryable};
     for (reason, called, expected) in [
         (None, false, Ok(StopReason::Stop)),
         (Some("stop"), false, Ok(StopReason::Stop)),
@@ -659,8 +659,8 @@ fn only_a_known_finish_reason_is_success() {
         (Some("tool_calls"), true, Ok(StopReason::ToolUse)),
         (Some("length"), false, Ok(StopReason::Length)),
         (Some("length"), true, Ok(StopReason::Length)),
-        (Some("content_filter"), false, Err(Client)),
-        (Some("sensitive"), false, Err(Client)),
+        (Some("content_filter"), false, Err(Refused)),
+        (Some("sensitive"), false, Err(Refused)),
         (Some("insufficient_system_resource"), true, Err(Retryable)),
         (Some("something_new"), false, Err(Retryable)),
     ] {

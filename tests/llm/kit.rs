@@ -38,10 +38,18 @@ pub fn model(wire: Wire, base_url: &str) -> Model {
     with_quirks(model)
 }
 
-/// `model` with what the built-in catalogue knows of its host.
-pub fn with_quirks(model: Model) -> Model {
+/// `model` with what the built-in catalogue knows of its host; one of Anthropic's as at home, where it
+/// is spoken to in ways that no gateway knows.
+pub fn with_quirks(mut model: Model) -> Model {
     static CATALOG: LazyLock<Catalog> = LazyLock::new(Catalog::default);
-    CATALOG.current().with_quirks(model)
+    let address = model.base_url.clone();
+    if model.provider == "anthropic" {
+        model.base_url = "https://api.anthropic.com".into();
+    }
+    Model {
+        base_url: address,
+        ..CATALOG.current().with_quirks(model)
+    }
 }
 
 pub fn request(model: Model, messages: Vec<Message>) -> Request {

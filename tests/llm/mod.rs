@@ -6,7 +6,9 @@
 
 pub mod kit;
 mod local;
+mod adapted;
 mod auth;
+mod endings;
 mod catalog;
 mod classify;
 mod windows;
@@ -17,6 +19,7 @@ mod responses;
 mod handover;
 mod hosts;
 mod sockets;
+mod billing;
 mod bodies;
 mod google;
 mod scripted;

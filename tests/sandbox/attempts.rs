@@ -69,6 +69,8 @@ def open_socket(*arguments):
 "#;
 
 const FILES: &[Layer] = &[Namespaces, Landlock];
+/// What keeps signals in.
+const SIGNALS: &[Layer] = &[Processes, Landlock];
 
 /// Changes of files outside the workspace; in `plan` the workspace is outside too.
 pub const WRITES: &[Attempt] = &[
@@ -275,11 +277,6 @@ pub const READ_ONLY: &[Attempt] = &[
         "mv .tiller .t && mkdir .tiller",
     ),
     bash(
-        "a .tiller where there was none",
-        &[Namespaces],
-        "mkdir -p sub/.tiller && echo evil > sub/.tiller/config.toml",
-    ),
-    bash(
         "a hard link to .git/config",
         &[Namespaces],
         "ln .git/config c && echo evil >> c",
@@ -349,20 +346,20 @@ pub const SECRETS: &[Attempt] = &[
 
 /// Other processes and the terminal.
 pub const PROCESSES: &[Attempt] = &[
-    bash("kill", &[Landlock], "kill -CONT @PID@"),
+    bash("kill", SIGNALS, "kill -CONT @PID@"),
     python(
         "tgkill",
-        &[Landlock],
+        SIGNALS,
         "call((234, 131), @PID@, @PID@, signal.SIGCONT)",
     ),
     python(
         "a signal by pidfd",
-        &[Landlock],
+        SIGNALS,
         "call(424, call(434, @PID@, 0), signal.SIGCONT, None, 0)",
     ),
     python(
         "a signal by sigqueue",
-        &[Landlock],
+        SIGNALS,
         "call((129, 138), @PID@, signal.SIGCONT, struct.pack('iiiiiiQ96x', 18, 0, -1, 0, os.getpid(), os.getuid(), 0))",
     ),
     python(

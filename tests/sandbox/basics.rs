@@ -21,7 +21,7 @@ async fn a_command_works_in_its_workspace() {
     assert_eq!(ran.output, expected);
     assert_eq!(ran.exit, Some(ExitStatus::Exited(0)));
     assert_eq!(place.read("ws/file"), "changed\n");
-    assert_eq!(place.read("tmp/t"), "t\n");
+    assert_eq!(place.read("session/tmp/t"), "t\n");
 }
 
 #[tokio::test]
@@ -83,14 +83,15 @@ async fn the_trial_says_what_works() {
 #[tokio::test]
 async fn a_command_cannot_look_into_its_supervisor_or_tiller() {
     let place = Place::new();
-    for (sandbox, target) in [
-        (place.auto(), "$PPID".to_owned()),
-        (place.auto(), std::process::id().to_string()),
+    for (target, why) in [
+        ("$PPID".to_owned(), "Permission denied"),
+        // One with an id that no process inside has.
+        (std::process::id().to_string(), "No such file"),
     ] {
         let command = format!("readlink /proc/{target}/fd/0; cat /proc/{target}/environ");
-        let ran = place.run(sandbox, &command).await;
+        let ran = place.run(place.auto(), &command).await;
         assert_eq!(ran.exit, Some(ExitStatus::Exited(1)), "{ran:?}");
-        assert!(ran.output.contains("Permission denied"), "{ran:?}");
+        assert!(ran.output.contains(why), "{ran:?}");
         assert_eq!(ran.output.lines().count(), 1, "{ran:?}");
     }
 }
@@ -145,9 +146,11 @@ async fn a_forbidden_file_is_removed_and_its_command_ended() {
 #[tokio::test]
 async fn where_nothing_may_be_made_an_empty_folder_stands_while_a_command_runs() {
     let place = Place::new();
+    let mut sandbox = place.auto();
+    sandbox.read_only.push(place.path("ws/sub/.tiller"));
     let ran = place
         .run(
-            place.auto(),
+            sandbox,
             "ls -d sub/.tiller; touch sub/.tiller/x; rmdir sub/.tiller",
         )
         .await;
@@ -156,4 +159,93 @@ async fn where_nothing_may_be_made_an_empty_folder_stands_while_a_command_runs()
     place.processes.empty().await;
     assert!(!place.path("ws/sub/.tiller").exists());
     assert!(place.path("ws/.git/hooks").exists());
+}
+
+// Landlock keeps signals in only from Linux 6.12 on; most machines have less.
+#[tokio::test]
+async fn without_landlock_processes_outside_are_neither_seen_nor_signalled() {
+    let place = Place::new();
+    let sandbox = Sandbox {
+        without: [Layer::Landlock].into(),
+        ..place.auto()
+    };
+    let own = std::process::id();
+    let script = format!(
+        "kill -0 {own} || echo not signalled; ls /proc | grep -c '^[0-9]*$'; ls -d /proc/{own};
+         kill -9 1; kill -STOP 1; echo fine"
+    );
+    let ran = place.run(sandbox, &format!("({script}) 2>/dev/null")).await;
+    // init, the shell, its child, and the two that count.
+    assert_eq!(ran.output, "not signalled\n5\nfine\n", "{ran:?}");
+    assert_eq!(ran.exit, Some(ExitStatus::Exited(0)), "{ran:?}");
+}
+
+// As the file tools are led to them.
+#[tokio::test]
+async fn temporary_folders_are_the_sessions_own_and_shared_by_its_commands() {
+    let place = Place::new();
+    let name = format!("tiller-test-{}", std::process::id());
+    let write = format!("for it in /tmp /var/tmp /dev/shm; do echo $it > $it/{name}; done");
+    let ran = place.run(place.auto(), &write).await;
+    assert_eq!(ran.exit, Some(ExitStatus::Exited(0)), "{ran:?}");
+    let read =
+        format!("cat /tmp/{name} /var/tmp/{name} /dev/shm/{name}; ls -A /run/user /run/lock");
+    for sandbox in [place.auto(), place.plan()] {
+        let ran = place.run(sandbox, &format!("{read} 2>/dev/null")).await;
+        assert_eq!(ran.output, "/tmp\n/var/tmp\n/dev/shm\n", "{ran:?}");
+    }
+    for (shared, own) in [
+        ("/tmp", "tmp"),
+        ("/var/tmp", "var_tmp"),
+        ("/dev/shm", "shm"),
+    ] {
+        assert!(!std::path::Path::new(shared).join(&name).exists());
+        assert_eq!(
+            place.read(&format!("session/{own}/{name}")),
+            format!("{shared}\n")
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_folder_of_a_socket_of_others_cannot_be_renamed() {
+    let place = Place::new();
+    let folder = place.path("ws/run/db");
+    std::fs::create_dir_all(&folder).unwrap();
+    let _server = std::os::unix::net::UnixListener::bind(folder.join("s")).unwrap();
+    let script = "mv run old; mv run/db run/old; rm -rf run; ls -d run/db";
+    let ran = place
+        .run(place.auto(), &format!("({script}) 2>/dev/null"))
+        .await;
+    assert_eq!(ran.output, "run/db\n", "{ran:?}");
+    assert!(folder.join("s").exists());
+}
+
+/// Within what is hidden a folder may be shown again, to be read and not to be written.
+#[tokio::test]
+async fn what_is_shown_again_can_be_read_only() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("home/.ssh/own")).unwrap();
+    std::fs::write(place.path("home/.ssh/own/output"), "long\n").unwrap();
+    let ssh = place.path("home/.ssh");
+    let sandbox = || Sandbox {
+        readable: vec![ssh.join("own"), ssh.join("missing")],
+        ..place.auto()
+    };
+    let ssh = ssh.display();
+    for (command, expected) in [
+        (format!("cat {ssh}/own/output"), "long\n"),
+        (format!("cat {ssh}/id 2>/dev/null; ls {ssh}"), "own\n"),
+        (
+            format!("(echo x > {ssh}/own/output) 2>/dev/null; cat {ssh}/own/output"),
+            "long\n",
+        ),
+        (
+            format!("touch {ssh}/own/new {ssh}/new 2>/dev/null; ls {ssh} {ssh}/own | grep new"),
+            "",
+        ),
+    ] {
+        let ran = place.run(sandbox(), &command).await;
+        assert_eq!(ran.output, expected, "{command}");
+    }
 }

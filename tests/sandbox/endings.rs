@@ -3,7 +3,10 @@
 
 use std::sync::Arc;
 
-use tiller::agent::process::Spawn;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tiller::agent::process::sandbox::{Layer, Sandbox};
+use tiller::agent::process::{ExitStatus, Spawn};
 use tokio_util::sync::CancellationToken;
 
 use super::place::{Place, machine_has_all_layers};
@@ -52,4 +55,46 @@ async fn what_stops_the_supervisor_is_ended() {
 #[tokio::test]
 async fn what_ignores_term_is_ended() {
     stop_in_a_sandbox(|name| takes_long(name) && !name.contains("stops")).await;
+}
+
+/// The supervisor of the only command of this test's own, as the machine sees it.
+fn supervisor_of(command: Pid) -> Pid {
+    let parent = |pid: Pid| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let after_name = stat.rsplit(')').next().unwrap();
+        let parent = after_name.split_whitespace().nth(1).unwrap();
+        Pid::from_raw(parent.parse().unwrap())
+    };
+    let mut above = std::iter::successors(Some(command), |pid| Some(parent(*pid)));
+    let own = Pid::this();
+    above.find(|pid| parent(*pid) == own).unwrap()
+}
+
+// The kernel does it: nothing of tiller is left that could.
+#[tokio::test]
+async fn whoever_kills_the_supervisor_kills_all_without_landlock_too() {
+    let place = Place::new();
+    let marked = MarkedProcesses::new();
+    let spawn = Spawn {
+        command: marked.script("trap '' TERM; setsid SLEEP & (setsid SLEEP &) ; SLEEP"),
+        cwd: place.path("ws"),
+        environment: std::env::vars_os().collect(),
+        sandbox: Some(Arc::new(Sandbox {
+            without: [Layer::Landlock].into(),
+            ..place.auto()
+        })),
+    };
+    let cancel = CancellationToken::new();
+    let running = place.processes.start(spawn, &cancel).unwrap();
+    marked.wait_for(3).await;
+    let named = running.processes();
+    assert!(named.iter().all(|it| !it.ends_with(" tiller")), "{named:?}");
+    let shell = named[0].split(' ').next().unwrap().parse().unwrap();
+    kill(supervisor_of(Pid::from_raw(shell)), Signal::SIGKILL).unwrap();
+    marked.wait_for_none().await;
+    place.processes.empty().await;
+    assert!(matches!(
+        running.status().borrow().shell,
+        Some(ExitStatus::Unknown(_))
+    ));
 }

@@ -51,7 +51,7 @@ async fn attempt(mode: Mode, attempt: &Attempt, off: &[Layer], outside: &Outside
     let place = Place::new();
     let sandbox = without(mode.sandbox(&place), off);
     let mine = if off.contains(&Layer::Namespaces) {
-        place.path("tmp")
+        sandbox.tmp.clone().unwrap()
     } else {
         "/tmp".into()
     };

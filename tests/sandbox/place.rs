@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tempfile::TempDir;
-use tiller::agent::process::sandbox::{Layer, Sandbox};
+use tiller::agent::process::sandbox::{Layer, Network, Sandbox};
 use tiller::agent::process::{ExitStatus, Orphans, Processes, Spawn, run_captured};
+use tiller::agent::workspace::{Places, PrivateFolders, Repositories, Workspace};
 
 use crate::support::marked::DEADLINE;
+use crate::support::sandbox::may_run;
 
 /// Folders of a user: a workspace with a repository, a home with secrets, a temporary folder.
 pub struct Place {
@@ -48,7 +50,6 @@ impl Place {
             "ws/.tiller",
             "ws/sub",
             "home/.ssh",
-            "tmp",
             "outside",
         ] {
             fs::create_dir_all(place.path(folder)).unwrap();
@@ -71,31 +72,27 @@ impl Place {
         self.root.path().canonicalize().unwrap().join(path)
     }
 
-    /// As in `auto`: the workspace and a temporary folder are writable.
+    /// As the program has it in `auto`: the workspace and temporary folders of its own are writable.
     pub fn auto(&self) -> Sandbox {
-        Sandbox {
-            writable: vec![self.path("ws")],
-            read_only: [
-                "ws/.git/hooks",
-                "ws/.git/config",
-                "ws/.tiller",
-                "ws/sub/.tiller",
-            ]
-            .map(|path| self.path(path))
-            .to_vec(),
-            ..self.plan()
-        }
+        self.sandbox(true)
     }
 
-    /// As in `plan`: only a temporary folder is writable.
+    /// As the program has it in `plan`: only temporary folders are writable.
     pub fn plan(&self) -> Sandbox {
-        Sandbox {
-            hidden: ["home/.ssh", "home/.netrc"]
-                .map(|path| self.path(path))
-                .to_vec(),
-            tmp: Some(self.path("tmp")),
-            ..Sandbox::default()
-        }
+        self.sandbox(false)
+    }
+
+    fn sandbox(&self, writes: bool) -> Sandbox {
+        let session = self.path("session");
+        fs::create_dir_all(&session).unwrap();
+        let workspace = Workspace::new(Places {
+            cwd: self.path("ws"),
+            home: Some(self.path("home")),
+            private: Some(PrivateFolders::make(&session).unwrap()),
+            ..Places::default()
+        });
+        let mut repositories = Repositories::default();
+        workspace.sandbox(&mut repositories, writes, Network::Loopback, &[])
     }
 
     /// Runs `command` in the workspace.
@@ -135,14 +132,16 @@ fn places() -> PathBuf {
     std::env::var_os("TILLER_TEST_PLACES").map_or_else(outside_tmp, PathBuf::from)
 }
 
-/// Whether all layers work here; else the reason is printed.
+/// Whether all layers work here. Where they do not, the test fails unless `TILLER_TEST_NO_SANDBOX` says
+/// that it is to be skipped.
 pub fn machine_has_all_layers() -> bool {
     let place = Place::new();
-    let reasons = place.processes.sandbox_support().reasons();
-    if !reasons.is_empty() {
-        println!("SKIPPED: {}", reasons.join("; "));
+    let support = place.processes.sandbox_support();
+    let mut reasons = support.reasons();
+    if support.landlock.as_ref().is_ok_and(|version| *version < 6) {
+        reasons.push("Landlock keeps no signals in before version 6".to_owned());
     }
-    reasons.is_empty()
+    may_run(&reasons)
 }
 
 /// A folder that is not below /tmp, in whose place commands see one of their own.

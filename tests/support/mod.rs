@@ -19,6 +19,11 @@ pub mod local_server;
 pub mod marked;
 pub mod prefix;
 
+/// The program under test: this build's, or the one that `TILLER_TEST_PROGRAM` names.
+pub fn program() -> String {
+    std::env::var("TILLER_TEST_PROGRAM").unwrap_or_else(|_| env!("CARGO_BIN_EXE_tiller").to_owned())
+}
+
 /// Permission `full`, and a user who answers questions.
 pub fn everything_allowed() -> tiller::agent::PermissionOptions {
     use tiller::agent::permission::{PermissionMode, Policy};
@@ -26,6 +31,7 @@ pub fn everything_allowed() -> tiller::agent::PermissionOptions {
         policy: Policy::new(PermissionMode::Full, Vec::new()),
         places: tiller::agent::workspace::Places::default(),
         caches: Vec::new(),
+        temporary: None,
         has_user: true,
     }
 }

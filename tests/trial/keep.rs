@@ -320,3 +320,14 @@ fn a_keep_that_fails_in_the_middle_is_taken_back() {
     keep(&trial).unwrap();
     assert_eq!(repo.read("clean"), "tried\n");
 }
+
+#[test]
+fn attributes_survive_a_keep() {
+    let (repo, trial) = start();
+    xattr::set(repo.path("clean"), "user.note", b"keep").unwrap();
+    write(&trial.tree, "clean", "new\n");
+    keep(&trial).unwrap();
+    assert_eq!(repo.read("clean"), "new\n");
+    let note = xattr::get(repo.path("clean"), "user.note").unwrap();
+    assert_eq!(note.as_deref(), Some(&b"keep"[..]));
+}

@@ -145,8 +145,8 @@ fn an_at_sign_finds_files() {
     tui.write("and @au:3-9");
     files(&mut tui, "au", &["my auth.rs"]);
     tui.key("enter");
-    assert_eq!(tui.text(), "fix @src/auth/mod.rs and @\"my auth.rs:3-9\" ");
-    let all = "fix @src/auth/mod.rs and @\"my auth.rs:3-9\" ";
+    assert_eq!(tui.text(), "fix @src/auth/mod.rs and @\"my auth.rs\":3-9 ");
+    let all = "fix @src/auth/mod.rs and @\"my auth.rs\":3-9 ";
     assert_eq!(tui.key("enter"), [prompt(all)]);
 }
 

@@ -150,7 +150,7 @@ proptest! {
         tui.agent(AgentEvent::Notice { level: NoticeLevel::Error, text: text() });
 
         // Pictures, with names and kinds and bytes from anywhere, by every protocol.
-        let images = [Images::Blocks, Images::Kitty, Images::Iterm2, Images::Sixel];
+        let images = [Images::Blocks, Images::Kitty];
         tui.app.graphics.cell = Some((10, 20));
         for wanted in images {
             tui.app.graphics.wanted = wanted;

@@ -119,7 +119,7 @@ fn at_the_limit_enter_goes_on() {
         let mut tui = busy();
         tui.agent(AgentEvent::AgentEnd {
             totals: tiller::agent::RunTotals::default(),
-            messages: Vec::new(),
+            messages: Vec::new().into(),
             outcome: RunOutcome::LimitReached { limit: 3 },
         });
         tui.state(RunState::Idle);
@@ -138,7 +138,7 @@ fn at_the_budget_enter_raises_it_and_goes_on() {
     let (limit, next) = (BudgetLimit::Usd(1.0), BudgetLimit::Usd(2.0));
     tui.agent(AgentEvent::AgentEnd {
         totals: tiller::agent::RunTotals::default(),
-        messages: Vec::new(),
+        messages: Vec::new().into(),
         outcome: RunOutcome::BudgetReached(BudgetReached { limit, next }),
     });
     tui.state(RunState::Idle);
@@ -275,9 +275,22 @@ fn ctrl_d_leaves_only_an_empty_editor_and_asks_during_a_run() {
     assert!(tui.frame().contains("Leave?"));
     assert_eq!(tui.key("esc"), [], "stays, and the run goes on");
     assert!(tui.app.overlays.is_empty());
+    // The key again is no yes, nor is Enter: it stays, unless leaving was selected.
+    for keys in [&["ctrl+d", "ctrl+d", "enter"][..], &["ctrl+d", "y", "n"]] {
+        for key in keys {
+            tui.now += 1000;
+            let left = tui.key(key);
+            assert!(!left.iter().any(|it| matches!(it, Effect::Terminal(_))));
+        }
+        assert!(tui.app.overlays.is_empty());
+    }
+    assert_eq!(tui.text(), "yn");
+    tui.key("ctrl+u");
     tui.key("ctrl+d");
+    tui.key("up");
+    tui.now += 400;
     assert_eq!(
-        tui.key("ctrl+d"),
+        tui.key("enter"),
         [Effect::Terminal(TerminalEffect::Exit(ExitKind::Quit))]
     );
 }
@@ -415,7 +428,7 @@ fn what_is_not_sent_is_kept_soon_and_not_at_every_key() {
     let saved = SavedDraft {
         queue: vec!["steered".into()],
         text: "draft".into(),
-        session: None,
+        ..SavedDraft::default()
     };
     assert_eq!(tui.send_all(Msg::Tick), [Effect::SaveDraft(saved)]);
     assert_eq!(tui.send_all(Msg::Tick), [], "nothing changed since");
@@ -431,7 +444,7 @@ fn what_is_not_sent_is_kept_soon_and_not_at_every_key() {
         next.send(Msg::Done(EffectResult::Draft(SavedDraft {
             queue: queue.iter().map(|&text| text.to_owned()).collect(),
             text: text.to_owned(),
-            session: None,
+            ..SavedDraft::default()
         })));
         assert_eq!(next.text(), wanted);
         assert!(next.frame().contains("back in the editor"));
@@ -587,7 +600,7 @@ fn the_first_letter_of_a_prompt_warms_the_connection() {
     let draft = SavedDraft {
         queue: Vec::new(),
         text: "draft".into(),
-        session: None,
+        ..SavedDraft::default()
     };
     let effects = restored.send_all(Msg::Done(EffectResult::Draft(draft)));
     assert_eq!(effects, [], "nobody may want to send it");
@@ -664,7 +677,7 @@ fn the_line_of_activity_says_how_the_run_went() {
     });
     tui.agent(AgentEvent::AgentEnd {
         totals: tiller::agent::RunTotals::default(),
-        messages: Vec::new(),
+        messages: Vec::new().into(),
         outcome: RunOutcome::Done,
     });
     tui.state(RunState::Idle);
@@ -721,7 +734,7 @@ fn what_was_typed_survives_the_end() {
             Effect::SaveDraft(SavedDraft {
                 queue: vec!["waiting".into()],
                 text: "unsent".into(),
-                session: None,
+                ..SavedDraft::default()
             }),
             Effect::Terminal(TerminalEffect::Exit(ExitKind::Signal(15)))
         ]

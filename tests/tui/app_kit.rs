@@ -119,7 +119,9 @@ impl TestTui {
                 totals, messages, ..
             } => {
                 *totals = self.counter.totals(self.now);
-                messages.append(&mut self.said);
+                let mut said = messages.end().to_vec();
+                said.append(&mut self.said);
+                *messages = said.into();
             }
             _ => {}
         }
@@ -198,9 +200,8 @@ impl TestTui {
         let buffer = screen.begin();
         let cursor = self.paint(buffer);
         let frame = buffer.clone();
-        let (links, pictures) = (LinkTable::default(), &self.cache.transcript.pictures);
         let mut bytes = Vec::new();
-        screen.finish_marked(cursor, &links, pictures, &mut bytes);
+        screen.finish_marked(cursor, &LinkTable::default(), &mut bytes);
         (bytes, frame)
     }
 

@@ -71,6 +71,20 @@ fn a_provider_is_named_with_the_command() {
     );
 }
 
+/// The history is a file.
+#[test]
+fn a_key_behind_the_command_is_refused_and_not_kept() {
+    let mut tui = TestTui::new(80, 24);
+    for typed in ["/login anthropic sk-ant-1234", "/login sk-ant-1234"] {
+        assert_eq!(command(&mut tui, typed), []);
+        let frame = tui.frame();
+        assert!(frame.contains("The key was not stored"), "{frame}");
+        assert!(!frame.contains("sk-ant"), "{frame}");
+        tui.key("up");
+        assert!(!tui.frame().contains("sk-ant"), "{}", tui.frame());
+    }
+}
+
 #[test]
 fn the_help_begins_with_what_matters() {
     let mut tui = TestTui::new(80, 24);

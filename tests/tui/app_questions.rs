@@ -11,7 +11,7 @@ use tiller::agent::{
 use tiller::app::notify::Notify;
 use tiller::app::rule_store::RuleScope;
 use tiller::app::tui::effect::{Effect, TerminalEffect};
-use tiller::app::tui::input::InputEvent;
+use tiller::app::tui::input::{InputEvent, KeyCode, KeyPress};
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
 use tiller::llm::{AssistantMessage, Content, Message, StopReason};
@@ -46,6 +46,7 @@ fn command_with(id: u64, command: &str, suggestions: Vec<Rule>) -> Arc<Question>
                 command: command.into(),
                 ..CommandDetails::default()
             })),
+            flagged: Vec::new(),
             suggestions,
         }),
     })
@@ -67,8 +68,34 @@ pub(super) fn choice(id: u64) -> Arc<Question> {
 fn asked(questions: &[Arc<Question>]) -> TestTui {
     let mut tui = TestTui::new(90, 24);
     ask(&mut tui, questions);
+    tui.frame();
     tui.now += 500;
     tui
+}
+
+/// Selects an answer by its number and confirms it, each when it has been read.
+pub(super) fn answer(tui: &mut TestTui, number: u32) -> Vec<Effect> {
+    tui.frame();
+    tui.now += 500;
+    assert_eq!(tui.key(&number.to_string()), [], "a digit only selects");
+    tui.now += 500;
+    tui.key("enter")
+}
+
+/// Opens the editor of the rule, in this scope.
+fn edit_rule(tui: &mut TestTui, scope: RuleScope) {
+    tui.frame();
+    tui.now += 500;
+    tui.key("2");
+    for _ in 0..match scope {
+        RuleScope::Session => 0,
+        RuleScope::Project => 1,
+        RuleScope::Always => 2,
+    } {
+        tui.key("right");
+    }
+    assert_eq!(tui.key("tab"), []);
+    tui.now += 500;
 }
 
 pub(super) fn ask(tui: &mut TestTui, questions: &[Arc<Question>]) {
@@ -87,7 +114,9 @@ fn it_shows_what_is_asked_why_and_how_to_answer() {
     for words in [
         "? Run this command?  it needs the network  1 of 2",
         "│ cargo publish --dry-run",
-        "y allows once · n refuses",
+        "1 Yes, once",
+        "2 No, and tell it why",
+        "↑↓ or a digit select · type to refuse and say why",
         "waiting for your answer",
         "Esc stops",
     ] {
@@ -99,7 +128,7 @@ fn it_shows_what_is_asked_why_and_how_to_answer() {
         "? The model asks: Which database should it use?",
         "1 Postgres",
         "2 SQLite",
-        "a number chooses · or type an answer, Enter sends it",
+        "↑↓ or a digit select · or type an answer",
     ] {
         assert!(frame.contains(words), "{words}: {frame}");
     }
@@ -112,8 +141,8 @@ fn the_answers_stay_on_the_screen_however_long_the_command_and_small_the_screen(
         let mut tui = TestTui::new(width, height);
         ask(&mut tui, &[command(1, &long)]);
         let frame = tui.frame();
-        let answers = frame.contains("y allows once · n refuses");
-        let short = frame.contains("y once · n no");
+        let answers = frame.contains("1 Yes, once") && frame.contains("2 No, and tell it why");
+        let short = frame.contains("1 Yes  2 No");
         assert!(answers || short, "{width}x{height}: {frame}");
         assert!(frame.contains("? Run"), "{width}x{height}: {frame}");
     }
@@ -135,7 +164,7 @@ fn what_can_be_chosen_stays_on_the_screen_however_long_the_question() {
         for words in ["? The model asks", "…", "1 Postgres", "3 None"] {
             assert!(frame.contains(words), "{width}x{height}: {words}: {frame}");
         }
-        assert!(frame.contains("… Ctrl+O shows all"), "{frame}");
+        assert!(frame.contains("… Ctrl+O show all"), "{frame}");
         assert!(!frame.contains("very end"), "{frame}");
         tui.key("ctrl+o");
         tui.frame();
@@ -152,31 +181,174 @@ fn what_can_be_chosen_stays_on_the_screen_however_long_the_question() {
 }
 
 #[test]
-fn keys_answer_on_the_empty_editor_only_and_not_at_once() {
+fn enter_confirms_what_is_selected_and_neither_at_once_nor_right_after_a_key() {
     let once = [Effect::Answer(1, Answer::once())];
     let refused = [Effect::Answer(1, Answer::Refuse { reason: None })];
-    let mut tui = asked(&[command(1, "make")]);
-    assert_eq!(tui.key("y"), once);
-    let mut tui = asked(&[command(1, "make")]);
-    assert_eq!(tui.key("n"), refused);
-    let mut tui = asked(&[choice(1)]);
-    assert_eq!(
-        tui.key("2"),
-        [Effect::Answer(1, Answer::Reply("SQLite".into()))]
-    );
-
-    // Typed as it appeared.
+    let sqlite = [Effect::Answer(1, Answer::Reply("SQLite".into()))];
+    assert_eq!(answer(&mut asked(&[command(1, "make")]), 1), once);
+    assert_eq!(answer(&mut asked(&[command(1, "make")]), 2), refused);
+    assert_eq!(answer(&mut asked(&[choice(1)]), 2), sqlite);
+    for (question, keys, expected) in [
+        (command(1, "make"), &["down"][..], &once),
+        (command(1, "make"), &["up"], &refused),
+        (command(1, "make"), &["up", "up", "up"], &once),
+        (choice(1), &["down", "down", "down"], &sqlite),
+    ] {
+        let mut tui = asked(&[question]);
+        for key in keys {
+            assert_eq!(tui.key(key), [], "{key}");
+        }
+        tui.now += 399;
+        assert_eq!(tui.key("enter"), [], "right after a key");
+        tui.now += 399;
+        assert_eq!(tui.key("enter"), [], "a key that bounces");
+        tui.now += 400;
+        assert_eq!(tui.key("enter"), expected);
+    }
+    for question in [command(1, "make"), with_rule(1, "make"), choice(1)] {
+        // Nothing is selected: Enter alone answers nothing, however often.
+        let mut tui = asked(&[question]);
+        for _ in 0..5 {
+            tui.now += 1000;
+            assert_eq!(tui.key("enter"), []);
+        }
+        assert!(tui.frame().contains("Select an answer"), "{}", tui.frame());
+    }
+    // Typed as it appeared, a digit is text.
     for question in [command(1, "make"), choice(1)] {
         let mut tui = TestTui::new(90, 24);
         ask(&mut tui, &[question]);
         tui.now += 399;
-        for key in ["y", "n", "2"] {
-            assert_eq!(tui.key(key), []);
+        tui.key("2");
+        assert_eq!(tui.text(), "2");
+    }
+    // A digit that is followed by text is text, and so is one that stands for nothing.
+    for (typed, text) in [
+        ("2 replicas", "2 replicas"),
+        ("22", "22"),
+        ("7", "7"),
+        ("0", "0"),
+    ] {
+        for question in [command(1, "make"), choice(1)] {
+            let mut tui = asked(&[question]);
+            tui.write(typed);
+            assert_eq!(tui.text(), text);
         }
-        assert_eq!(tui.app.composer.text(), "yn2");
-        tui.now += 2;
-        assert_eq!(tui.key("y"), []);
-        assert_eq!(tui.app.composer.text(), "yn2y");
+        let mut tui = asked(&[choice(1)]);
+        tui.key("2");
+        tui.send(Msg::Input(InputEvent::Paste(" replicas".into())));
+        assert_eq!(tui.text(), "2 replicas");
+        let mut tui = asked(&[choice(1)]);
+        tui.key("2");
+        tui.key("backspace");
+        tui.write("x");
+        assert_eq!(tui.text(), "x", "it was taken back");
+    }
+}
+
+/// Every character there is on a keyboard begins a reason, in every question there is: nothing is
+/// answered, nothing runs, no character is lost.
+#[test]
+fn whatever_a_text_begins_with_it_answers_nothing_and_stays_whole() {
+    type Open = fn() -> TestTui;
+    let questions: [(&str, Open); 8] = [
+        ("permission", || asked(&[command(1, "make")])),
+        ("rule", || asked(&[with_rule(1, "make")])),
+        ("change", || asked(&[change(1, 40)])),
+        ("choice", || asked(&[choice(1)])),
+        ("leave", || {
+            let mut tui = TestTui::new(90, 24);
+            tui.running(Phase::Streaming);
+            tui.key("ctrl+d");
+            tui
+        }),
+        ("full", || {
+            let mut tui = TestTui::new(90, 24);
+            tui.app.status.permission = PermissionMode::Ask;
+            tui.write("/permission full");
+            tui.key("enter");
+            tui
+        }),
+        ("trial", || {
+            let mut tui = TestTui::new(90, 24);
+            tui.agent(super::app_trials::trial());
+            tui
+        }),
+        ("undo", super::app_undo::asks),
+    ];
+    for (name, open) in questions {
+        for first in (' '..='~').chain(['ä', '€', '日']) {
+            let mut tui = open();
+            tui.frame();
+            tui.now += 1000;
+            let text = format!("{first}o not, 2y");
+            for c in text.chars() {
+                tui.now += 1000;
+                let key = KeyPress::plain(KeyCode::Char(c));
+                let effects = tui.send(Msg::Input(InputEvent::Key(key)));
+                let is_harmless = |effect: &Effect| {
+                    matches!(
+                        effect,
+                        Effect::Warm | Effect::FindFiles(_) | Effect::ListModels
+                    )
+                };
+                assert!(
+                    effects.iter().all(is_harmless),
+                    "{name} {text:?}: {effects:?}"
+                );
+            }
+            assert_eq!(tui.text(), text, "{name}");
+            // Sent as what it is: `/` and `!` are commands as ever.
+            if tui.app.asks().is_none() && !"/!".contains(first) && tui.app.overlays.is_empty() {
+                tui.now += 1000;
+                let effects = tui.key("enter");
+                let runs =
+                    |effect: &Effect| matches!(effect, Effect::Answer(_, Answer::Allow { .. }));
+                assert!(!effects.iter().any(runs), "{name} {text:?}: {effects:?}");
+                let told = format!("{effects:?}");
+                assert!(told.contains("o not, 2y"), "{name} {text:?}: {told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_asked_must_have_been_on_the_screen_before_yes() {
+    let cut = "echo a long word ".repeat(200);
+    for (width, height) in [(90, 24), (40, 10)] {
+        for (number, question) in [
+            (1, command(1, &cut)),
+            (2, command_with(1, &cut, vec![rule("make")])),
+            (1, change(1, 300)),
+        ] {
+            let mut tui = TestTui::new(width, height);
+            ask(&mut tui, &[question]);
+            assert_eq!(answer(&mut tui, number), [], "opens all of it");
+            tui.frame();
+            tui.key("esc");
+            assert_eq!(
+                answer(&mut tui, number),
+                [],
+                "closed before the end was reached"
+            );
+            for _ in 0..40 {
+                tui.key("pagedown");
+                tui.frame();
+            }
+            tui.key("esc");
+            let effects = answer(&mut tui, number);
+            assert!(
+                matches!(&effects[..], [Effect::Answer(1, Answer::Allow { .. })]),
+                "{effects:?}"
+            );
+        }
+        // No needs no reading.
+        let mut tui = TestTui::new(width, height);
+        ask(&mut tui, &[command(1, &cut)]);
+        assert_eq!(
+            answer(&mut tui, 2),
+            [Effect::Answer(1, Answer::Refuse { reason: None })]
+        );
     }
 }
 
@@ -196,15 +368,22 @@ fn a_text_refuses_the_call_and_says_why_or_is_the_answer() {
         [Effect::Answer(1, Answer::Reply("none".into()))]
     );
 
-    // Sent before it could be read, it is a message like any other.
-    let mut tui = TestTui::new(90, 24);
-    tui.write("by the way");
-    ask(&mut tui, &[command(1, "make")]);
-    tui.now += 100;
-    assert_eq!(
-        tui.key("enter"),
-        [Effect::Prompt(vec![Content::text("by the way")])]
-    );
+    // Begun before the question could be read, it is a message like any other, whenever it is sent.
+    for (before, after) in [("by the way", ""), ("by", " the way"), ("", "by the way")] {
+        for question in [command(1, "make"), choice(1)] {
+            let mut tui = TestTui::new(90, 24);
+            tui.write(before);
+            ask(&mut tui, &[question]);
+            tui.now += 100;
+            tui.write(after);
+            tui.now += 5000;
+            assert!(tui.frame().contains("Enter steer"), "{}", tui.frame());
+            assert_eq!(
+                tui.key("enter"),
+                [Effect::Prompt(vec![Content::text("by the way")])]
+            );
+        }
+    }
     // What is queued for later is no answer either.
     let mut tui = asked(&[command(1, "make")]);
     tui.write("then test");
@@ -221,32 +400,35 @@ fn a_text_refuses_the_call_and_says_why_or_is_the_answer() {
 #[test]
 fn the_next_question_wants_its_own_time() {
     let mut tui = asked(&[command(1, "make"), command(2, "make install")]);
-    assert_eq!(tui.key("y"), [Effect::Answer(1, Answer::once())]);
+    assert_eq!(answer(&mut tui, 1), [Effect::Answer(1, Answer::once())]);
     assert!(tui.frame().contains("make install"));
-    assert_eq!(tui.key("y"), [], "meant for the first one");
-    tui.key("backspace");
+    for key in ["enter", "down", "enter"] {
+        assert_eq!(tui.key(key), [], "meant for the first one");
+    }
     tui.now += 500;
-    assert_eq!(tui.key("y"), [Effect::Answer(2, Answer::once())]);
+    assert_eq!(tui.key("enter"), [Effect::Answer(2, Answer::once())]);
     assert!(!tui.frame().contains("Run this command?"));
 }
 
 #[test]
 fn a_rule_is_shown_edited_and_then_answers() {
-    for (key, place, kept) in [
-        ("s", "in this session", None),
-        ("p", "in this project", Some(RuleScope::Project)),
-        ("a", "always", Some(RuleScope::Always)),
+    for (scope, place, kept) in [
+        (RuleScope::Session, "in this session", None),
+        (
+            RuleScope::Project,
+            "in this project",
+            Some(RuleScope::Project),
+        ),
+        (RuleScope::Always, "anywhere", Some(RuleScope::Always)),
     ] {
         let mut tui = asked(&[with_rule(1, "cargo test")]);
-        assert!(
-            tui.frame()
-                .contains("y allows once · s this session · p this project · a always")
-        );
-        assert_eq!(tui.key(key), []);
+        let sentence = "2 Yes, and don't ask again for `cargo test …` in this session";
+        assert!(tui.frame().contains(sentence), "{}", tui.frame());
+        edit_rule(&mut tui, scope);
         let text = "[[permission.rules]]\ntool = \"bash\"\nprefix = [\"cargo\", \"test\"]\naction = \"allow\"";
         assert_eq!(tui.text(), text);
         let frame = tui.frame();
-        let how = format!("Enter allows it {place} with this rule · Esc goes back");
+        let how = format!("Enter allow it {place} with this rule · Esc go back");
         for words in ["? Run this command?", "│ cargo test", &how, "Ctrl+C stops"] {
             assert!(frame.contains(words), "{words}: {frame}");
         }
@@ -291,7 +473,7 @@ fn a_fault_is_told_with_its_line_and_the_rule_stays() {
         ),
     ] {
         let mut tui = asked(&[with_rule(1, "cargo test")]);
-        tui.key("a");
+        edit_rule(&mut tui, RuleScope::Always);
         tui.send(Msg::Input(InputEvent::Paste(typed.into())));
         let before = tui.text();
         for key in ["enter", "alt+enter", "ctrl+enter"] {
@@ -306,7 +488,7 @@ fn a_fault_is_told_with_its_line_and_the_rule_stays() {
     // Emptied, it is neither a message nor a command.
     for text in ["", "y", "/help", "!ls"] {
         let mut tui = asked(&[with_rule(1, "make")]);
-        tui.key("s");
+        edit_rule(&mut tui, RuleScope::Session);
         for _ in 0..8 {
             tui.key("ctrl+u");
         }
@@ -321,32 +503,71 @@ fn a_fault_is_told_with_its_line_and_the_rule_stays() {
 #[test]
 fn esc_goes_back_to_the_question_and_leaves_nothing() {
     let mut tui = asked(&[with_rule(1, "make")]);
-    tui.key("p");
+    edit_rule(&mut tui, RuleScope::Project);
     assert_eq!(tui.key("esc"), []);
     assert_eq!(tui.text(), "");
-    assert!(tui.frame().contains("y allows once · s this session"));
-    tui.key("up");
-    assert_eq!(tui.text(), "", "no prompt of the history");
-    tui.key("ctrl+z");
+    assert!(tui.frame().contains("1 Yes, once"));
+    tui.key("ctrl+_");
     assert_eq!(tui.text(), "", "nothing to undo");
-    assert_eq!(tui.key("y"), [Effect::Answer(1, Answer::once())]);
+    assert_eq!(answer(&mut tui, 1), [Effect::Answer(1, Answer::once())]);
     // From there on Esc is what it was.
     let mut tui = asked(&[with_rule(1, "make")]);
-    tui.key("s");
+    edit_rule(&mut tui, RuleScope::Session);
     tui.key("esc");
     assert_eq!(tui.key("esc"), [Effect::Abort]);
     let mut tui = asked(&[with_rule(1, "make")]);
-    tui.key("s");
+    edit_rule(&mut tui, RuleScope::Session);
     assert_eq!(tui.key("ctrl+c"), [Effect::Abort], "also over a rule");
 }
 
 #[test]
 fn without_a_rule_only_once_and_no_are_offered() {
-    for key in ["s", "p", "a"] {
-        let mut tui = asked(&[command(1, "rm x")]);
-        assert_eq!(tui.key(key), []);
-        assert_eq!(tui.text(), "");
-        assert!(tui.frame().contains("answer y or n"), "{}", tui.frame());
+    let mut tui = asked(&[command(1, "rm x")]);
+    let frame = tui.frame();
+    assert!(frame.contains("2 No, and tell it why"), "{frame}");
+    assert!(!frame.contains("don't ask again"), "{frame}");
+    for key in ["down", "tab", "right"] {
+        assert!(tui.key(key).is_empty());
+        assert!(tui.app.overlays.is_empty() && tui.text().is_empty());
+    }
+}
+
+#[test]
+fn the_scope_of_the_rule_is_chosen_in_its_row() {
+    let rules = || vec![rule("cargo test")];
+    for (keys, place, kept) in [
+        (&[][..], "in this session", None),
+        (&["right"][..], "in this project", Some(RuleScope::Project)),
+        (
+            &["right", "right", "right"][..],
+            "anywhere",
+            Some(RuleScope::Always),
+        ),
+        (
+            &["right", "right", "left"][..],
+            "in this project",
+            Some(RuleScope::Project),
+        ),
+        (&["left"][..], "in this session", None),
+    ] {
+        for (width, height) in [(90, 24), (40, 10)] {
+            let mut tui = TestTui::new(width, height);
+            ask(&mut tui, &[with_rule(1, "cargo test")]);
+            tui.frame();
+            tui.now += 500;
+            tui.key("2");
+            for key in keys {
+                assert_eq!(tui.key(key), []);
+            }
+            let frame = tui.frame();
+            let words = frame.split_whitespace().collect::<Vec<_>>().join(" ");
+            let sentence = format!("2 Yes, and don't ask again for `cargo test …` {place}");
+            assert!(words.contains(&sentence), "{frame}");
+            tui.now += 500;
+            let mut effects = vec![Effect::Answer(1, Answer::Allow { rules: rules() })];
+            effects.extend(kept.map(|scope| Effect::KeepRules(scope, rules())));
+            assert_eq!(tui.key("enter"), effects);
+        }
     }
 }
 
@@ -355,7 +576,7 @@ fn a_rule_goes_with_its_question() {
     let open = |tui: &mut TestTui, open: Vec<_>| tui.agent(AgentEvent::Questions { open });
     let edited = || {
         let mut tui = asked(&[with_rule(1, "make")]);
-        tui.key("a");
+        edit_rule(&mut tui, RuleScope::Always);
         tui.write("\nreason = \"half\"");
         tui
     };
@@ -421,29 +642,7 @@ fn a_long_reason_gives_way_to_what_would_run() {
     assert!(frame.contains("│ git push origin main"), "{frame}");
     assert!(frame.contains("others see what is pushed"), "{frame}");
     assert!(frame.contains("…\n"), "{frame}");
-    assert!(frame.contains("y allows once · n refuses"), "{frame}");
-}
-
-#[test]
-fn the_keys_give_way_to_a_small_screen() {
-    for (width, shown) in [
-        (
-            90,
-            "y allows once · s this session · p this project · a always · n refuses",
-        ),
-        (60, "y once · s session · p project · a always · n no"),
-        (44, "y once · s session · p project · n no"),
-        (20, "y once · n no"),
-    ] {
-        let mut tui = TestTui::new(width, 16);
-        ask(&mut tui, &[with_rule(1, "make")]);
-        let frame = tui.frame();
-        let line = frame.lines().find(|line| line.contains("once ·"));
-        assert_eq!(line.map(str::trim), Some(shown), "{frame}");
-        tui.now += 500;
-        tui.key("s");
-        assert!(tui.frame().contains("Enter allows"), "{}", tui.frame());
-    }
+    assert!(frame.contains("1 Yes  2 No"), "{frame}");
 }
 
 /// A question about a new file of so many lines.
@@ -468,23 +667,18 @@ pub(super) fn change(id: u64, count: usize) -> Arc<Question> {
 #[test]
 fn a_change_is_shown_with_its_lines_and_whole_on_a_key() {
     for (width, height, shown, more) in [
-        (90, 24, "  3 + line 3", "… 29 more lines · v shows all"),
-        (60, 16, "1 + line 1", "more lines · v shows all"),
+        (90, 24, "  3 + line 3", "… 30 more rows · Ctrl+O show all"),
+        (60, 16, "1 + line 1", "more rows · Ctrl+O show all"),
     ] {
         let mut tui = TestTui::new(width, height);
         ask(&mut tui, &[change(1, 40)]);
         let frame = tui.frame();
-        for words in [
-            "? Create src/new.rs?",
-            shown,
-            more,
-            "y allows once · n refuses",
-        ] {
+        for words in ["? Create src/new.rs?", shown, more, "1 Yes, once"] {
             assert!(frame.contains(words), "{words}: {frame}");
         }
         assert!(!frame.contains("line 40"), "{frame}");
         tui.now += 500;
-        assert_eq!(tui.key("v"), []);
+        assert_eq!(tui.key("ctrl+o"), []);
         let frame = tui.frame();
         assert!(frame.contains("─ Create src/new.rs? ─"), "{frame}");
         for _ in 0..9 {
@@ -492,40 +686,82 @@ fn a_change_is_shown_with_its_lines_and_whole_on_a_key() {
             tui.frame();
         }
         assert!(tui.frame().contains("line 40"), "{}", tui.frame());
-        // It is only read.
-        for key in ["y", "n", "a", "enter"] {
-            assert_eq!(tui.key(key), [], "{key}");
-        }
-        tui.key("v");
-        tui.key("esc");
+        // It is only read: Enter closes it.
+        assert_eq!(tui.key("enter"), []);
         assert!(tui.frame().contains("? Create src/new.rs?"));
         assert_eq!(tui.app.composer.text(), "");
-        assert_eq!(tui.key("y"), [Effect::Answer(1, Answer::once())]);
+        assert_eq!(answer(&mut tui, 1), [Effect::Answer(1, Answer::once())]);
     }
     // One that is short enough has nothing to open.
-    let mut tui = asked(&[change(1, 12)]);
+    let mut tui = asked(&[change(1, 8)]);
     let frame = tui.frame();
     assert!(
-        frame.contains("line 12") && !frame.contains("v shows all"),
+        frame.contains("line 8") && !frame.contains("show all"),
         "{frame}"
     );
 }
 
 #[test]
+fn what_made_a_long_command_ask_is_shown_first() {
+    let lines: Vec<String> = (0..62).map(|at| format!("echo {at}")).collect();
+    let mut question = Question::clone(&command(1, &lines.join("\n")));
+    if let Subject::Permission(subject) = &mut question.subject {
+        subject.flagged = vec!["curl https://evil.example".into()];
+    }
+    for (width, height) in [(90, 24), (40, 12)] {
+        let mut tui = TestTui::new(width, height);
+        ask(&mut tui, &[Arc::new(question.clone())]);
+        let frame = tui.frame();
+        let first = frame
+            .lines()
+            .position(|row| row.contains("! curl https://evil.example"));
+        let command = frame.lines().position(|row| row.contains("echo 0"));
+        assert!(
+            first.is_some() && (command.is_none() || first < command),
+            "{frame}"
+        );
+    }
+}
+
+#[test]
+fn rows_that_there_is_no_room_for_are_counted_also_those_of_one_long_line() {
+    let one = "word ".repeat(2000);
+    for text in [one.clone(), format!("ls\n{one}\nls"), "ls\n".repeat(500)] {
+        for (width, height) in [(90, 24), (40, 10), (120, 60)] {
+            let mut tui = TestTui::new(width, height);
+            ask(&mut tui, &[command(1, &text)]);
+            let frame = tui.frame();
+            let shown = frame.matches("   │ ").count() - 1;
+            let (_, rest) = frame.split_once("… ").expect("a row that counts");
+            let hidden: usize = rest.split(' ').next().unwrap().parse().unwrap();
+            let columns = usize::from(width) - 6;
+            let rows: usize = text.lines().map(|line| line.len().div_ceil(columns)).sum();
+            // Words are not broken: a row holds a little less than the columns.
+            let about = rows - rows / 20..=rows + rows / 9 + 3;
+            assert!(
+                about.contains(&(shown + hidden)),
+                "{shown} and {hidden}, not {rows}: {frame}"
+            );
+        }
+    }
+}
+
+#[test]
 fn what_is_open_goes_with_its_question() {
     let mut tui = asked(&[change(1, 40), change(2, 3)]);
-    tui.key("v");
+    tui.key("ctrl+o");
+    assert!(!tui.app.overlays.is_empty());
     ask(&mut tui, &[change(2, 3)]);
     assert!(tui.app.overlays.is_empty());
-    assert_eq!(tui.key("y"), [], "meant for the first one");
+    assert_eq!(tui.key("enter"), [], "meant for the first one");
 }
 
 #[test]
 fn a_long_line_of_a_command_is_not_cut_off() {
     let long = format!("echo {}; rm everything", "word ".repeat(200));
     let mut tui = asked(&[command(1, &long)]);
-    assert!(tui.frame().contains("v shows all"), "{}", tui.frame());
-    tui.key("v");
+    assert!(tui.frame().contains("show all"), "{}", tui.frame());
+    tui.key("ctrl+o");
     for _ in 0..3 {
         tui.key("pagedown");
         tui.frame();
@@ -573,7 +809,8 @@ fn a_plan_is_carried_out_by_enter_on_the_empty_editor() {
                 content: vec![Content::text(text)],
                 stop_reason: StopReason::Stop,
                 ..AssistantMessage::default()
-            }))],
+            }))]
+            .into(),
             outcome,
         });
         tui.state(RunState::Idle);
@@ -616,22 +853,10 @@ fn a_plan_is_carried_out_by_enter_on_the_empty_editor() {
     assert_eq!(tui.key("enter"), []);
 }
 
-/// Whatever is typed or pasted while questions come and go, nothing is answered that was not asked for
-/// on the empty editor.
+/// Whatever is pasted or pressed while questions come and go, nothing is answered.
 #[test]
-fn what_is_typed_for_the_editor_answers_nothing() {
-    let keys = ["y", "s", "p", "a", "n", "v", "1", "2", "Y", "N"];
+fn what_is_pasted_for_the_editor_answers_nothing() {
     for question in [with_rule(1, "make"), change(1, 40), choice(1)] {
-        // Typing goes on over the question.
-        let mut tui = TestTui::new(90, 24);
-        tui.write("d");
-        ask(&mut tui, std::slice::from_ref(&question));
-        for key in keys {
-            tui.now += 1000;
-            assert_eq!(tui.key(key), [], "{key}");
-        }
-        assert_eq!(tui.app.composer.text(), "dyspanv12YN");
-        // A paste is text, also one that is a single key.
         let mut tui = asked(std::slice::from_ref(&question));
         for text in ["y", "1", "n\n"] {
             let paste = Msg::Input(InputEvent::Paste(text.into()));
@@ -640,7 +865,10 @@ fn what_is_typed_for_the_editor_answers_nothing() {
         assert_eq!(tui.app.composer.text(), "y1n\n");
         // With modifiers it is another key.
         let mut tui = asked(std::slice::from_ref(&question));
-        for key in ["ctrl+y", "alt+y", "alt+n", "ctrl+s", "ctrl+p", "ctrl+a"] {
+        for key in [
+            "ctrl+y", "alt+y", "alt+n", "ctrl+s", "ctrl+p", "ctrl+a", "alt+1",
+        ] {
+            tui.now += 1000;
             let effects = tui.key(key);
             let answers = |effect: &Effect| matches!(effect, Effect::Answer(..));
             assert!(!effects.iter().any(answers), "{key}: {effects:?}");
@@ -661,25 +889,25 @@ fn what_is_said_for_a_moment_hides_neither_what_runs_nor_how_it_ended() {
         tui.agent(AgentEvent::AgentStart);
         ask(&mut tui, &[command(1, "make")]);
         tui.wait(500);
-        tui.key("s");
+        tui.key("enter");
         let frame = tui.frame();
         for words in ["waiting for your answer", "Esc stops"] {
             assert!(frame.contains(words), "{columns} {words}: {frame}");
         }
         assert_eq!(
-            frame.contains("No rule fits"),
+            frame.contains("Select an"),
             columns >= 60,
             "{columns}: {frame}"
         );
         tui.agent(AgentEvent::Questions { open: Vec::new() });
         tui.agent(AgentEvent::AgentEnd {
             totals: tiller::agent::RunTotals::default(),
-            messages: Vec::new(),
+            messages: Vec::new().into(),
             outcome: RunOutcome::Aborted,
         });
         tui.state(RunState::Idle);
         let frame = tui.frame();
-        for words in ["── stopped ─", "No rule fits"] {
+        for words in ["── stopped ─", "Select an"] {
             assert!(frame.contains(words), "{columns} {words}: {frame}");
         }
     }
@@ -692,7 +920,7 @@ fn what_is_shown_is_what_runs_and_nothing_passes_for_the_head() {
         ("rm p\u{430}ypal\u{200d}", "rm p<U+0430>ypal<U+200D>"),
         ("ls \u{202e}cod\x1b[2J\t", "ls <U+202E>cod␛[2J"),
         (long.as_str(), "<5000 spaces> ; rm -rf src"),
-        ("ls\n? Allow it?\n  y once", "│ ? Allow it?"),
+        ("ls\n? Allow it?\n  1 Yes, once", "│ ? Allow it?"),
     ] {
         let mut tui = asked(&[command(1, text)]);
         let frame = tui.frame();
@@ -704,7 +932,7 @@ fn what_is_shown_is_what_runs_and_nothing_passes_for_the_head() {
         call_id: "c1".into(),
         tool: "ask_user".into(),
         subject: Subject::Choice(ChoiceSubject {
-            question: "Run this command?\n  │ ls\n  y once · n no".into(),
+            question: "Run this command?\n  │ ls\n  1 Yes, once".into(),
             choices: vec!["once\n? Run this command?".into()],
         }),
     });

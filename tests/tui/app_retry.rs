@@ -30,7 +30,7 @@ fn wait(tui: &mut TestTui, attempt: u32, delay_ms: u64) {
 fn end(tui: &mut TestTui, outcome: RunOutcome) {
     tui.agent(AgentEvent::AgentEnd {
         totals: tiller::agent::RunTotals::default(),
-        messages: Vec::new(),
+        messages: Vec::new().into(),
         outcome,
     });
     tui.state(RunState::Idle);

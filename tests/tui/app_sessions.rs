@@ -112,7 +112,7 @@ fn what_commands_wrote_stays_with_the_session_they_ran_in() {
     list(&mut tui);
     tui.write("docs");
     tui.key("enter");
-    tui.agent(opened("Write the docs", None));
+    arrive(&mut tui, opened("Write the docs", None));
     end(&mut tui, "shell-2");
     tui.now += 500;
     tui.write("hi");
@@ -134,7 +134,7 @@ fn what_a_command_wrote_does_not_go_to_a_new_session() {
         })));
         tui.write(command);
         tui.key("enter");
-        tui.agent(opened("", None));
+        arrive(&mut tui, opened("", None));
         tui.now += 500;
         tui.write("hi");
         let effects = tui.key("enter");
@@ -155,6 +155,12 @@ fn opened(first_prompt: &str, name: Option<&str>) -> AgentEvent {
         first_prompt: Some(first_prompt.into()),
         read_only: false,
     }
+}
+
+/// The whole switch: the agent shows the session, and whoever opened it is done.
+fn arrive(tui: &mut TestTui, event: AgentEvent) {
+    tui.agent(event);
+    tui.send(result(SessionResult::Opened(Ok(Vec::new()))));
 }
 
 #[test]
@@ -196,7 +202,7 @@ fn nothing_of_the_session_before_stays_on_the_screen() {
     tui.agent(AgentEvent::TurnStart { iteration: 1 });
     tui.agent(AgentEvent::AgentEnd {
         totals: tiller::agent::RunTotals::default(),
-        messages: Vec::new(),
+        messages: Vec::new().into(),
         outcome: RunOutcome::LimitReached { limit: 1 },
     });
     tui.key("alt+i");
@@ -253,6 +259,7 @@ fn a_new_session_begins_unless_something_runs_or_nothing_is_stored() {
         tui.key("enter"),
         [session(SessionEffect::Open(Choice::New))]
     );
+    arrive(&mut tui, opened("", None));
     tui.state(RunState::Running {
         phase: tiller::agent::Phase::Requesting,
     });
@@ -419,10 +426,17 @@ fn a_listed_session_gets_a_name_and_goes_to_the_trash() {
     // Esc closes the question, not the list.
     tui.key("ctrl+d");
     assert!(tui.frame().contains("Move “One more” to the trash?"));
-    assert_eq!(tui.key("n"), []);
+    assert_eq!(tui.key("esc"), []);
+    // Letters look for another session, and Enter right behind the key is none.
     tui.key("ctrl+d");
+    tui.write("y");
+    assert!(tui.frame().contains("› y"), "{}", tui.frame());
+    tui.key("backspace");
+    tui.key("ctrl+d");
+    assert_eq!(tui.key("enter"), []);
+    take_answers(&mut tui);
     let removed = session(SessionEffect::Remove("/s/a.jsonl".into()));
-    assert_eq!(tui.key("y"), [removed]);
+    assert_eq!(tui.key("enter"), [removed]);
     let trash = Ok("/trash/x".into());
     tui.send(result(SessionResult::Removed("/s/a.jsonl".into(), trash)));
     assert_eq!(fitting(&tui), ["Two"]);
@@ -454,7 +468,8 @@ fn what_is_asked_about_stays_chosen_when_others_are_renamed_or_removed() {
     assert_eq!(fitting(&tui), ["b", "Third"]);
     assert!(tui.frame().contains("Move “b” to the trash?"));
     let removed = session(SessionEffect::Remove("/s/b.jsonl".into()));
-    assert_eq!(tui.key("y"), [removed]);
+    take_answers(&mut tui);
+    assert_eq!(tui.key("enter"), [removed]);
 }
 
 #[test]
@@ -525,6 +540,13 @@ pub(super) fn refused(why: Refusal) -> Refused {
 /// Keys are answers only so long after a question appeared.
 const ANSWERS_MS: i64 = 400;
 
+/// Selects an answer and confirms it.
+fn choose(tui: &mut TestTui, number: &str) -> Vec<Effect> {
+    assert_eq!(tui.key(number), []);
+    take_answers(tui);
+    tui.key("enter")
+}
+
 /// The question is there for long enough.
 fn take_answers(tui: &mut TestTui) {
     tui.now += ANSWERS_MS;
@@ -543,7 +565,7 @@ fn keys_typed_as_a_question_appears_are_no_answer() {
         }
         // A click is none either.
         let frame = tui.frame();
-        assert!(!frame.contains("chooses"), "{frame}");
+        assert!(!frame.contains("confirm"), "{frame}");
         let row = frame.lines().position(|line| line.contains("Only read"));
         let row = row.unwrap() as u16;
         assert_eq!(tui.click(40, row), []);
@@ -559,14 +581,18 @@ fn keys_typed_as_a_question_appears_are_no_answer() {
         tui.now += 1;
         tui.send(Msg::Tick);
         assert!(tui.app.next_wake().is_none_or(|at| at > tui.now));
-        assert!(tui.frame().contains("chooses"));
+        assert!(!tui.frame().contains("confirm"), "nothing is selected");
+        assert_eq!(tui.key("enter"), []);
+        take_answers(&mut tui);
         let look = session(SessionEffect::Open(Choice::Look("/s/b.jsonl".into())));
-        let answered = if way == 0 {
+        let selected = if way == 0 {
             tui.key("1")
         } else {
             tui.click(40, row)
         };
-        assert_eq!(answered, [look]);
+        assert_eq!(selected, []);
+        take_answers(&mut tui);
+        assert_eq!(tui.key("enter"), [look]);
     }
 }
 
@@ -602,21 +628,30 @@ fn a_session_that_cannot_be_opened_is_a_question() {
     let look = || session(SessionEffect::Open(Choice::Look(path())));
     let copy = || session(SessionEffect::Open(Choice::Fork(path())));
     for (why, keys, shown, effect) in [
-        (in_use(), &["enter"][..], "Only read it", Some(look())),
-        (in_use(), &["2"], "here, in ~/shop", Some(copy())),
-        (in_use(), &["down", "y"], "Go on with a copy", Some(copy())),
-        (in_use(), &["esc"], "opens nothing", None),
-        (in_use(), &["n"], "opens nothing", None),
-        (in_use(), &["4"], "opens nothing", None),
-        (gone(), &["enter"], "Go on with a copy", Some(copy())),
-        (gone(), &["2"], "Only read it", Some(look())),
+        (in_use(), &["enter"][..], "Only read it", None),
+        (in_use(), &["down", "enter"], "Only read it", Some(look())),
+        (in_use(), &["2", "enter"], "here, in ~/shop", Some(copy())),
+        (
+            in_use(),
+            &["down", "down", "enter"],
+            "Go on with a copy",
+            Some(copy()),
+        ),
+        (in_use(), &["esc"], "open nothing", None),
+        (gone(), &["1", "enter"], "Go on with a copy", Some(copy())),
+        (gone(), &["2", "enter"], "Only read it", Some(look())),
         (
             other(),
-            &["2"],
+            &["2", "enter"],
             "works in ~/other from now on",
             Some(copy()),
         ),
-        (Refusal::Denied, &["1"], "Only read it", Some(look())),
+        (
+            Refusal::Denied,
+            &["1", "enter"],
+            "Only read it",
+            Some(look()),
+        ),
     ] {
         let mut tui = stored();
         let opened = SessionResult::Opened(Err(refused(why.clone())));
@@ -630,6 +665,7 @@ fn a_session_that_cannot_be_opened_is_a_question() {
         assert!(frame.contains(shown), "{why:?}: {frame}");
         let mut effects = Vec::new();
         for key in keys {
+            take_answers(&mut tui);
             effects = tui.key(key);
         }
         assert_eq!(effects, Vec::from_iter(effect), "{why:?} {keys:?}");
@@ -639,7 +675,7 @@ fn a_session_that_cannot_be_opened_is_a_question() {
     tui.send(result(SessionResult::Opened(Err(refused(other())))));
     take_answers(&mut tui);
     let exit = Effect::Terminal(TerminalEffect::Exit(ExitKind::Reopen(path())));
-    assert_eq!(tui.key("enter"), [exit]);
+    assert_eq!(choose(&mut tui, "1"), [exit]);
 }
 
 #[test]
@@ -649,15 +685,16 @@ fn a_session_in_use_is_waited_for() {
     tui.send(result(SessionResult::Opened(Err(in_use.clone()))));
     take_answers(&mut tui);
     let wait = session(SessionEffect::Wait("/s/b.jsonl".into()));
-    assert_eq!(tui.key("3"), [wait]);
+    assert_eq!(choose(&mut tui, "3"), [wait]);
     assert!(tui.frame().contains("as soon as it is free"));
     assert_eq!(tui.key("enter"), []);
+    take_answers(&mut tui);
     assert_eq!(tui.key("esc"), [session(SessionEffect::StopWaiting)]);
     assert!(!tui.frame().contains("as soon as it is free"));
     // When it is free, the conversation takes the place of the question.
     tui.send(result(SessionResult::Opened(Err(in_use))));
     take_answers(&mut tui);
-    tui.key("3");
+    choose(&mut tui, "3");
     tui.agent(opened("Write the docs", None));
     assert!(tui.app.overlays.is_empty());
 }
@@ -678,8 +715,10 @@ fn nothing_is_sent_in_a_session_that_is_only_read() {
     assert_eq!(tui.text(), "more");
     take_answers(&mut tui);
     let copy = session(SessionEffect::Open(Choice::Fork("/s/b.jsonl".into())));
-    assert_eq!(tui.key("enter"), [copy]);
+    assert_eq!(choose(&mut tui, "1"), [copy]);
     assert_eq!(tui.text(), "more");
+    let refused = refused(Refusal::Other);
+    tui.send(result(SessionResult::Opened(Err(refused))));
     for command in ["/name x", "/label x", "/try x"] {
         tui.app.composer.set(command);
         let mut effects = tui.key("enter");
@@ -704,7 +743,7 @@ fn pasted_text_is_no_answer_to_how_a_session_is_opened() {
     // The question is gone, and so is the wait: no other session takes the place of this one.
     tui.send(result(SessionResult::Opened(Err(in_use))));
     take_answers(&mut tui);
-    tui.key("3");
+    choose(&mut tui, "3");
     let stop = session(SessionEffect::StopWaiting);
     assert_eq!(tui.send(paste(" more")), [stop]);
     assert_eq!(tui.text(), "some more");

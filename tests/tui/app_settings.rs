@@ -207,3 +207,35 @@ fn what_can_counts_at_once() {
     tui.send(Msg::Done(wrong));
     assert!(tui.frame().contains("it is read-only"), "{}", tui.frame());
 }
+
+/// Neither a key that changes a value nor one typed writes that everything may run, unasked.
+#[test]
+fn the_mode_in_which_everything_runs_is_asked_for_before_it_is_written() {
+    for keys in [&["right"][..], &["left"], &["enter"]] {
+        for mode in ["plan", "ask", "auto"] {
+            let mut tui = TestTui::new(80, 24);
+            tui.write("/settings permission.mode");
+            tui.key("enter");
+            let rows = vec![row(
+                "permission.mode",
+                mode,
+                true,
+                "What is done without a question",
+            )];
+            tui.send(Msg::Done(EffectResult::Settings(Ok(rows))));
+            for key in keys {
+                let effects = tui.key(key);
+                assert!(
+                    !effects.contains(&save("permission.mode", "full")),
+                    "{effects:?}"
+                );
+            }
+            if tui.frame().contains("Permission full?") {
+                assert_eq!(tui.key("enter"), []);
+                tui.key("up");
+                tui.now += 500;
+                assert_eq!(tui.key("enter"), [save("permission.mode", "full")]);
+            }
+        }
+    }
+}

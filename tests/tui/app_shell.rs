@@ -215,7 +215,7 @@ fn a_command_outlives_the_run_beside_it() {
         phase: Phase::Streaming,
     }));
     tui.agent(AgentEvent::AgentEnd {
-        messages: Vec::new(),
+        messages: Vec::new().into(),
         totals: RunTotals::default(),
         outcome: RunOutcome::Done,
     });

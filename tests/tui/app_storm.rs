@@ -207,7 +207,7 @@ fn happen(tui: &mut TestTui, what: Event, words: &mut u32) -> Vec<Effect> {
             };
             tui.agent(AgentEvent::AgentEnd {
                 totals: tiller::agent::RunTotals::default(),
-                messages: Vec::new(),
+                messages: Vec::new().into(),
                 outcome,
             })
         }

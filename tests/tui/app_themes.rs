@@ -7,7 +7,7 @@ use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::{InputEvent, TerminalColor, TerminalReport};
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::overlay::Overlay;
-use tiller::app::tui::theme::{ColorDepth, Themes};
+use tiller::app::tui::theme::{ColorDepth, Kind, Themes};
 
 use super::app_kit::TestTui;
 
@@ -73,6 +73,28 @@ fn a_theme_is_taken_by_name() {
     );
 }
 
+/// Where nobody says whether the terminal is dark or light, colors for one of both could not be read.
+#[test]
+fn a_terminal_that_does_not_tell_its_ground_gets_the_theme_for_any() {
+    let mut tui = TestTui::new(80, 24);
+    assert_eq!(tui.app.theme.name, "dark");
+    report(&mut tui, TerminalReport::PrimaryAttributes);
+    assert_eq!(tui.app.theme.name, "ansi");
+    // It tells it after all.
+    let ground = TerminalReport::Color(TerminalColor::Ground, (240, 240, 250));
+    report(&mut tui, ground);
+    assert_eq!(tui.app.theme.name, "light");
+    // COLORFGBG said it, or a setting names a theme.
+    let mut tui = TestTui::new(80, 24);
+    tui.app.themes.scheme = Some(Kind::Light);
+    report(&mut tui, TerminalReport::PrimaryAttributes);
+    assert_eq!(tui.app.theme.name, "light");
+    let mut tui = TestTui::new(80, 24);
+    command(&mut tui, "/theme nord");
+    report(&mut tui, TerminalReport::PrimaryAttributes);
+    assert_eq!(tui.app.theme.name, "nord");
+}
+
 #[test]
 fn light_and_dark_follow_the_terminal() {
     let ground = |color| TerminalReport::Color(TerminalColor::Ground, color);
@@ -114,7 +136,7 @@ fn the_system_theme_is_made_when_all_colors_are_told() {
     ] {
         assert_eq!(report(&mut tui, TerminalReport::Color(which, color)), []);
     }
-    let effects = report(&mut tui, TerminalReport::PrimaryAttributes { sixel: false });
+    let effects = report(&mut tui, TerminalReport::PrimaryAttributes);
     assert_eq!(effects, [ANEW, Effect::Terminal(TerminalEffect::Answered)]);
     assert_ne!(tui.app.theme, before);
 }

@@ -109,7 +109,7 @@ fn it_goes_when_all_is_done_and_the_run_is_over() {
         tui.frame()
     );
     tui.agent(AgentEvent::AgentEnd {
-        messages: Vec::new(),
+        messages: Vec::new().into(),
         outcome: RunOutcome::Done,
         totals: tiller::agent::RunTotals::default(),
     });

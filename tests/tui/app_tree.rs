@@ -113,7 +113,7 @@ fn all_branches_are_shown_with_where_we_are() {
         rows(&mut tui),
         [
             "❯ Fix the login",
-            "grep · read",
+            "grep src/a.rs · read src/a.rs",
             "There are two ways.",
             "├─ ❯ Take the first",
             "● │  First way taken.",

@@ -1,15 +1,14 @@
-//! The keys of an open trial: what is typed is never an answer, and no letter is lost.
+//! An open trial: what is typed never ends it, and no letter is lost.
 
 use std::sync::Arc;
 
 use serde_json::json;
 use tiller::agent::trial::Trial;
-use tiller::agent::{AgentEvent, TrialEvent};
+use tiller::agent::{AgentEvent, RunState, TrialEvent};
 use tiller::app::tui::effect::{Effect, TrialEffect};
-use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::Msg;
 
-use super::app_kit::TestTui;
+use super::app_kit::{TestTui, prompt};
 
 pub(super) fn trial() -> AgentEvent {
     let trial: Trial = serde_json::from_value(json!({
@@ -23,21 +22,26 @@ pub(super) fn trial() -> AgentEvent {
 fn open_trial() -> TestTui {
     let mut tui = TestTui::new(80, 24);
     tui.agent(trial());
-    assert!(tui.frame().contains("d discards"));
+    assert!(tui.frame().contains("/keep · /discard"));
     tui
 }
 
 #[test]
-fn only_enter_ends_a_trial_after_its_key() {
-    for (key, ends) in [("k", TrialEffect::Keep), ("d", TrialEffect::Discard)] {
+fn a_trial_is_ended_by_its_commands_only() {
+    for (typed, ends) in [
+        ("/keep", TrialEffect::Keep),
+        ("/discard", TrialEffect::Discard),
+    ] {
         let mut tui = open_trial();
-        assert_eq!(tui.key(key), []);
-        assert!(tui.frame().contains("the trial?"));
-        assert_eq!(tui.key("esc"), []);
-        assert_eq!(tui.text(), "");
-        tui.key(key);
+        // The model asked "a, b, c or d?".
+        for letter in ["d", "k"] {
+            tui.write(letter);
+            tui.now += 1000;
+            assert_eq!(tui.key("enter"), [prompt(letter)]);
+            tui.state(RunState::Idle);
+        }
+        tui.write(typed);
         assert_eq!(tui.key("enter"), [Effect::Trial(ends)]);
-        assert_eq!(tui.text(), "");
     }
 }
 
@@ -49,26 +53,4 @@ fn no_trial_seems_to_begin_when_the_agent_is_gone() {
     assert_eq!(tui.key("enter"), []);
     assert_eq!(tui.text(), "/try it");
     assert!(!tui.app.is_running());
-}
-
-#[test]
-fn words_that_begin_with_the_keys_of_a_trial_are_written() {
-    let ends = |effect: &Effect| matches!(effect, Effect::Trial(_));
-    for word in ["dynamic", "dn", "dd", "know", "ky", "kk", "keep"] {
-        let mut tui = open_trial();
-        for letter in word.chars() {
-            let effects = tui.key(&letter.to_string());
-            assert!(!effects.iter().any(ends), "{word}: {effects:?}");
-        }
-        assert_eq!(tui.text(), word);
-    }
-    let mut tui = open_trial();
-    tui.key("d");
-    tui.send(Msg::Input(InputEvent::Paste("o it".into())));
-    assert_eq!(tui.text(), "do it");
-    let mut tui = open_trial();
-    tui.key("d");
-    tui.key("backspace");
-    assert_eq!(tui.text(), "");
-    assert!(!tui.frame().contains("the trial?"));
 }

@@ -20,7 +20,8 @@ fn chosen(files: usize) -> TestTui {
     let point = RewindPoint {
         entry: "e".into(),
         prompt: "Do it".into(),
-        turns: Vec::new(),
+        all_turns: [].into(),
+        first: 0,
         files,
     };
     tui.send(Msg::Done(EffectResult::RewindPoints(vec![point])));
@@ -38,6 +39,43 @@ fn shown(tui: &mut TestTui, files: Vec<FilePreview>) {
         kept: Vec::new(),
     };
     tui.send(Msg::Done(EffectResult::RewindPreview("e".into(), preview)));
+}
+
+/// It is asked whether to undo.
+pub(super) fn asks() -> TestTui {
+    let mut tui = TestTui::new(80, 24);
+    let preview = Preview {
+        direction: Direction::Undo,
+        turn: "t".into(),
+        prompt: "Do it".into(),
+        files: Vec::new(),
+        kept: Vec::new(),
+    };
+    tui.send(Msg::Done(EffectResult::Undo(
+        Direction::Undo,
+        Some(preview),
+    )));
+    assert!(tui.frame().contains("Undo these changes?"));
+    tui
+}
+
+#[test]
+fn only_enter_undoes_and_not_right_after_another_key() {
+    let go = [Effect::Undo(UndoEffect::Go(Direction::Undo, "t".into()))];
+    let mut tui = asks();
+    assert_eq!(tui.key("enter"), []);
+    tui.now += 399;
+    assert_eq!(tui.key("down"), []);
+    tui.now += 399;
+    assert_eq!(tui.key("enter"), []);
+    tui.now += 400;
+    assert_eq!(tui.key("enter"), go);
+    // A letter is text, and the question is gone.
+    let mut tui = asks();
+    tui.now += 1000;
+    tui.write("yes");
+    assert_eq!(tui.text(), "yes");
+    assert!(tui.app.overlays.is_empty());
 }
 
 #[test]

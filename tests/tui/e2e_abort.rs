@@ -197,6 +197,26 @@ fn a_killed_tiller_takes_its_children_along() {
     assert!(took < Duration::from_secs(5), "{took:?}");
 }
 
+/// So do the signals that hardly anybody sends: all that can be caught.
+#[test]
+fn rare_signals_restore_the_terminal() {
+    for signal in [
+        Signal::SIGABRT,
+        Signal::SIGIO,
+        Signal::SIGPWR,
+        Signal::SIGSTKFLT,
+    ] {
+        let (_server, sandbox) = job::stage_with(vec![Reply::text("Hello.")]);
+        let screen = open(&sandbox, Wire::Anthropic);
+        screen.keys("go<enter>");
+        screen.wait_for("Hello.");
+        screen.signal(signal);
+        assert_eq!(screen.wait_exit().code, 128 + signal as u32, "{signal}");
+        assert_eq!(screen.leftovers(), Vec::<String>::new(), "{signal}");
+        assert!(!screen.is_alternate(), "{signal}");
+    }
+}
+
 /// H8: SIGTERM restores the terminal and exits with its code, whatever runs.
 #[test]
 fn signals_restore_the_terminal() {

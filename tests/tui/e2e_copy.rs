@@ -43,7 +43,7 @@ fn a_drag_reaches_the_clipboard() {
     mouse(&screen, 0, from, false);
     mouse(&screen, 32, to, false);
     mouse(&screen, 0, to, true);
-    screen.wait_for("Sent 10 characters to the terminal's clipboard");
+    screen.wait_for("Copied 10 characters through the terminal");
     let expected = format!("\x1b]52;c;{}\x1b\\", STANDARD.encode("there** it"));
     let raw = screen.raw();
     let sent = String::from_utf8_lossy(&raw);

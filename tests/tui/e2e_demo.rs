@@ -46,15 +46,24 @@ fn it_starts_answers_and_tidies_up() {
     assert!(sandbox.session_files().is_empty(), "a demo is not stored");
 }
 
-/// Who types first is answered first, in their own words.
+/// A prompt typed without a key is not for a script: it stays in the editor until there is a key.
 #[test]
-fn typing_first_keeps_the_demo_waiting() {
+fn a_prompt_typed_without_a_key_survives_the_way_to_one() {
     let sandbox = Sandbox::new();
     let screen = Launch::new(&sandbox).size(100, 40).start();
     screen.wait_for("any other key");
-    screen.keys("which model");
-    screen.wait_for("which model");
-    screen.keys(" are you?<enter>");
-    screen.wait_for("To work with a real model");
-    screen.wait_for("which model are you?");
+    screen.keys("fix the bug");
+    screen.wait_for("fix the bug");
+    screen.keys(" in auth.rs<enter>");
+    screen.wait_for("Your prompt is kept");
+    screen.wait_for("mistral");
+    screen.keys("anthropic");
+    screen.wait_gone("mistral");
+    screen.keys("<enter>");
+    screen.wait_for("Key for anthropic");
+    screen.keys("sk-ant-1234567890<enter>");
+    screen.wait_gone("any other key");
+    screen.wait_gone("Key for anthropic");
+    screen.wait_gone("demo ·");
+    screen.wait_for("│ fix the bug in auth.rs");
 }

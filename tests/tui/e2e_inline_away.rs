@@ -86,7 +86,7 @@ fn questions_summaries_editors_and_long_lines() {
         !view.is_alternate() && view.contains("Run this command?")
     });
     read_it(&screen);
-    screen.keys("n");
+    screen.keys("no<enter>");
     screen.wait_for("After it.");
     screen.wait_gone("Esc stops");
     screen.keys("<c-u>/compact<enter>");

@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 
 use super::e2e_job::{leave, open};
 use crate::support::job;
-use crate::support::model_server::{Reply, Wire};
+use crate::support::model_server::{Reply, Said, Wire};
 use crate::support::sandbox::Sandbox;
 use crate::support::screen::{Launch, Screen};
 
@@ -65,37 +65,87 @@ fn a_draft_survives_any_end() {
     }
 }
 
+// The session keeps the messages, the draft file what was typed.
 #[test]
-fn messages_that_waited_come_back_into_the_editor() {
+fn messages_that_waited_wait_again_and_the_draft_is_in_the_editor() {
     let (_server, sandbox) = job::stage_with(vec![Reply::text("I write").gate("never")]);
     let screen = open(&sandbox, Wire::Chat);
     screen.keys("go<enter>");
     screen.wait_for("I write");
     screen.keys("steer this<enter>");
     screen.keys("then that<a-enter>");
+    screen.wait_for("then that");
     screen.keys("draft");
-    wait_stored(&sandbox, |text| {
-        text.contains("steer this") && text.contains("then that") && text.contains("draft")
-    });
+    wait_stored(&sandbox, |text| text.contains("draft"));
     screen.signal(Signal::SIGKILL);
     screen.wait_dead();
+    assert!(!stored(&sandbox).contains("steer this"), "kept twice");
     // It belongs to its session; a new one only says where it is.
     let new = open(&sandbox, Wire::Chat);
     new.wait_for("goes on and what you had not sent");
     assert!(!new.text().contains("steer this"));
     assert!(!new.text().contains("Unsent text"), "said twice");
-    let are_back = |screen: &Screen| {
-        screen.wait_until("all three in the editor", |view| {
-            ["steer this", "then that", "draft"]
-                .iter()
-                .all(|text| view.line_with(text).is_some_and(|line| line.contains('│')))
+    let in_editor = |screen: &Screen, texts: &[&str]| {
+        screen.wait_until("in the editor", |view| {
+            (texts.iter()).all(|text| view.line_with(text).is_some_and(|line| line.contains('│')))
         });
     };
     new.keys("<enter>");
-    are_back(&new);
+    in_editor(&new, &["draft"]);
+    new.wait_for("steer this");
+    new.wait_for("then that");
     assert!(!new.text().contains("waits in the session"), "it is here");
+    // Taken back, they are the user's again, and are kept as such.
+    new.keys("<a-up>");
+    let all = ["steer this", "then that", "draft"];
+    in_editor(&new, &all);
     leave_with_text(&new);
-    are_back(&Launch::new(&sandbox).args(&["-c"]).size(100, 40).start());
+    let again = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
+    in_editor(&again, &all);
+}
+
+/// A gentle end loses no more than a kill.
+#[test]
+fn messages_that_waited_wait_again_after_a_gentle_end() {
+    for signal in [Signal::SIGTERM, Signal::SIGHUP] {
+        let (_server, sandbox) = job::stage_with(vec![Reply::text("I write").gate("never")]);
+        let screen = open(&sandbox, Wire::Chat);
+        screen.keys("go<enter>");
+        screen.wait_for("I write");
+        screen.keys("steer this<enter>");
+        screen.keys("then that<a-enter>");
+        screen.wait_for("then that");
+        screen.signal(signal);
+        screen.wait_dead();
+        let again = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
+        again.wait_for("steer this");
+        again.wait_for("then that");
+    }
+}
+
+/// What is typed ahead of a command that opens another session is for that session.
+#[test]
+fn text_typed_ahead_goes_to_the_session_that_opens() {
+    for wire in Wire::ALL {
+        let replies = ["One.", "Two.", "Three."].map(Reply::text).to_vec();
+        let (server, sandbox) = job::stage_with(replies);
+        let screen = open(&sandbox, wire);
+        screen.keys("first<enter>");
+        screen.wait_for("One.");
+        screen.wait_gone("Esc stops");
+        for (number, prompt, answer) in [(1, "hello", "Two."), (2, "and now", "Three.")] {
+            screen.keys(&format!("/new<enter>{prompt}<enter>"));
+            screen.wait_for(answer);
+            screen.wait_gone("Esc stops");
+            let request = server.request(number);
+            let users = request.said().into_iter();
+            let users = users.filter(|said| matches!(said, Said::User(_)));
+            assert_eq!(users.count(), 1, "{prompt} began no session");
+            assert_eq!(request.last_user(), prompt);
+        }
+        assert_eq!(sandbox.session_files().len(), 3);
+        leave(&screen);
+    }
 }
 
 // DESIGN 5: the draft belongs to its session, and a change of sessions loses nothing.

@@ -1,7 +1,6 @@
 //! Pictures on the screen, end to end, in terminals that can do little and in those that can do more.
 
 use std::fs;
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -116,38 +115,10 @@ fn kitty_is_sent_a_picture_once() {
     assert_eq!(screen.leftovers(), Vec::<String>::new());
 }
 
-/// A terminal that says it has sixel graphics, and how large a cell is, is drawn the picture itself; and
-/// iTerm2's, where the user says so.
-#[test]
-fn a_picture_is_drawn_where_its_call_stands() {
-    let cases: [(Terminal, &[&str], &[u8]); 2] = [
-        (Terminal::Sixel, &[], b"\x1bP0;1;0q\"1;1;40;40#0;2;78;0;0#0"),
-        (
-            Terminal::Xterm,
-            &["--config", "ui.images=\"iterm2\""],
-            b"\x1b]1337;File=inline=1;",
-        ),
-    ];
-    for (terminal, args, bytes) in cases {
-        let (_server, sandbox) = stage();
-        let screen = open(&sandbox, terminal, args);
-        screen.keys("look<enter>");
-        screen.wait_for("Four fields.");
-        let deadline = Instant::now() + Duration::from_secs(30);
-        while !has(&screen, bytes) {
-            assert!(Instant::now() < deadline, "{}", screen.text());
-            std::thread::yield_now();
-        }
-        assert_eq!(screen.look(blocks), 0);
-        assert!(!screen.text().contains('\u{10eeee}'));
-        leave(&screen);
-    }
-}
-
 /// Where the conversation is printed, a picture is printed with it, and stays.
 #[test]
 fn inline_a_picture_is_printed() {
-    for terminal in [Terminal::Xterm, Terminal::KittyGraphics, Terminal::Sixel] {
+    for terminal in [Terminal::Xterm, Terminal::KittyGraphics] {
         let (_server, sandbox) = stage();
         let screen = open(&sandbox, terminal, &["--inline"]);
         screen.keys("look<enter>");

@@ -28,6 +28,13 @@ fn open(sandbox: &Sandbox, mode: &str) -> Screen {
     screen
 }
 
+/// Selects an answer of the list and confirms it, as soon as that can be done.
+pub(super) fn answer(screen: &Screen, number: usize) {
+    screen.keys(&"<down>".repeat(number));
+    screen.wait_for("Enter confirm");
+    screen.keys("<enter>");
+}
+
 /// Types and erases until what has just appeared takes keys.
 pub(super) fn read_it(screen: &Screen) {
     let begun = Instant::now();
@@ -37,6 +44,35 @@ pub(super) fn read_it(screen: &Screen) {
         screen.keys("<backspace>");
         screen.wait_gone("│ x ");
     }
+}
+
+/// No character answers for the user, whatever a reason begins with: the call does not run, and the model
+/// reads the whole reason. (`@` begins a mention.)
+#[test]
+fn whatever_a_reason_begins_with_nothing_runs_and_all_of_it_is_read() {
+    let firsts: Vec<char> = ('!'..='~').filter(|c| *c != '@').collect();
+    let call = |at| Reply::call("bash", json!({"command": format!("touch ran-{at}-")}));
+    let mut replies: Vec<Reply> = (0..firsts.len()).map(call).collect();
+    replies.push(Reply::text("All refused."));
+    let (server, sandbox) = job::stage_with(replies);
+    let screen = open(&sandbox, "ask");
+    screen.keys("go<enter>");
+    for (at, first) in firsts.iter().enumerate() {
+        screen.wait_until("the question", |view| {
+            view.contains("Run this command?") && view.contains(&format!("│ touch ran-{at}-"))
+        });
+        read_it(&screen);
+        let reason = format!("{first}ou must not do {at}");
+        screen.keys(&format!("{}<enter>", reason.replace('<', "<lt>")));
+        let results = server.request(at + 1).results();
+        let last = results.last().unwrap();
+        assert!(last.contains(&reason), "{reason}: {last}");
+    }
+    screen.wait_for("All refused.");
+    let files = fs::read_dir(sandbox.path()).unwrap().flatten();
+    let ran = files.filter(|it| it.file_name().to_string_lossy().starts_with("ran-"));
+    assert_eq!(ran.count(), 0);
+    leave(&screen);
 }
 
 #[test]
@@ -51,14 +87,12 @@ fn an_edit_shows_its_diff_awaits_input_and_is_made_as_shown() {
     screen.wait_for("│ 2 − two");
     screen.wait_for("│ 2 + 2");
     wait_state(&sandbox, "awaiting_input");
-    read_it(&screen);
     // It changes behind the question: asked again, with what is there now.
     fs::write(sandbox.path().join("a.txt"), "zero\none\ntwo\nthree\n").unwrap();
-    screen.keys("y");
+    answer(&screen, 1);
     screen.wait_for("│ 3 − two");
     screen.wait_for("what is there has changed since you said yes");
-    read_it(&screen);
-    screen.keys("y");
+    answer(&screen, 1);
     screen.wait_for("Edited it.");
     wait_state(&sandbox, "idle");
     let made = fs::read_to_string(sandbox.path().join("a.txt")).unwrap();
@@ -163,7 +197,7 @@ fn a_picture_in_an_answer_goes_to_the_model_with_it() {
     fs::write(sandbox.path().join("a field.png"), png(8, 8)).unwrap();
     let screen = open(&sandbox, "full");
     screen.keys("go<enter>");
-    screen.wait_for("Which field?");
+    screen.wait_for("? The model asks: Which field?");
     read_it(&screen);
     screen.keys("this: @\"a field.png\" <enter>");
     screen.wait_for("I see it.");

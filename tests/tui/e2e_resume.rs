@@ -159,16 +159,20 @@ fn a_session_open_elsewhere_is_read_copied_or_waited_for() {
     let before = std::fs::read(&file).unwrap();
     let second = open_with(&sandbox, &["-c", "kept"]);
     second.wait_for("“first”: another tiller has it open (process");
-    second.wait_for("opens nothing");
-    second.keys("1");
+    second.wait_for("open nothing");
+    second.keys("<down>");
+    second.wait_for("Enter confirm");
+    second.keys("<enter>");
     second.wait_for("❯ first");
     second.wait_for("─ read only ─");
     // What was named on the command line waits in the editor.
     second.wait_for("│ kept");
     second.keys("<enter>");
     second.wait_for("Go on with a copy");
-    second.wait_for("opens nothing");
-    second.keys("1");
+    second.wait_for("open nothing");
+    second.keys("<down>");
+    second.wait_for("Enter confirm");
+    second.keys("<enter>");
     second.wait_gone("─ read only ─");
     second.wait_for("│ kept");
     second.keys("<enter>");
@@ -180,8 +184,10 @@ fn a_session_open_elsewhere_is_read_copied_or_waited_for() {
     let path = file.to_str().unwrap();
     let third = open_with(&sandbox, &["--session", path]);
     third.wait_for("“first”: another tiller has it open (process");
-    third.wait_for("opens nothing");
-    third.keys("3");
+    third.wait_for("open nothing");
+    third.keys("<up>");
+    third.wait_for("Enter confirm");
+    third.keys("<enter>");
     third.wait_for("as soon as it is free");
     leave(&first);
     third.wait_for("❯ first");
@@ -218,7 +224,9 @@ fn a_session_whose_folder_is_gone_asks_how_to_go_on() {
     });
     screen.keys("<enter>");
     screen.wait_for("works in");
-    screen.wait_for("opens nothing");
+    screen.wait_for("open nothing");
+    screen.keys("<down>");
+    screen.wait_for("Enter confirm");
     screen.keys("<enter>");
     screen.wait_for("One.");
     screen.wait_until("its folder", |view| {
@@ -235,8 +243,10 @@ fn a_session_whose_folder_is_gone_asks_how_to_go_on() {
     );
     let screen = open_with(&sandbox, &["--session", path]);
     screen.wait_for("“first”: its folder is gone");
-    screen.wait_for("opens nothing");
-    screen.keys("1");
+    screen.wait_for("open nothing");
+    screen.keys("<down>");
+    screen.wait_for("Enter confirm");
+    screen.keys("<enter>");
     screen.wait_for("One.");
     screen.keys("second<enter>");
     screen.wait_for("Two.");

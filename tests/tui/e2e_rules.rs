@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use super::e2e_job::leave;
+use super::e2e_questions::answer;
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 use crate::support::sandbox::Sandbox;
@@ -23,28 +24,11 @@ fn run(command: &str) -> Reply {
     Reply::call("bash", json!({"command": command}))
 }
 
-/// Presses a key that answers, as soon as it counts.
-fn answer(screen: &Screen, command: &str, key: &str, expected: &str) {
+/// The question about this command is on the screen.
+fn asked(screen: &Screen, command: &str) {
     screen.wait_until("the question", |view| {
         view.contains("Run this command?") && view.contains(&format!("│ {command}"))
     });
-    // Before its time a key is text; then it is taken away again.
-    loop {
-        screen.keys(key);
-        let text = format!("│ {key} ");
-        let counts = screen.wait_map("the key", |view| {
-            if view.contains(expected) {
-                Some(true)
-            } else {
-                view.contains(&text).then_some(false)
-            }
-        });
-        if counts {
-            return;
-        }
-        screen.keys("<backspace>");
-        screen.wait_gone(&text);
-    }
 }
 
 #[test]
@@ -57,14 +41,18 @@ fn an_edited_rule_counts_in_the_session() {
     ]);
     let screen = open(&sandbox);
     screen.keys("go<enter>");
-    answer(&screen, "mkdir one", "s", "Enter allows it in this session");
+    asked(&screen, "mkdir one");
+    screen.keys("<down><down><tab>");
+    screen.wait_for("Enter allow it in this session");
     screen.wait_for("prefix = [\"mkdir\"]");
     // The word of the prefix becomes another one.
     screen
         .keys("<up><end><left><left><backspace><backspace><backspace><backspace><backspace>touch");
     screen.wait_for("prefix = [\"touch\"]");
     screen.keys("<enter>");
-    answer(&screen, "mkdir three", "n", "All made.");
+    asked(&screen, "mkdir three");
+    answer(&screen, 3);
+    screen.wait_for("All made.");
     leave(&screen);
     let made = |name: &str| sandbox.path().join(name).exists();
     assert_eq!(
@@ -78,9 +66,9 @@ fn an_edited_rule_counts_in_the_session() {
 
 #[test]
 fn a_kept_rule_counts_in_the_next_process() {
-    for (key, place, file) in [
-        ("p", "in this project", "projects.toml"),
-        ("a", "always", "config.toml"),
+    for (keys, place, file) in [
+        ("<down><down><right>", "in this project", "projects.toml"),
+        ("<down><down><right><right>", "anywhere", "config.toml"),
     ] {
         let (_server, sandbox) = job::stage_with(vec![
             run("mkdir one"),
@@ -96,19 +84,17 @@ fn a_kept_rule_counts_in_the_next_process() {
         std::fs::write(&file, &before).unwrap();
         let screen = open(&sandbox);
         screen.keys("go<enter>");
-        answer(
-            &screen,
-            "mkdir one",
-            key,
-            &format!("Enter allows it {place}"),
-        );
+        asked(&screen, "mkdir one");
+        screen.keys(keys);
+        screen.wait_for(&format!("`mkdir …` {place}"));
+        screen.wait_for("Enter confirm");
         screen.keys("<enter>");
         screen.wait_for("First made.");
         screen.wait_for("allow bash \"mkdir\"");
         leave(&screen);
         let after = std::fs::read_to_string(&file).unwrap();
-        let header = match key {
-            "p" => format!("[[rules.\"{}\"]]", sandbox.path().display()),
+        let header = match place {
+            "in this project" => format!("[[rules.\"{}\"]]", sandbox.path().display()),
             _ => String::from("[[permission.rules]]"),
         };
         let rule = format!("{header}\ntool = \"bash\"\nprefix = [\"mkdir\"]\naction = \"allow\"\n");
@@ -145,7 +131,9 @@ fn a_new_user_is_asked_what_goes_further() {
         .start();
     screen.wait_for("─ auto");
     screen.keys("go<enter>");
-    answer(&screen, "git push origin main", "n", "Not pushed.");
+    asked(&screen, "git push origin main");
+    answer(&screen, 3);
+    screen.wait_for("Not pushed.");
     leave(&screen);
     assert_eq!(sandbox.read("one"), "1\n");
     let told = server.request(2).body.to_string();

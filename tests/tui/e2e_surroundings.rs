@@ -11,7 +11,7 @@ use serde_json::json;
 use super::e2e_job::{leave, open};
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
-use crate::support::screen::{Launch, Terminal};
+use crate::support::screen::{Launch, Terminal, View};
 
 /// The color of the model's name follows the file, and a fault in it is told with its line.
 #[test]
@@ -145,27 +145,26 @@ fn a_storm_of_sizes_ends_where_it_began() {
     screen.wait_gone("Esc stops");
     screen.keys("a draft");
     screen.wait_for("a draft");
-    let cells = || {
-        screen.look(|view| {
-            let (columns, rows) = view.size();
-            let at = |cell: u16| view.style_at(cell / columns, cell % columns);
-            (view.text(), (0..columns * rows).map(at).collect::<Vec<_>>())
-        })
+    let cells = |view: &View| {
+        let (columns, rows) = view.size();
+        let at = |cell: u16| view.style_at(cell / columns, cell % columns);
+        let styles = (0..columns * rows).map(at);
+        (view.text(), styles.collect::<Vec<_>>())
     };
-    // What is colored later is colored by now.
-    screen.keys("<c-c>");
-    screen.wait_gone("a draft");
-    screen.keys("a draft");
-    screen.wait_for("a draft");
-    let before = cells();
+    // Colors of code come from a thread of their own, and the last hint goes in its time.
+    let is_colored = |view: &View| {
+        let (name, body) = (view.style_of("main"), view.style_of("fn"));
+        name != body && !view.contains("again to exit")
+    };
+    screen.wait_until("colors", is_colored);
+    let before = screen.look(cells);
     for round in 1..=20 {
         for (columns, rows) in [(1, 1), (200, 60), (33, 7), (80, 2), (99, 40)] {
             screen.resize(columns + round % 3, rows);
         }
         screen.resize(100, 40);
     }
-    screen.wait_until("the same screen", |view| view.text() == before.0);
-    assert_eq!(cells().1, before.1);
+    screen.wait_until("the same cells", |view| cells(view) == before);
     screen.keys("<c-c>");
     leave(&screen);
 }
@@ -266,4 +265,44 @@ fn replies_that_a_suspension_swallowed_are_asked_for_again() {
     shell.wait_for("shell>");
     shell.keys("exit<enter>");
     shell.wait_exit();
+}
+
+/// A git that takes its time is not waited for: what it says is told in a later request, once.
+#[test]
+fn a_slow_git_holds_no_prompt_up_and_is_told_later() {
+    let (server, mut sandbox) = job::stage_with(vec![Reply::text("It is said.").repeat()]);
+    sandbox.git_init();
+    let bin = sandbox.tmp().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let (go, program) = (bin.join("go"), bin.join("git"));
+    let path = std::env::var("PATH").unwrap();
+    let script = format!(
+        "#!/bin/sh\nuntil [ -e {} ]; do sleep 0.02; done\nPATH={path} exec git \"$@\"\n",
+        go.display()
+    );
+    fs::write(&program, script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&program, mode).unwrap();
+    sandbox.set("PATH", &format!("{}:{path}", bin.display()));
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.keys("first<enter>");
+    screen.wait_for("It is said.");
+    let system = server.request(0).body["system"].to_string();
+    assert!(system.contains("Git branch: main"), "{system}");
+    assert!(!system.contains("Git status"), "{system}");
+    fs::write(&go, "").unwrap();
+    let mut told = 0;
+    for prompt in 1..=20 {
+        screen.wait_gone("Esc stops");
+        screen.keys("more<enter>");
+        let request = server.next_request(prompt);
+        assert_eq!(request.body["system"].to_string(), system);
+        told = request.text().matches("Git status: ").count();
+        if told > 0 {
+            break;
+        }
+    }
+    assert_eq!(told, 1, "git's answer is told once");
+    screen.wait_gone("Esc stops");
+    leave(&screen);
 }

@@ -34,7 +34,7 @@ fn trees(sandbox: &Sandbox) -> Vec<PathBuf> {
 }
 
 fn idle(screen: &Screen) {
-    screen.wait_for("k keeps");
+    screen.wait_for("/keep");
 }
 
 // L7
@@ -58,20 +58,13 @@ fn a_discarded_trial_leaves_conversation_and_files_as_they_were() {
     let asked = server.request(1).text();
     assert!(asked.contains("This is a trial"), "{asked}");
     assert_eq!(sandbox.read(FILE), BEFORE);
-    // A letter asks; who goes on typing loses none of it.
-    screen.keys("d");
-    screen.wait_for("Discard the trial?");
-    screen.keys("o it");
-    screen.wait_for("do it");
-    screen.keys("<c-c>");
-    idle(&screen);
-    screen.keys("d<enter>");
+    screen.keys("/discard<enter>");
     screen.wait_for("is discarded");
     screen.wait_gone("Esc stops");
     screen.wait_gone("Tried.");
     assert_eq!(sandbox.read(FILE), BEFORE);
     assert_eq!(trees(&sandbox), Vec::<PathBuf>::new());
-    screen.wait_gone("k keeps");
+    screen.wait_gone("/keep");
     screen.keys("third<enter>");
     screen.wait_for("Three.");
     let text = server.request(3).text();
@@ -90,9 +83,7 @@ fn a_kept_trial_brings_its_changes() {
     idle(&screen);
     assert_eq!(sandbox.read(FILE), BEFORE);
     sandbox.write("README.md", "# mine\n");
-    screen.keys("k");
-    screen.wait_for("Keep the trial?");
-    screen.keys("<enter>");
+    screen.keys("/keep<enter>");
     screen.wait_for("is kept: 1 file changed");
     screen.wait_gone("Esc stops");
     assert_eq!(sandbox.read(FILE), AFTER);

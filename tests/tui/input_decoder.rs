@@ -248,18 +248,9 @@ fn replies_are_reports_and_never_typed() {
     for (bytes, expected) in [
         ("\x1b[?5u", report(TerminalReport::KittyFlags(5))),
         ("\x1b[?0u", report(TerminalReport::KittyFlags(0))),
-        (
-            "\x1b[?62;4;22c",
-            report(TerminalReport::PrimaryAttributes { sixel: true }),
-        ),
-        (
-            "\x1b[?4;22c",
-            report(TerminalReport::PrimaryAttributes { sixel: false }),
-        ),
-        (
-            "\x1b[?6c",
-            report(TerminalReport::PrimaryAttributes { sixel: false }),
-        ),
+        ("\x1b[?62;4;22c", report(TerminalReport::PrimaryAttributes)),
+        ("\x1b[?4;22c", report(TerminalReport::PrimaryAttributes)),
+        ("\x1b[?6c", report(TerminalReport::PrimaryAttributes)),
         ("\x1b[6;20;9t", report(TerminalReport::CellSize(9, 20))),
         ("\x1b_Gi=31;OK\x1b\\", report(TerminalReport::KittyGraphics)),
         (

@@ -17,7 +17,10 @@ fn the_shipped_file_is_whole_and_right() {
     let text = include_str!("../../assets/keymap.toml");
     assert_eq!(Keymap::with("assets/keymap.toml", text).1, []);
     let table: toml::Table = text.parse().expect("toml");
-    let listed: Vec<&str> = table.keys().map(String::as_str).collect();
+    let sections = table.values().filter_map(toml::Value::as_table);
+    let listed: Vec<&str> = sections
+        .flat_map(|it| it.keys().map(String::as_str))
+        .collect();
     let named: HashSet<&str> = ACTIONS.iter().map(|spec| spec.name).collect();
     assert_eq!(listed.iter().copied().collect::<HashSet<_>>(), named);
     let keymap = Keymap::default();
@@ -83,12 +86,37 @@ fn keys_of_a_popup_count_in_it_alone() {
         ("ctrl+n", Scope::List, None),
         ("q", Scope::Pager, Some(Action::PagerClose)),
         ("q", Scope::List, Some(Action::Undo)),
-        ("y", Scope::Question, Some(Action::Yes)),
         ("y", Scope::Everywhere, None),
-        ("esc", Scope::Question, Some(Action::Cancel)),
+        ("esc", Scope::List, Some(Action::Back)),
+        ("esc", Scope::Everywhere, Some(Action::Cancel)),
     ] {
         assert_eq!(resolve(&map, key, scope), action, "{key} in {scope:?}");
     }
+}
+
+/// Lists and questions have keys of their own for what Enter and Esc do in the editor.
+#[test]
+fn who_remaps_the_editor_still_chooses_in_lists() {
+    let (map, faults) = Keymap::with("k", "submit = \"alt+enter\"\n[editor]\nnewline = \"enter\"");
+    assert_eq!(faults, []);
+    for scope in [
+        Scope::List,
+        Scope::Tree,
+        Scope::Sessions,
+        Scope::Pager,
+        Scope::Selecting,
+    ] {
+        assert_eq!(
+            resolve(&map, "enter", scope),
+            Some(Action::Accept),
+            "{scope:?}"
+        );
+        assert_eq!(resolve(&map, "esc", scope), Some(Action::Back), "{scope:?}");
+    }
+    assert_eq!(
+        resolve(&map, "enter", Scope::Everywhere),
+        Some(Action::Newline)
+    );
 }
 
 #[test]
@@ -176,6 +204,11 @@ fn faults_are_named_with_their_line() {
             "submit = \"ctrl+entr\"",
             1,
             "unknown key `ctrl+entr`: did you mean `ctrl+enter`?",
+        ),
+        (
+            "allow_once = \"y\"",
+            1,
+            "`allow_once` is gone: no single key answers",
         ),
         ("submit = \"ctrl-x\"", 1, "did you mean `ctrl+x`?"),
         (

@@ -494,7 +494,7 @@ fn code_without_a_ground_has_an_edge() {
 
 #[test]
 fn footnotes_and_formulas_are_readable() {
-    let source = "Energy[^1] is $E = mc^2$, see [^long name].\n\n$$\\frac{a}{b} \\le \\sqrt{\\alpha}$$\n\n[^1]: In **joule**,\n    as always.\n[^long name]: A book.\n\nMore.\n";
+    let source = "Energy[^1] is \\(E = mc^2\\), see [^long name].\n\n$$\\frac{a}{b} \\le \\sqrt{\\alpha}$$\n\n[^1]: In **joule**,\n    as always.\n[^long name]: A book.\n\nMore.\n";
     let expected = " Energy¹ is E = mc², see [long name].\n\n a/b ≤ √α\n\n ¹ In joule, as always.\n\n [long name] A book.\n\n More.\n";
     assert_eq!(text(&whole(source, 60)), expected);
     let cuts: Vec<_> = (0..source.len()).collect();
@@ -516,11 +516,135 @@ fn diagrams_of_mermaid_are_readable() {
 /// Money and variables are no formulas, and a footnote without a text is one.
 #[test]
 fn what_only_looks_like_a_formula_is_shown_as_it_stands() {
-    let source = "Run `x`, kill $$; echo $$, then $$a + b$$ and $$ x^2 $$, /tmp/a.$$/b.$$.\n\n$$\na_1\n$$\n\nIt is $5-$10, or $100/$200, in $HOME/$USER and ${A}/${B}; $x$-axis.[^1]\n\n[^1]:\n";
-    let expected = " Run x, kill $$; echo $$, then a + b and x², /tmp/a.$$/b.$$.\n\n a₁\n\n It is $5-$10, or $100/$200, in $HOME/$USER and ${A}/${B}; x-axis.¹\n\n ¹\n";
+    let source = "Run `x`, kill $$; echo $$, then $$a + b$$ and $$ x^2 $$, /tmp/a.$$/b.$$.\n\n$$\na_1\n$$\n\nIt is $5-$10, or $100/$200, in $HOME/$USER and ${A}/${B}; $x$-axis.[^1]\n\n$$$$\n\n[^1]:\n";
+    let expected = " Run x, kill $$; echo $$, then a + b and x², /tmp/a.$$/b.$$.\n\n a₁\n\n It is $5-$10, or $100/$200, in $HOME/$USER and ${A}/${B}; $x$-axis.¹\n\n $$$$\n\n ¹\n";
     assert_eq!(text(&whole(source, 80)), expected);
     let cuts: Vec<_> = (0..source.len()).collect();
     assert_eq!(streamed(source, &cuts, 80), whole(source, 80));
+}
+
+/// Makefiles, patterns, paths of JSON and prices have dollars.
+#[test]
+fn a_single_dollar_is_shown_as_it_was_written() {
+    for source in [
+        "$(CC)/$(CFLAGS) and ^foo$|^bar$ and US$/EUR$",
+        "$.a.$.b, jq '.[] | $x', $1,000, $PATH:$HOME, $a_1 + b_2$, $E = mc^2$",
+        r"$\frac{a}{b}$",
+    ] {
+        assert_eq!(text(&whole(source, 90)), format!(" {source}\n"));
+    }
+    let source = "It costs $5 (see `x$y`), **or $6**, and $$\\alpha$$ is $7.";
+    let expected = " It costs $5 (see x$y), or $6, and α is $7.\n";
+    assert_eq!(text(&whole(source, 90)), expected);
+}
+
+/// Many formulas in a line are read one after the other.
+#[test]
+fn a_long_line_of_formulas_is_read() {
+    let source = "$$a^2$$ and ".repeat(20_000);
+    assert!(text(&whole(&source, 90)).starts_with(" a² and a² and"));
+}
+
+/// Large blocks are closed piece by piece while they come in; at each step they look as the whole does.
+#[test]
+fn a_large_block_looks_right_at_each_step() {
+    let table = |indent: &str, count: usize| {
+        let rows = (0..count).map(|at| format!("{indent}| row {at} | value `{at}` of *many* |\n"));
+        format!("{indent}| name | value |\n{indent}|---|---:|\n") + &rows.collect::<String>()
+    };
+    let code = |indent: &str| {
+        let lines =
+            (0..400).map(|at| format!("{indent}# *star* and _under_ {at}\n{indent}x = {at}\n"));
+        format!("{indent}```python\n") + &lines.collect::<String>() + indent + "```\n"
+    };
+    for (name, source) in [
+        ("a table", format!("Text.\n\n{}\nMore.\n", table("", 500))),
+        (
+            "a table of short rows",
+            format!("{}\nMore.\n", table("", 300).replace("of *many*", "")),
+        ),
+        (
+            "code in an item",
+            format!(
+                "1. One.\n2. Create this:\n\n{}\n   Then run it.\n\n3. Three.\n",
+                code("   ")
+            ),
+        ),
+        (
+            "code in an item of an item",
+            format!("- a\n  - b\n    - c:\n{}- d\n", code("      ")),
+        ),
+        (
+            "code in a quote",
+            format!("> Quoted:\n{}> more\n\nText.\n", code("> ")),
+        ),
+        (
+            "code in a quote in an item",
+            format!("10. Ten\n    > Quoted:\n{}11. Eleven\n", code("    > ")),
+        ),
+        (
+            "code that begins an item",
+            format!("- {}", code("  ").trim_start()),
+        ),
+        (
+            "a table in an item",
+            format!("1. See:\n\n{}\n2. Two.\n", table("   ", 400)),
+        ),
+    ] {
+        for columns in [80, 14] {
+            let theme = theme();
+            let mut highlights = HighlightCache::default();
+            let mut rows = MarkdownRows::default();
+            let ends: Vec<usize> = source.match_indices('\n').map(|(at, _)| at + 1).collect();
+            for end in ends
+                .iter()
+                .copied()
+                .skip(3)
+                .step_by(23)
+                .chain([source.len()])
+            {
+                let so_far = &source[..end];
+                rows.update(&context(&theme, columns), so_far, true, &mut highlights);
+                let (found, expected) = (text(&all(&rows)), text(&whole(so_far, columns)));
+                if found != expected {
+                    let pairs = found.lines().zip(expected.lines());
+                    let row = pairs.clone().position(|(one, other)| one != other);
+                    let row = row.unwrap_or(pairs.count());
+                    let from = row.saturating_sub(3);
+                    let around = |text: &str| {
+                        let rows: Vec<&str> = text.lines().skip(from).take(8).collect();
+                        rows.join("\n")
+                    };
+                    panic!(
+                        "{name} at {end}, row {row} of {columns} columns:\n{}\n---\n{}",
+                        around(&found),
+                        around(&expected)
+                    );
+                }
+            }
+            assert_eq!(
+                streamed(&source, &[9_000, 20_000], columns),
+                whole(&source, columns)
+            );
+        }
+    }
+}
+
+/// Of containers within containers the outermost are shown: the others would take all room, and each row
+/// would cost as much as there are.
+#[test]
+fn few_containers_within_each_other_are_shown() {
+    let source = "> ".repeat(2_000) + "x\n" + &"a\\\n".repeat(20_000);
+    let rows = text(&whole(&source, 400));
+    assert!(rows.lines().count() >= 20_000);
+    assert!(rows.lines().all(|row| row.matches('▎').count() == 16));
+    let items = (0..100).map(|depth| "  ".repeat(depth) + &format!("- item {depth}\n"));
+    let items: String = items.collect();
+    let rows = text(&whole(&items, 400));
+    assert!(
+        rows.contains("• item 0\n") && rows.contains("item 99\n"),
+        "{rows}"
+    );
 }
 
 /// Looking for the end of each of many tags would take long: they are shown as they stand.

@@ -8,6 +8,7 @@ mod app_context;
 mod app_frames;
 mod app_history;
 mod app_storm;
+mod app_messages;
 mod app_prompt;
 mod app_questions;
 mod app_retry;

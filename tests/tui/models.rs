@@ -48,6 +48,7 @@ pub(super) fn listing() -> Arc<ModelList> {
                 output: 22.5,
                 ..PriceTier::default()
             }],
+            ..Prices::default()
         },
         ..model()
     });

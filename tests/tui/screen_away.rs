@@ -151,10 +151,30 @@ fn the_external_editor_changes_the_text_or_leaves_it() {
 
     let screen = open(&sandbox, "false");
     screen.keys("<c-g>");
-    screen.wait_for("the text is as it was");
+    screen.wait_for("Your prompt is unchanged");
     screen.wait_for("draft");
     screen.keys("!");
     screen.wait_for("draft!");
+}
+
+/// What was saved in an editor that died is still there.
+#[test]
+fn an_editor_that_dies_after_saving_leaves_its_file() {
+    let sandbox = Sandbox::new();
+    let screen = open(
+        &sandbox,
+        "sh -c 'echo half an hour of work >$1; kill -9 $$' sh",
+    );
+    screen.keys("<c-g>");
+    screen.wait_for("what the editor saved is in");
+    screen.wait_for("draft");
+    let files = std::fs::read_dir(sandbox.tmp()).unwrap().flatten();
+    let saved = files.filter_map(|file| std::fs::read_to_string(file.path()).ok());
+    assert!(
+        saved
+            .into_iter()
+            .any(|text| text == "half an hour of work\n")
+    );
 }
 
 #[test]

@@ -8,7 +8,6 @@ use ratatui::buffer::{Buffer, CellWidth};
 use ratatui::layout::{Rect, Size};
 use ratatui::style::{Color, Modifier, Style};
 use tiller::app::manners::Links;
-use tiller::app::tui::picture::PictureCache;
 use tiller::app::tui::screen_buffer::ScreenBuffer;
 use tiller::app::tui::text::link::{Link, LinkTable};
 
@@ -328,7 +327,7 @@ fn links_go_with_their_cells() {
             }
         }
         let mut out = Vec::new();
-        screen.finish_marked(None, &table, &PictureCache::default(), &mut out);
+        screen.finish_marked(None, &table, &mut out);
         out
     };
     let first = linked_cells(&frame(0, true, false));

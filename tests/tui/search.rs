@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use ratatui::buffer::Cell;
+use ratatui::layout::Size;
 use tiller::agent::tool::CommandDetails;
 use tiller::agent::{AgentEvent, Details, ToolStatus};
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::msg::{EffectResult, Msg};
-use tiller::app::tui::transcript::Transcript;
+use tiller::app::tui::page_searcher::{PAUSE, PageSearcher};
+use tiller::app::tui::screen_buffer::ScreenBuffer;
+use tiller::app::tui::transcript::{PageSearch, Transcript};
 use tiller::llm::{AssistantMessage, Content, Message, StreamEvent};
 
 use super::app_kit::TestTui;
@@ -120,8 +124,8 @@ fn read_pages(tui: &mut TestTui) {
     }
 }
 
-#[test]
-fn pages_that_are_not_in_memory_are_searched_too() {
+/// A stored conversation, of which the last pages are in memory.
+fn stored() -> TestTui {
     let messages = (0..400).map(|at| {
         let answer = AssistantMessage {
             content: vec![Content::text(format!("answer {at} of many"))],
@@ -133,16 +137,216 @@ fn pages_that_are_not_in_memory_are_searched_too() {
     let mut tui = TestTui::new(80, 24);
     tui.app.transcript = Transcript::of_branch(branch);
     read_pages(&mut tui);
+    tui
+}
+
+/// What is to be searched in pages that are not in memory.
+fn pages_of(effects: Vec<Effect>) -> Option<PageSearch> {
+    effects.into_iter().find_map(|effect| match effect {
+        Effect::SearchPages(pages) => pages.map(|pages| *pages),
+        _ => None,
+    })
+}
+
+/// The text on the screen that is marked as the match that is shown.
+fn marked(tui: &mut TestTui) -> String {
+    let draw = |tui: &mut TestTui| tui.bytes(&mut ScreenBuffer::new(Size::new(80, 24))).1;
+    // How the only match in another conversation looks.
+    let mut stage = Stage::new(80, 24);
+    stage.say("Ж", 9);
+    let mut other = TestTui::new(80, 24);
+    other.app.transcript = stage.transcript;
+    draw(&mut other);
+    other.key("ctrl+f");
+    other.write("Ж");
+    let frame = draw(&mut other);
+    let mark = frame.content.iter().find(|cell| cell.symbol() == "Ж");
+    let ground = mark.map(|cell| cell.bg).unwrap();
+    let frame = draw(tui);
+    let marked = frame.content.iter().filter(|cell| cell.bg == ground);
+    marked.map(Cell::symbol).collect()
+}
+
+/// What is read on the screen is found, whatever marks are in it; and what was written, too.
+#[test]
+fn text_is_found_as_it_is_shown() {
+    let reply = "Use the `run` function of **the parser** now; see [the *docs*](https://example.org/d) at \
+                 AT&amp;T.\n\n| a `b` c | d |\n|-|-|\n| e **f** g | h |\n\n> quoted\n> `text`\n";
+    for (query, shown) in [
+        ("run function", "run function"),
+        ("the parser now", "the parser now"),
+        ("Use the run", "Use the run"),
+        ("the docs", "the docs"),
+        // What the screen adds is not marked.
+        ("docs (https://example.org/d)", "docshttps://example.org/d"),
+        ("AT&T", "AT&T"),
+        ("a b c", "a b c"),
+        ("e f g", "e f g"),
+        ("quoted text", "quoted text"),
+        // As it was written.
+        ("the `run`", "the run"),
+        ("**the parser**", "the parser"),
+        ("&amp;", "&"),
+    ] {
+        let mut stage = Stage::new(80, 24);
+        stage.say(reply, 9);
+        let mut tui = TestTui::new(80, 24);
+        tui.app.transcript = stage.transcript;
+        tui.frame();
+        tui.key("ctrl+f");
+        tui.write(query);
+        let frame = tui.frame();
+        assert!(frame.contains("1 of 1"), "{query}:\n{frame}");
+        assert_eq!(marked(&mut tui), shown, "{query}");
+    }
+    // Not shown, and not typed as a mark.
+    let mut stage = Stage::new(80, 24);
+    stage.say("```rust\nfn main() {}\n```\n", 9);
+    let mut tui = TestTui::new(80, 24);
+    tui.app.transcript = stage.transcript;
+    tui.frame();
+    tui.key("ctrl+f");
+    tui.write("rust\nfn");
+    assert!(tui.frame().contains("nothing found"));
+}
+
+/// A match that begins far above the screen, and one that overlaps another, are marked where they are.
+#[test]
+fn long_matches_are_marked_where_they_are() {
+    let mut stage = Stage::new(80, 24);
+    stage.say(&"abab ".repeat(200), 99);
+    let mut tui = TestTui::new(80, 24);
+    tui.app.transcript = stage.transcript;
+    tui.frame();
+    tui.key("ctrl+f");
+    tui.write(&"abab ".repeat(39));
+    tui.key("down");
+    let frame = tui.frame();
+    assert!(frame.contains("1 of 5"), "{frame}");
+    let text = marked(&mut tui).replace(' ', "");
+    assert_eq!(text, "abab".repeat(39));
+}
+
+/// Lines of a command that its title has no room for are shown when something is found in them.
+#[test]
+fn what_is_found_in_hidden_lines_of_a_command_is_shown() {
+    let lines: Vec<String> = (0..60).map(|line| format!("echo line {line}")).collect();
+    for (description, query) in [
+        (None, "line 50"),
+        (None, "line 1\n"),
+        (Some("Print lines"), "line 50"),
+        (
+            Some(
+                "A description that is longer than any title has room for, so that its last words need a second row",
+            ),
+            "echo line 0",
+        ),
+    ] {
+        let details = Details::Command(CommandDetails {
+            command: lines.join("\n"),
+            description: description.map(str::to_owned),
+            output: "out".into(),
+            total_lines: 1,
+            exit_code: Some(0),
+            ..CommandDetails::default()
+        });
+        let mut stage = Stage::new(80, 24);
+        stage.tool_start("a", "bash", details.clone());
+        stage.tool_end("a", "bash", ToolStatus::Ok, "", details, None);
+        let mut tui = TestTui::new(80, 24);
+        tui.app.transcript = stage.transcript;
+        tui.frame();
+        tui.key("ctrl+f");
+        tui.write(query.trim());
+        let frame = tui.frame();
+        assert!(frame.contains("1 of 1"), "{query}:\n{frame}");
+        assert!(
+            marked(&mut tui).starts_with(query.trim()),
+            "{query}:\n{}",
+            tui.frame()
+        );
+        // It is folded again when the search goes elsewhere.
+        tui.key("backspace");
+        tui.write("nowhere");
+        assert!(!tui.frame().contains("line 50"));
+    }
+}
+
+/// A search ends when another begins, and begins when no key has been pressed for a moment.
+#[tokio::test(start_paused = true)]
+async fn one_search_of_stored_pages_runs_at_a_time() {
+    let mut tui = stored();
+    let (results, mut found) = tokio::sync::mpsc::unbounded_channel();
+    let mut searcher = PageSearcher::new(results);
+    tui.key("ctrl+f");
+    let mut searches = 0;
+    for c in "answer 3 of".chars() {
+        for effect in tui.key(&c.to_string().replace(' ', "space")) {
+            if let Effect::SearchPages(pages) = effect {
+                searches += usize::from(pages.is_some());
+                searcher.search(pages.map(|pages| *pages));
+            }
+        }
+        tokio::time::advance(PAUSE / 2).await;
+    }
+    assert!(searches > 5, "each key would start one: {searches}");
+    let result = found.recv().await.unwrap();
+    tui.send(Msg::Done(result));
+    assert!(tui.frame().contains("1 of 1"), "{}", tui.frame());
+    searcher.search(None);
+    assert!(found.try_recv().is_err(), "there was only one");
+}
+
+#[test]
+fn a_search_that_is_not_wanted_any_more_reads_no_page() {
+    let mut tui = stored();
+    tui.key("ctrl+f");
+    let pages = pages_of(tui.key("a")).unwrap();
+    assert!(pages.clone().run(|| false).is_none());
+    assert!(pages.run(|| true).is_some());
+    // Esc gives it up.
+    let effects = tui.key("esc");
+    assert!(effects.contains(&Effect::SearchPages(None)), "{effects:?}");
+}
+
+/// A longer query is looked for only where the shorter one was found.
+#[test]
+fn a_growing_query_narrows_what_was_found() {
+    let mut tui = stored();
+    tui.key("ctrl+f");
+    let pages = pages_of(tui.key("7")).unwrap();
+    tui.send(Msg::Done(EffectResult::PagesSearched(
+        pages.run(|| true).unwrap(),
+    )));
+    let before = tui.frame();
+    tui.write("7");
+    // "77", "177", "277", "377": on four pages of seven.
+    let effects = tui.key("space");
+    let pages = pages_of(effects).unwrap();
+    tui.send(Msg::Done(EffectResult::PagesSearched(
+        pages.run(|| true).unwrap(),
+    )));
+    let frame = tui.frame();
+    assert!(frame.contains("of 4"), "{before}\n{frame}");
+    // Nothing has it: no page is read for what begins with it.
+    let pages = pages_of(tui.key("x")).unwrap();
+    tui.send(Msg::Done(EffectResult::PagesSearched(
+        pages.run(|| true).unwrap(),
+    )));
+    assert!(tui.frame().contains("nothing found"), "{}", tui.frame());
+    assert!(pages_of(tui.key("y")).is_none());
+}
+
+#[test]
+fn pages_that_are_not_in_memory_are_searched_too() {
+    let mut tui = stored();
     tui.key("ctrl+f");
     let mut effects = Vec::new();
     for c in "answer 3 of".chars() {
         effects = tui.key(&c.to_string().replace(' ', "space"));
     }
-    let pages = effects.into_iter().find_map(|effect| match effect {
-        Effect::SearchPages(pages) => Some(pages),
-        _ => None,
-    });
-    tui.send(Msg::Done(EffectResult::PagesSearched(pages.unwrap().run())));
+    let found = pages_of(effects).unwrap().run(|| true).unwrap();
+    tui.send(Msg::Done(EffectResult::PagesSearched(found)));
     // The page of the match is read as soon as it is looked at.
     read_pages(&mut tui);
     let frame = tui.frame();

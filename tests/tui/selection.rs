@@ -1,7 +1,7 @@
 //! Selecting with the mouse, and that what is copied is what stands in the source.
 
 use proptest::prelude::*;
-use tiller::agent::tool::{CommandDetails, TextDetails};
+use tiller::agent::tool::{CommandDetails, DiffDetails, TextDetails};
 use tiller::agent::{Details, NoticeLevel, ToolStatus};
 use tiller::app::clipboard::CopyOutcome;
 use tiller::app::tui::effect::{Effect, TerminalEffect};
@@ -347,6 +347,40 @@ fn a_click_into_text_folds_nothing_and_one_on_a_title_does() {
 }
 
 #[test]
+fn a_click_with_ctrl_opens_a_change_at_its_line() {
+    let diff = DiffDetails {
+        path: "src/auth.rs".into(),
+        diff: " 40 impl Session {\n-41     old(token)\n+41     new(token)\n 42 }".into(),
+        first_changed_line: Some(41),
+        added: 1,
+        removed: 1,
+        ..DiffDetails::default()
+    };
+    for (word, opened) in [
+        ("src/auth", "src/auth.rs:41"),
+        ("Session", "src/auth.rs:40"),
+        ("new(", "src/auth.rs:41"),
+    ] {
+        let mut tui = TestTui::new(80, 24);
+        let mut stage = Stage::new(80, 24);
+        let details = || Details::Diff(diff.clone());
+        stage.tool_start("c", "edit", details());
+        stage.tool_end("c", "edit", ToolStatus::Ok, "", details(), None);
+        tui.app.transcript = stage.transcript;
+        let (column, row) = find(&tui.frame(), word);
+        tui.send(Msg::Input(InputEvent::Mouse(MouseEvent {
+            kind: MouseEventKind::Down(MouseButton::Left),
+            column,
+            row,
+            modifiers: KeyModifiers::CONTROL,
+        })));
+        tui.mouse(MouseEventKind::Up(MouseButton::Left), column, row);
+        tui.frame();
+        assert_eq!(tui.settled, [Effect::Open(opened.into())], "{word}");
+    }
+}
+
+#[test]
 fn a_click_with_ctrl_opens_a_file_at_its_line() {
     let mut tui = answered("Look at `src/auth.rs:41`, it is there.");
     let (column, row) = find(&tui.frame(), "auth");
@@ -418,7 +452,7 @@ fn what_became_of_a_copy_is_said_honestly() {
         (CopyOutcome::Tmux, "Copied 3 lines into tmux"),
         (
             CopyOutcome::Terminal(bytes.clone(), Some(file())),
-            "Sent 3 lines to the terminal's clipboard; also in ~/.local",
+            "Copied 3 lines through the terminal",
         ),
         (
             CopyOutcome::TooLong(Ok(file())),

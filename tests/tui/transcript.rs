@@ -103,7 +103,7 @@ fn notices_and_running_calls() {
     stage.wait(6_240);
     stage.apply(AgentEvent::AgentEnd {
         totals: tiller::agent::RunTotals::default(),
-        messages: Vec::new(),
+        messages: Vec::new().into(),
         outcome: RunOutcome::Failed {
             message: "401 Unauthorized\nexport ANTHROPIC_API_KEY=...".to_owned(),
         },
@@ -159,7 +159,7 @@ fn the_limit_is_said() {
     let mut stage = Stage::new(80, 10);
     stage.apply(AgentEvent::AgentEnd {
         totals: tiller::agent::RunTotals::default(),
-        messages: Vec::new(),
+        messages: Vec::new().into(),
         outcome: RunOutcome::LimitReached { limit: 25 },
     });
     let shown = stage.text();
@@ -223,7 +223,7 @@ fn a_message_that_ends_in_an_error_keeps_its_text() {
     });
     stage.apply(AgentEvent::AgentEnd {
         totals: tiller::agent::RunTotals::default(),
-        messages: Vec::new(),
+        messages: Vec::new().into(),
         outcome: RunOutcome::Failed {
             message: "connection reset".to_owned(),
         },
@@ -264,6 +264,42 @@ fn the_view_stays_put_while_output_grows() {
     stage.transcript.scroll(ScrollBy::End);
     let (drawn, _) = stage.draw();
     assert_eq!((drawn.position, drawn.new_below), (Position::Follow, 0));
+}
+
+/// At its end an answer is written again, with other rows: diagrams become outlines, links find their
+/// addresses. What is read does not move, and what is new is counted from the same place.
+#[test]
+fn the_view_stays_put_when_an_answer_ends() {
+    let parts = (0..30).map(|at| {
+        format!(
+            "Paragraph {at} with a [link][there].\n\n```mermaid\ngraph TD\n  A{at} --> B\n  B --> C\n  C --> D\n```\n\n"
+        )
+    });
+    let text = parts.collect::<String>() + "[there]: https://example.org/a/long/address\n";
+    for up in 1..40 {
+        let mut stage = Stage::new(60, 10);
+        stage.begin();
+        stage.stream(StreamEvent::TextStart { index: 0 });
+        for part in text.split_inclusive('\n') {
+            stage.stream(StreamEvent::TextDelta {
+                index: 0,
+                delta: part.to_owned(),
+            });
+            stage.draw();
+        }
+        stage.transcript.scroll(ScrollBy::Rows(-60 - up));
+        let before = first_line(&mut stage);
+        stage.end(vec![Content::text(text.as_str())], StopReason::Stop);
+        let after = first_line(&mut stage);
+        // A line of a diagram has no place any more.
+        let Some(paragraph) = before.split(" with").next() else {
+            continue;
+        };
+        if before.contains("Paragraph") {
+            assert!(after.starts_with(paragraph), "{before:?} became {after:?}");
+        }
+        assert_eq!(stage.draw().0.new_below, 0, "all of it was on the screen");
+    }
 }
 
 #[test]

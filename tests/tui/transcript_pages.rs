@@ -146,7 +146,7 @@ fn a_stored_run_without_an_answer_says_so() {
         }
         let end = AgentEvent::AgentEnd {
             outcome: RunOutcome::Done,
-            messages: Vec::new(),
+            messages: Vec::new().into(),
             totals: RunTotals::default(),
         };
         for body in Body::of_event(&end) {
@@ -349,6 +349,32 @@ fn what_came_live_is_let_go_of_once_it_is_stored_and_looks_as_it_did() {
     let notices = sealed.iter().filter(|row| row.contains("notice "));
     assert_eq!(notices.count(), conversation_of(LIVE_TURNS).len() / 20);
     assert_eq!(sealed, kept);
+}
+
+/// Notices that no file has are on pages that were let go of, between what is read again.
+#[test]
+fn a_search_finds_what_was_let_go_of_where_it_is() {
+    let (mut sealed, _folder) = sealed();
+    let mut found_in_pages = 0;
+    for turn in [3, 40, 300, 601] {
+        let text = format!("prompt {turn}.");
+        sealed.transcript.begin_search();
+        if let Some(pages) = sealed.transcript.search_for(&text) {
+            found_in_pages += 1;
+            let found = pages.run(|| true).unwrap();
+            sealed.transcript.add_matches(found);
+        }
+        let shown = sealed.text();
+        assert!(shown.contains(&text), "{turn}:\n{shown}");
+        let (drawn, _) = sealed.draw();
+        let source = |row: &tiller::app::tui::transcript::RowRef| {
+            let source = sealed.transcript.source(row.cell);
+            source.is_some_and(|source| source.contains(&text))
+        };
+        assert!(drawn.rows.iter().flatten().any(source), "{turn}");
+        sealed.transcript.end_search();
+    }
+    assert!(found_in_pages > 0, "some pages were let go of");
 }
 
 /// All of it as it is printed, once and without air; what was let go of is read again for it.

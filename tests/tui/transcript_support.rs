@@ -150,7 +150,7 @@ impl Stage {
     pub fn done(&mut self) {
         self.apply(AgentEvent::AgentEnd {
             totals: RunTotals::default(),
-            messages: Vec::new(),
+            messages: Vec::new().into(),
             outcome: RunOutcome::Done,
         });
     }

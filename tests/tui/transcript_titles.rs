@@ -120,7 +120,7 @@ fn a_failure_is_said_once_for_each_prompt() {
         });
         stage.apply(AgentEvent::AgentEnd {
             totals: tiller::agent::RunTotals::default(),
-            messages: Vec::new(),
+            messages: Vec::new().into(),
             outcome: RunOutcome::Failed {
                 message: "the key was refused".to_owned(),
             },

@@ -398,6 +398,7 @@ fn the_border_tells_the_mode_and_escape_first_leaves_insert_mode() {
     tui.write("bv");
     assert!(tui.frame().contains("· visual "));
     assert_eq!(tui.key("esc"), []);
+    tui.now += 1000;
     assert_eq!(tui.key("esc"), [Effect::Abort]);
     tui.write("x");
     assert_eq!(tui.text(), "one wo");

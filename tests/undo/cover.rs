@@ -137,7 +137,7 @@ fn a_turn_that_was_killed_is_completed_from_what_is_on_disk() {
 }
 
 #[test]
-fn an_undo_that_was_killed_is_completed() {
+fn an_undo_that_was_killed_is_completed_by_the_next() {
     let mut place = Place::with(&[("a", "1\n"), ("b", "1\n"), ("c", "1\n")]);
     let before = picture(&place.root);
     place.command("First", |place| {
@@ -166,6 +166,14 @@ fn an_undo_that_was_killed_is_completed() {
         .recover("session", &place.turns, &place.turns)
         .unwrap();
     assert_eq!(turns, place.turns);
+    // Nobody has asked for it yet.
+    assert_eq!(place.read("b").unwrap(), "2\n");
+    let preview = place.undo.preview(&turns, Undo).unwrap().unwrap();
+    let named: Vec<_> = preview.files.iter().map(|file| &file.path).collect();
+    let left = ["b", "d", "d/e"].map(|path| place.root.join(path));
+    assert_eq!(named, left.iter().collect::<Vec<_>>());
+    let kept = place.go(Undo).unwrap();
+    assert_eq!(kept.len(), 1);
     assert_eq!(place.read("c").unwrap(), "mine\n");
     place.write("c", "1\n");
     assert_eq!(picture(&place.root), before);
@@ -195,7 +203,8 @@ fn two_programs_in_one_folder_undo_what_each_of_them_has_named() {
     assert_eq!(place.read("b").unwrap(), "theirs\n");
     let theirs = [theirs];
     let preview = other.preview(&theirs, Undo).unwrap().unwrap();
-    assert_eq!(other.go(&theirs, Undo, &preview.turn).unwrap(), vec![]);
+    let outcome = other.go(&theirs, Undo, &preview.turn).unwrap();
+    assert_eq!((outcome.kept, outcome.failed), (vec![], vec![]));
     assert_eq!(place.read("b").unwrap(), "1\n");
 }
 
@@ -409,4 +418,31 @@ fn what_git_tracks_although_it_ignores_it_is_covered_in_every_turn() {
     for path in ["a.log", "out/b"] {
         assert_eq!(place.read(path).unwrap(), "mine\n", "{path}");
     }
+}
+
+// A file of holes: to read it would take hours.
+#[test]
+fn a_huge_file_is_covered_and_undone_without_being_read() {
+    const SIZE: u64 = 8 << 40;
+    let mut place = Place::plain(&[("a", "1\n")]);
+    let [huge, new] = ["huge", "new"].map(|name| place.root.join(name));
+    let make = |path: &Path| fs::File::create(path).unwrap().set_len(SIZE).unwrap();
+    make(&huge);
+    place.undo.prompt("session", "First");
+    let covered = place
+        .undo
+        .before_write(&place.root, std::slice::from_ref(&huge))
+        .unwrap();
+    assert_eq!(covered.uncovered, [(huge.clone(), "too large for a copy")]);
+    place.turns.extend(covered.begun);
+    place.undo.after_write(std::slice::from_ref(&huge)).unwrap();
+    place
+        .undo
+        .before_write(&place.root, std::slice::from_ref(&new))
+        .unwrap();
+    make(&new);
+    place.undo.close().unwrap();
+    assert_eq!(place.go(Undo), Some(vec![]));
+    assert!(!new.exists());
+    assert_eq!(fs::metadata(&huge).unwrap().len(), SIZE);
 }

@@ -88,10 +88,11 @@ impl Place {
     /// Undoes or redoes the next turn; none where there is none.
     pub fn go(&self, direction: Direction) -> Option<Vec<Kept>> {
         let preview = self.undo.preview(&self.turns, direction).unwrap()?;
-        let kept = self.undo.go(&self.turns, direction, &preview.turn);
-        let kept = kept.unwrap();
-        assert_eq!(kept, preview.kept);
-        Some(kept)
+        let outcome = self.undo.go(&self.turns, direction, &preview.turn);
+        let outcome = outcome.unwrap();
+        assert_eq!(outcome.kept, preview.kept);
+        assert_eq!(outcome.failed, []);
+        Some(outcome.kept)
     }
 
     /// Another program that finds what this one has left.

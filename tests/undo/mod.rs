@@ -5,4 +5,5 @@
 mod fixture;
 
 mod cover;
+mod failures;
 mod random;

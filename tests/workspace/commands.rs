@@ -24,6 +24,13 @@ fn workspace(cwd: &Path, home: &Path) -> Workspace {
 }
 
 /// The places for the first command of a session.
+/// As for a command that starts now.
+fn start(workspace: &Workspace, repositories: &mut Repositories) -> CommandPlaces {
+    let places = workspace.for_commands(repositories);
+    repositories.another_command();
+    places
+}
+
 fn for_commands(workspace: &Workspace) -> CommandPlaces {
     workspace.for_commands(&mut Repositories::default())
 }
@@ -184,7 +191,7 @@ fn after(script: &str) -> (tempfile::TempDir, PathBuf, Vec<String>) {
     );
     let workspace = workspace(&shop, dir.path());
     let mut repositories = Repositories::default();
-    workspace.for_commands(&mut repositories);
+    start(&workspace, &mut repositories);
     run(&shop, script);
     let said = workspace.after_command(&mut repositories, true);
     (dir, shop, said)
@@ -302,7 +309,7 @@ fn what_the_user_makes_between_commands_stays() {
     let (dir, shop, _) = after("true");
     let workspace = workspace(&shop, dir.path());
     let mut repositories = Repositories::default();
-    workspace.for_commands(&mut repositories);
+    start(&workspace, &mut repositories);
     assert_eq!(
         workspace.after_command(&mut repositories, true),
         Vec::<String>::new()
@@ -311,14 +318,14 @@ fn what_the_user_makes_between_commands_stays() {
         &shop,
         "git init -q mine && git -C mine config core.pager less",
     );
-    let places = workspace.for_commands(&mut repositories);
+    let places = start(&workspace, &mut repositories);
     assert!(places.read_only.contains(&shop.join("mine/.git/config")));
     assert_eq!(
         workspace.after_command(&mut repositories, true),
         Vec::<String>::new()
     );
     // And while a server of a command runs, what is new is taken for its work.
-    workspace.for_commands(&mut repositories);
+    start(&workspace, &mut repositories);
     assert_eq!(
         workspace.after_command(&mut repositories, false),
         Vec::<String>::new()
@@ -327,7 +334,7 @@ fn what_the_user_makes_between_commands_stays() {
         &shop,
         "git init -q theirs && git -C theirs config core.pager less",
     );
-    workspace.for_commands(&mut repositories);
+    start(&workspace, &mut repositories);
     let said = workspace.after_command(&mut repositories, true);
     assert!(said[0].contains("core.pager"), "{said:?}");
 }
@@ -340,7 +347,7 @@ fn what_a_command_makes_in_a_large_project_is_found_each_time() {
     let mut repositories = Repositories::default();
     workspace.look_ahead(&mut repositories);
     for round in 1..4 {
-        workspace.for_commands(&mut repositories);
+        start(&workspace, &mut repositories);
         let script = "mkdir -p ../evil a/5 b/0/$R && git init -q --bare ../evil/g$R
              echo 'gitdir: ../../evil/g' > a/5/.git
              git init -q b/0/$R/x && git -C b/0/$R/x config core.pager evil";
@@ -348,7 +355,7 @@ fn what_a_command_makes_in_a_large_project_is_found_each_time() {
         let said = workspace.after_command(&mut repositories, true);
         assert_eq!(said.len(), 2, "{round}: {said:?}");
         workspace.look_ahead(&mut repositories);
-        workspace.for_commands(&mut repositories);
+        start(&workspace, &mut repositories);
         let said = workspace.after_command(&mut repositories, true);
         assert_eq!(said, Vec::<String>::new(), "{round}");
     }
@@ -359,7 +366,7 @@ fn a_project_that_changes_all_over_is_looked_at_whole() {
     let (dir, shop, _) = after("mkdir -p {a,b,c}/{1..200}/in");
     let workspace = workspace(&shop, dir.path());
     let mut repositories = Repositories::default();
-    workspace.for_commands(&mut repositories);
+    start(&workspace, &mut repositories);
     run(
         &shop,
         "mv a/1 aa; rm -r b; mv c b; mkdir -p 0 b/17/in/deep a/3/more
@@ -377,7 +384,7 @@ fn what_a_command_made_may_be_changed_and_removed_by_the_next_ones() {
     let workspace = workspace(&shop, dir.path());
     let mut repositories = Repositories::default();
     let mut command = |script: &str| {
-        let places = workspace.for_commands(&mut repositories);
+        let places = start(&workspace, &mut repositories);
         run(&shop, script);
         let said = workspace.after_command(&mut repositories, true);
         assert_eq!(said, Vec::<String>::new(), "{script}");
@@ -417,7 +424,7 @@ fn what_appears_among_temporary_files_may_be_the_work_of_others() {
         ..Places::default()
     });
     let mut repositories = Repositories::default();
-    workspace.for_commands(&mut repositories);
+    start(&workspace, &mut repositories);
     run(
         &top,
         "for it in tmp added; do git init -q $it/x; git -C $it/x config core.pager less; done",

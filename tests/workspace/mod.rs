@@ -1,5 +1,6 @@
 //! The workspace: in which zone a path is, and what the file tools of a call can reach.
 
+mod remotes;
 mod commands;
 mod doors;
 #[cfg(target_os = "linux")]

@@ -60,6 +60,7 @@ impl Fixture {
                 self.home.join(".local/share/tiller"),
             ],
             readable: vec![self.home.join(".local/share/tiller/sessions/s")],
+            private: None,
         }
     }
 

@@ -1,16 +1,21 @@
 //! What the agent is doing, as the one enum that commands are judged by. Decides nothing itself.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::event::{QueueKind, RunOutcome};
+use crate::agent::event::{QueueKind, Queued, RunOutcome};
 use crate::agent::process::Processes;
 use crate::agent::question::Asker;
 use crate::agent::runner::{RunLink, RunMessage};
 use crate::llm::{Content, Model};
+
+/// How long a run may take to end once it was cancelled. What holds it up longer is a disk that hangs.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A message of the user with the queue it is for.
 pub(super) struct Typed {
@@ -29,12 +34,12 @@ pub(super) enum Activity {
     /// A run is under way.
     Running(Run),
     /// A run was aborted and comes to its end. What was typed since belongs to the next one.
-    Ending { run: Run, next: Vec<Typed> },
+    Ending { run: Run, next: Vec<Queued> },
     /// No command is read any more; the run, if there is one, was aborted.
     Leaving {
         run: Option<Run>,
         /// Waits for the agent to be gone.
-        done: Option<oneshot::Sender<()>>,
+        done: Option<oneshot::Sender<Option<String>>>,
     },
 }
 
@@ -43,12 +48,12 @@ pub(super) struct Run {
     pub messages: mpsc::Receiver<RunMessage>,
     pub task: JoinHandle<RunOutcome>,
     pub cancel: CancellationToken,
+    /// When it is abandoned.
+    deadline: Option<Instant>,
     /// Cuts the turn under way short; a child of `cancel`.
     pub interrupt: CancellationToken,
     /// The scope of what its calls started.
     pub processes: Processes,
-    /// Where its messages begin in the conversation.
-    pub first_message: usize,
     /// Whether it adds nothing to the conversation: a compaction, or a trial that ends or is not
     /// begun yet.
     pub silent: bool,
@@ -66,7 +71,6 @@ impl Run {
         cancel: CancellationToken,
         processes: Processes,
         asker: Asker,
-        first_message: usize,
         silent: bool,
         task: impl FnOnce(RunLink) -> F,
     ) -> Self
@@ -79,12 +83,43 @@ impl Run {
             task: tokio::spawn(task(link)),
             interrupt: cancel.child_token(),
             cancel,
+            deadline: None,
             processes,
-            first_message,
             silent,
             calls: 0,
             fallback: None,
             model_chosen: false,
+        }
+    }
+
+    /// Cancels it. With `abandon` nobody waits longer than [`PATIENCE`] for its end.
+    pub fn cancel(&mut self, abandon: bool) {
+        self.cancel.cancel();
+        self.deadline = abandon.then(|| Instant::now() + PATIENCE);
+    }
+
+    /// How it ended; none if it had to be abandoned.
+    pub async fn outcome(&mut self) -> Option<RunOutcome> {
+        let ended = match self.deadline {
+            Some(deadline) => timeout_at(deadline, &mut self.task).await,
+            None => Ok((&mut self.task).await),
+        };
+        let Ok(ended) = ended else {
+            tracing::warn!("a cancelled run does not end: it is abandoned");
+            self.task.abort();
+            return None;
+        };
+        Some(ended.unwrap_or_else(|error| {
+            let message = format!("Internal error: {error}");
+            RunOutcome::Failed { message }
+        }))
+    }
+
+    /// Its next report; none when its task has ended, or should have by now.
+    async fn next_message(&mut self) -> Option<RunMessage> {
+        match self.deadline {
+            Some(deadline) => timeout_at(deadline, self.messages.recv()).await.ok()?,
+            None => self.messages.recv().await,
         }
     }
 
@@ -114,7 +149,7 @@ impl Activity {
     }
 
     /// Takes the run out when it is over, with what was typed since its abort.
-    pub fn take_run(&mut self) -> Option<(Run, Vec<Typed>)> {
+    pub fn take_run(&mut self) -> Option<(Run, Vec<Queued>)> {
         match std::mem::take(self) {
             Self::Running(run) => Some((run, Vec::new())),
             Self::Ending { run, next } => Some((run, next)),
@@ -127,7 +162,7 @@ impl Activity {
     }
 
     /// Takes what was typed since the run was aborted.
-    pub fn take_messages_since_abort(&mut self) -> Vec<Typed> {
+    pub fn take_messages_since_abort(&mut self) -> Vec<Queued> {
         match self {
             Self::Ending { next, .. } => std::mem::take(next),
             _ => Vec::new(),
@@ -139,10 +174,10 @@ impl Activity {
         matches!(self, Self::Leaving { .. })
     }
 
-    /// The run's next report; none when its task has ended.
+    /// The run's next report; none when its task has ended, or should have by now.
     pub async fn next_message(&mut self) -> Option<RunMessage> {
         match self.run() {
-            Some(run) => run.messages.recv().await,
+            Some(run) => run.next_message().await,
             None => std::future::pending().await,
         }
     }

@@ -66,8 +66,7 @@ impl Actor {
         let window = Window::of(&model, &self.rules.compaction);
         self.conversation.compact(summary, &model, &window);
         if let Some(trial) = &self.env.trial {
-            let goes_on = self.activity.run().is_some_and(|run| !run.silent);
-            self.conversation.tell_of_trial_again(trial, goes_on);
+            self.conversation.tell_of_trial_again(trial);
         }
         self.current_turn()
     }

@@ -1,14 +1,13 @@
-//! The conversation from the end of what was said before the last run, and what is left to answer in
-//! it. Its iterations are a view
+//! The end of the conversation: the last message of the user or call of tools with what came of it, and
+//! what is left to answer there. What was said before stands in the session. Its iterations are a view
 //! of the session (`session::Iteration`); limits are with whoever asks (A12).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::agent::session::end_of;
-use crate::llm::{Content, Message, StopReason, ToolResultMessage};
+use crate::agent::session::{begins_end, is_unanswered};
+use crate::llm::{Message, StopReason, ToolCall};
 
-/// What happened so far.
+/// How the conversation ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Context {
     messages: Vec<Arc<Message>>,
@@ -21,119 +20,103 @@ impl Context {
         Self { messages }
     }
 
-    /// Appends a message.
+    /// Appends a message. Of those before it only what the next step depends on stays.
     pub fn push(&mut self, message: Arc<Message>) {
+        if begins_end(&message) {
+            self.messages.clear();
+        }
         self.messages.push(message);
     }
 
-    /// Lets go of all but the end of the conversation: it stands in the session.
-    pub fn keep_end(&mut self) {
-        self.messages = self.end().to_vec();
-    }
-
-    /// The end of the conversation: what comes next depends on nothing before it.
+    /// The messages of the end, in order.
     pub fn end(&self) -> &[Arc<Message>] {
-        &self.messages[end_of(&self.messages)..]
-    }
-
-    /// Lets go of the details of results from the message `from` on, which the screen reads from the
-    /// file; gives the messages without them, by those that had them.
-    pub fn forget_details(&mut self, from: usize) -> HashMap<*const Message, Arc<Message>> {
-        let mut slim = HashMap::new();
-        for message in self.messages.iter_mut().skip(from) {
-            if let Message::ToolResult(result) = &**message
-                && result.details.is_some()
-            {
-                let without = Arc::new(Message::ToolResult(ToolResultMessage {
-                    details: None,
-                    ..result.clone()
-                }));
-                let with = std::mem::replace(message, Arc::clone(&without));
-                slim.insert(Arc::as_ptr(&with), without);
-            }
-        }
-        slim
-    }
-
-    /// The messages that are held, in order.
-    pub fn messages(&self) -> &[Arc<Message>] {
         &self.messages
     }
 
-    /// Whether a model has something to answer: the last word is the user's or a tool's, the last call
-    /// failed, or its calls have no results, because the program ended.
+    /// Whether a model has something to answer.
     pub fn awaits_model(&self) -> bool {
-        match self.messages.last().map(AsRef::as_ref) {
-            None => false,
-            Some(Message::User(_) | Message::ToolResult(_)) => true,
-            Some(Message::Assistant(message)) => {
-                message.stop_reason == StopReason::Error || message.tool_calls().next().is_some()
-            }
-        }
+        is_unanswered(&self.messages)
     }
 
-    /// Error results for calls of the last answer that have none, in call order: what is left to
-    /// do when a run died under them.
-    pub fn missing_results(&self, timestamp: i64) -> Vec<Arc<Message>> {
-        let is_answer = |message: &Arc<Message>| matches!(**message, Message::Assistant(_));
-        let Some(last) = self.messages.iter().rposition(is_answer) else {
-            return Vec::new();
-        };
-        let Message::Assistant(answer) = &*self.messages[last] else {
+    /// The calls of the last answer that have no result, in call order, as long as nothing but results
+    /// stands behind it: what is left to do when the program ended, or a run died under them.
+    pub fn open_calls(&self) -> Vec<ToolCall> {
+        let is_result = |message: &Message| matches!(message, Message::ToolResult(_));
+        let last = self.messages.iter().rposition(|it| !is_result(it));
+        let Some(Message::Assistant(answer)) = last.map(|at| &*self.messages[at]) else {
             return Vec::new();
         };
         if answer.stop_reason == StopReason::Error {
             return Vec::new();
         }
-        let answered = self.messages[last..]
-            .iter()
-            .filter(|m| matches!(***m, Message::ToolResult(_)));
-        answer
-            .tool_calls()
-            .skip(answered.count())
-            .map(|call| {
-                Arc::new(Message::ToolResult(ToolResultMessage {
-                    tool_call_id: call.id.clone(),
-                    tool_name: call.name.clone(),
-                    content: vec![Content::text("Execution cancelled")],
-                    details: None,
-                    is_error: true,
-                    duration_ms: None,
-                    timestamp,
-                }))
+        let results = self.messages.iter().skip(last.unwrap_or(0) + 1);
+        let mut answered: Vec<&str> = results
+            .filter_map(|message| match &**message {
+                Message::ToolResult(result) => Some(result.tool_call_id.as_str()),
+                _ => None,
             })
-            .collect()
+            .collect();
+        let mut calls: Vec<ToolCall> = answer.tool_calls().cloned().collect();
+        // Two calls may have one id.
+        calls.retain(|call| match answered.iter().position(|id| *id == call.id) {
+            Some(at) => {
+                answered.swap_remove(at);
+                false
+            }
+            None => true,
+        });
+        calls
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::{AssistantMessage, ToolCall};
+    use crate::llm::{AssistantMessage, Content, ToolResultMessage};
 
     #[test]
-    fn calls_without_result_are_found() {
+    fn calls_without_result_are_found_by_their_ids() {
         let call = |id: &str| {
             Content::ToolCall(ToolCall {
                 id: id.into(),
                 ..ToolCall::default()
             })
         };
+        let result = |id: &str| {
+            Arc::new(Message::ToolResult(ToolResultMessage {
+                tool_call_id: id.into(),
+                tool_name: String::new(),
+                content: Vec::new(),
+                details: None,
+                is_error: false,
+                duration_ms: None,
+                timestamp: 0,
+            }))
+        };
+        let open = |context: &Context| {
+            let calls = context.open_calls().into_iter();
+            calls.map(|call| call.id).collect::<Vec<_>>()
+        };
         let mut context = Context::default();
         context.push(Arc::new(Message::user("hi", 0)));
-        assert!(context.missing_results(1).is_empty());
+        assert!(open(&context).is_empty());
         context.push(Arc::new(Message::Assistant(AssistantMessage {
-            content: vec![call("a"), call("b")],
+            content: ["a", "b", "c", "b"].map(call).into(),
             stop_reason: StopReason::ToolUse,
             ..AssistantMessage::default()
         })));
-        let missing = context.missing_results(1);
-        assert_eq!(missing.len(), 2);
-        context.push(Arc::clone(&missing[0]));
-        let missing = context.missing_results(1);
-        assert!(matches!(&*missing[0], Message::ToolResult(m) if m.tool_call_id == "b"));
+        assert_eq!(open(&context), ["a", "b", "c", "b"]);
+        for (ended, left) in [
+            ("c", &["a", "b", "b"][..]),
+            ("b", &["a", "b"]),
+            ("a", &["b"]),
+        ] {
+            context.push(result(ended));
+            assert_eq!(open(&context), left);
+        }
         assert!(context.awaits_model());
-        context.push(Arc::clone(&missing[0]));
-        assert!(context.missing_results(1).is_empty());
+        // What was sent without a result stays so.
+        context.push(Arc::new(Message::user("on", 0)));
+        assert!(open(&context).is_empty());
     }
 }

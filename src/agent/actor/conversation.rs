@@ -8,26 +8,28 @@ use std::sync::Arc;
 use super::context::Context;
 use super::subscribers::Subscribers;
 use super::view::View;
-use crate::agent::event::{AgentEvent, CompactionOutcome, NoticeLevel, Queued, now_ms};
+use crate::agent::event::{AgentEvent, CompactionOutcome, NoticeLevel, Queued, RunOutcome, now_ms};
 use crate::agent::memory::compaction::{Carried, Pruned, Window, overhead, size};
 use crate::agent::memory::{
-    InstructionSources, NOTE_ORIGIN, SessionPrompt, SessionPrompts, Surroundings,
+    InstructionSources, NOTE_ORIGIN, PlaceLook, SessionPrompt, SessionPrompts, Surroundings,
 };
 use crate::agent::runner::{LOOP_GUARD_ORIGIN, Opening, Summary};
 use crate::agent::session::entry::{Compaction, ContextEdit, Replacement};
 use crate::agent::session::{
-    Body, History, HistoryFacts, Presence, PresenceRecord, SaveNotice, Session, SessionBranch,
-    SessionState,
+    Body, History, HistoryFacts, NodeId, Presence, PresenceRecord, RunMessages, SaveNotice,
+    Session, SessionBranch, SessionState,
 };
 use crate::agent::toolbox::Toolbox;
 use crate::agent::{RunCounter, RunTotals};
 use crate::llm::handoff::{CONTINUE_PROMPT, ends_with_answer};
-use crate::llm::{Content, EditFormat, Message, Model, ThinkingLevel, UserMessage};
+use crate::llm::{Content, EditFormat, Message, Model, ThinkingLevel};
 
 /// The conversation, stored and published.
 pub(super) struct Conversation {
-    /// Its messages since the last run began, and the end of what was said before.
+    /// Its end.
     pub context: Context,
+    /// The messages of the run under way, or of the last one.
+    said: Vec<NodeId>,
     /// What the model reads of it.
     view: View,
     /// What is known of it without reading it, but for how it ends and what it took.
@@ -36,6 +38,12 @@ pub(super) struct Conversation {
     pub prompts: SessionPrompts,
     /// Where instruction files may come from.
     pub instructions: InstructionSources,
+    /// Whether a first prompt waits for git: nobody is there who waits for an answer.
+    pub waits_for_git: bool,
+    /// The look at the place in the background.
+    look: Option<PlaceLook>,
+    /// The place as the run under way has found it.
+    surroundings: Option<Surroundings>,
     /// Who listens.
     pub subscribers: Subscribers,
     /// What the user was told of files that are left out.
@@ -55,10 +63,14 @@ impl Conversation {
     pub fn new(session: Session, prompts: SessionPrompts, facts: HistoryFacts) -> Self {
         Self {
             context: Context::ending_with(&facts.last),
+            said: Vec::new(),
             view: View::default(),
             facts: facts.without_end(),
             prompts,
             instructions: InstructionSources::default(),
+            waits_for_git: true,
+            look: None,
+            surroundings: None,
             subscribers: Subscribers::default(),
             told_faults: BTreeSet::new(),
             session,
@@ -92,6 +104,7 @@ impl Conversation {
 
     /// The conversation is this one from now on.
     pub fn restart(&mut self, facts: HistoryFacts) {
+        self.look = None;
         self.prompts.restart();
         self.context = Context::ending_with(&facts.last);
         self.view = View::default();
@@ -110,7 +123,6 @@ impl Conversation {
     /// Lets go of what stands in the session, until a run needs it.
     pub fn rest(&mut self) {
         if self.session.path().is_some() {
-            self.context.keep_end();
             self.view.rest(&self.session);
         }
     }
@@ -174,26 +186,46 @@ impl Conversation {
 
     /// Stores what an event says, then hands it out.
     pub fn publish(&mut self, event: AgentEvent) {
-        self.counter.count(&event, now_ms());
-        match &event {
+        self.take_in(&event);
+        self.subscribers.send(event);
+    }
+
+    /// Stores the result of a call, then hands out that the call has `ended`, and the result.
+    pub fn publish_result(&mut self, ended: AgentEvent, result: Arc<Message>) {
+        let message = Arc::clone(&result);
+        let said = AgentEvent::MessageEnd { message };
+        self.take_in(&said);
+        self.publish(ended);
+        self.subscribers
+            .send(AgentEvent::MessageStart { message: result });
+        self.subscribers.send(said);
+    }
+
+    fn take_in(&mut self, event: &AgentEvent) {
+        self.counter.count(event, now_ms());
+        match event {
             AgentEvent::MessageEnd { message } => {
                 self.context.push(Arc::clone(message));
                 self.facts.count(std::slice::from_ref(message));
+                self.facts.note_said(message);
                 self.facts.work.note_message(message);
                 self.store(Body::Message {
                     message: Arc::clone(message),
                 });
                 if let Some(node) = self.session.tree().leaf() {
-                    self.view.push(node, message);
+                    self.said.push(node);
+                    self.view.push(node, message, &self.session);
                 }
             }
             _ => {
-                for body in Body::of_event(&event) {
+                if let AgentEvent::AgentEnd { outcome, .. } = event {
+                    self.facts.stopped = *outcome == RunOutcome::Aborted;
+                }
+                for body in Body::of_event(event) {
                     self.store(body);
                 }
             }
         }
-        self.subscribers.send(event);
     }
 
     /// What the run under way came to so far.
@@ -201,14 +233,14 @@ impl Conversation {
         self.counter.totals(now_ms())
     }
 
-    /// Lets go of what no model reads of the messages from the message `from` on, once the run that
-    /// made them has ended: it stands in the file.
-    pub fn forget_details(&mut self, from: usize) {
-        if self.session.path().is_none() {
-            return;
-        }
-        let slim = self.context.forget_details(from);
-        self.view.replace(&slim);
+    /// A run begins.
+    pub fn begin_run(&mut self) {
+        self.said.clear();
+    }
+
+    /// The messages of the run under way.
+    pub fn run_messages(&self) -> RunMessages {
+        self.session.run_messages(&self.said, self.context.end())
     }
 
     /// Stores and hands out a message that is whole from its start.
@@ -217,18 +249,6 @@ impl Conversation {
             message: Arc::clone(&message),
         });
         self.publish(AgentEvent::MessageEnd { message });
-    }
-
-    /// Stores and hands out a message to the model, if it says anything: the user's, or that of the
-    /// part of the program that `origin` names.
-    pub(super) fn tell_model(&mut self, content: Vec<Content>, origin: Option<&str>) {
-        if !content.is_empty() {
-            self.publish_whole(Arc::new(Message::User(UserMessage {
-                content,
-                origin: origin.map(str::to_owned),
-                timestamp: now_ms(),
-            })));
-        }
     }
 
     /// Takes in what the user said, and before it what `model` has to be told. When this returns,
@@ -240,49 +260,78 @@ impl Conversation {
         model: &Model,
         toolbox: &Toolbox,
     ) {
-        let (user_spoke, format) = (!due.is_empty(), model.edit_format);
-        let silent = !user_spoke && ends_with_answer(self.context.messages(), model);
+        let user_spoke = !due.is_empty();
         let view = self.view.read(&self.session, &mut self.prompts);
-        if user_spoke || silent {
-            let mut notes = self.prompts.notes(&view.messages, format, toolbox);
-            notes.extend(silent.then(|| Content::text(CONTINUE_PROMPT)));
-            self.tell_model(notes, Some(NOTE_ORIGIN));
-        } else {
-            let notes = self.prompts.new_instructions(format);
-            self.tell_model(notes, Some(NOTE_ORIGIN));
+        let silent = !user_spoke && ends_with_answer(&view.messages, model);
+        let mut notes = Vec::new();
+        if let Some(surroundings) = &mut self.surroundings {
+            surroundings.environment.git = self.look.as_ref().and_then(PlaceLook::git);
+            notes = if user_spoke || silent {
+                (self.prompts).notes(surroundings, &view.messages, model, toolbox)
+            } else {
+                self.prompts.late_notes(surroundings, model)
+            };
         }
+        notes.extend(silent.then(|| Content::text(CONTINUE_PROMPT)));
+        self.tell_model(notes, Some(NOTE_ORIGIN));
         if let Some(text) = advice {
             self.tell_model(vec![Content::text(text)], Some(LOOP_GUARD_ORIGIN));
         }
         for queued in due {
             self.tell_model(queued.content, queued.origin.as_deref());
         }
-        let messages = self.view().messages.len();
-        let begun = self.prompts.begin(format, toolbox, messages, user_spoke);
-        self.store_prompt(begun);
+        self.begin_prompt(model, toolbox, user_spoke);
+    }
+
+    /// Begins to look at the place, unless that has been done.
+    pub fn look(&mut self) -> &PlaceLook {
+        let sources = &self.instructions;
+        let known = self.look.take().filter(|look| look.is_of(sources));
+        self.look.insert(known.unwrap_or_else(|| {
+            let cwd = self.prompts.cwd().to_path_buf();
+            PlaceLook::begin(cwd, sources.clone(), self.waits_for_git)
+        }))
+    }
+
+    /// The user begins to type. A prompt that has to be made tells of the place as it is now.
+    pub fn warm(&mut self, model: &Model) {
+        if self.prompts.in_force(model.edit_format).is_none() {
+            self.look = None;
+        }
+        self.look();
     }
 
     /// What a run that calls `model` first is started with.
     pub fn opening(&mut self, model: &Arc<Model>, toolbox: &Arc<Toolbox>) -> Opening {
         self.tell_of_damage();
         let messages = self.view().messages.clone();
+        let begins = (self.prompts).is_due(model.edit_format, toolbox, true);
         Opening {
-            begins: (self.prompts).is_due(model.edit_format, toolbox, true),
-            model: Arc::clone(model),
+            waits_for_git: begins && self.waits_for_git,
+            look: self.look().clone(),
             messages,
             instructions: self.instructions.clone(),
             toolbox: Arc::clone(toolbox),
         }
     }
 
-    /// Takes in how the place is now. The user is told once of each file that is left out.
-    pub fn set_surroundings(&mut self, mut found: Surroundings) {
-        for fault in std::mem::take(&mut found.faults) {
+    /// Takes in how the place is now. The user is told once of each file that is left out for `model`.
+    pub fn set_surroundings(&mut self, found: Surroundings, model: &Model) {
+        for fault in found.faults(model) {
             if self.told_faults.insert(fault.clone()) {
                 self.notice(NoticeLevel::Warning, format!("Not taken in: {fault}"));
             }
         }
-        self.prompts.set_surroundings(found);
+        self.surroundings = Some(found);
+    }
+
+    /// Begins a prompt for a call of `model`, if one is due. A run has told of the place before.
+    fn begin_prompt(&mut self, model: &Model, toolbox: &Toolbox, user_spoke: bool) {
+        let messages = self.view().messages.len();
+        let begun = self.surroundings.as_ref().and_then(|surroundings| {
+            (self.prompts).begin(surroundings, model, toolbox, messages, user_spoke)
+        });
+        self.store_prompt(begun);
     }
 
     /// What the model reads.
@@ -292,9 +341,7 @@ impl Conversation {
 
     /// Readies the prompt of a call of `model` that says nothing new.
     pub fn ready_prompt(&mut self, model: &Model, toolbox: &Toolbox) {
-        let messages = self.view().messages.len();
-        let begun = (self.prompts).begin(model.edit_format, toolbox, messages, false);
-        self.store_prompt(begun);
+        self.begin_prompt(model, toolbox, false);
     }
 
     /// Puts `summary` in the place of what stands before its kept messages, for a model with this
@@ -338,14 +385,14 @@ impl Conversation {
         });
     }
 
-    /// Leaves these results out of what the model reads. They stay in the session.
+    /// Leaves these contents out of what the model reads. They stay in the session.
     pub fn prune(&mut self, pruned: Vec<Pruned>) {
         for Pruned { at, content } in pruned {
             let Some(node) = self.view().nodes.get(at).copied() else {
                 continue;
             };
             let target_id = self.session.tree().id(node).to_owned();
-            let replacement = Some(Replacement { content });
+            let replacement = content.map(|content| Replacement { content });
             self.store(Body::ContextEdit(ContextEdit {
                 target_id,
                 replacement,
@@ -379,8 +426,8 @@ impl Conversation {
     /// Sends the thinking so far no more to models that edit in `format`.
     pub fn drop_thinking(&mut self, format: EditFormat) {
         let messages = self.view().messages.len();
-        let begun = self.prompts.drop_thinking(format, messages);
-        self.store_prompt(begun);
+        self.prompts.drop_thinking(format, messages);
+        self.store(Body::thinking_from(format));
     }
 
     fn store_prompt(&mut self, begun: Option<Arc<SessionPrompt>>) {
@@ -422,11 +469,19 @@ impl Conversation {
         self.subscribers.send(AgentEvent::Notice { level, text });
     }
 
-    /// Returns when everything is on disk, or cannot be.
-    pub async fn close(&mut self) {
+    /// Tries once more to write what waits for it: how many entries still do, and why.
+    pub fn save(&mut self) -> Option<(usize, String)> {
+        let (notice, unsaved) = self.session.save();
+        self.report(notice);
+        unsaved
+    }
+
+    /// Returns when everything is on disk, or cannot be: then it says so.
+    pub async fn close(&mut self) -> SaveNotice {
         self.presence = None;
         let notice = self.session.close().await;
-        self.report(notice);
+        self.report(notice.clone());
+        notice
     }
 
     pub(super) fn store(&mut self, body: Body) {

@@ -7,13 +7,16 @@ use crate::agent::event::AgentEvent;
 use crate::llm::{Model, ThinkingLevel};
 
 impl Actor {
-    pub(super) fn change_model(&mut self, model: Arc<Model>, thinking: ThinkingLevel) {
-        if let Some(run) = self.activity.run()
-            && model != self.model
-        {
+    /// The user wants this model, also where it is the chosen one and another answers in its place.
+    pub(super) fn choose_model(&mut self, model: Model) {
+        if let Some(run) = self.activity.run() {
             run.fallback = None;
             run.model_chosen = true;
         }
+        self.change_model(Arc::new(model), self.thinking);
+    }
+
+    pub(super) fn change_model(&mut self, model: Arc<Model>, thinking: ThinkingLevel) {
         self.conversation.model_changed(&model, thinking);
         self.model = model;
         self.thinking = thinking;

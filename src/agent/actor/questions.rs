@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::activity::Typed;
 use super::task::Actor;
-use crate::agent::event::{AgentEvent, Phase, QueueKind, RunState, UNANSWERED, now_ms};
+use crate::agent::event::{AgentEvent, Phase, QueueKind, RunState};
 use crate::agent::permission::Rule;
 use crate::agent::question::{Answer, Asked, Question};
 use crate::agent::session::Body;
-use crate::llm::{Content, Message};
+use crate::llm::Content;
 
 impl Actor {
     pub(super) fn on_asked(&mut self, asked: Option<Asked>) {
@@ -24,6 +24,9 @@ impl Actor {
                     }
                     self.questions.list.push((Arc::new(question), reply));
                     self.show_questions();
+                } else if !self.questions.has_user {
+                    self.conversation
+                        .send(AgentEvent::Refused(Arc::new(question)));
                 }
             }
             Some(Asked::Withdrawn(id)) => self.close(|question| question.id == id),
@@ -59,13 +62,12 @@ impl Actor {
 
     fn return_answer(&mut self, answer: Answer) {
         if let Answer::Reply(text) | Answer::Refuse { reason: Some(text) } = answer {
-            self.queues.push(Typed {
+            let back = self.queues.number(Typed {
                 kind: QueueKind::Steering,
                 content: vec![Content::text(text)],
                 origin: None,
             });
-            let back = self.queues.take_newest();
-            self.give_back(back.into_iter().collect());
+            self.give_back(vec![back]);
         }
     }
 
@@ -84,30 +86,8 @@ impl Actor {
 
     /// Else a session that is cut off says that the call had not run.
     fn note_answer(&mut self, question: &Question) {
-        if !question.has_run() {
-            let body = Body::of_question(&question.call_id, true);
-            self.conversation.store(body);
-        }
-    }
-
-    /// The program ended while calls waited for an answer: the model is told that they have not run.
-    pub(super) fn end_unanswered(&mut self) {
-        let missing = self.conversation.context.missing_results(now_ms());
-        if missing.is_empty() {
-            return;
-        }
-        let branch = self.conversation.branch();
-        if branch.unanswered().is_empty() {
-            return;
-        }
-        for mut message in missing {
-            if let Message::ToolResult(result) = Arc::make_mut(&mut message)
-                && branch.unanswered().contains(&result.tool_call_id)
-            {
-                result.content = vec![Content::text(UNANSWERED)];
-            }
-            self.conversation.publish_whole(message);
-        }
+        let body = Body::of_question(&question.call_id, true);
+        self.conversation.store(body);
     }
 
     /// Nobody waits for an answer any more.

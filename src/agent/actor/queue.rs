@@ -1,8 +1,9 @@
 //! The messages that wait: steering goes out before the next tool group or model call, follow-ups
 //! when the agent would stop. A message is always in exactly one place (here, in the conversation,
-//! or back with the user), so that nothing typed is ever lost. Sends no events: the actor does.
+//! or back with the user), and stored while it is here, so that nothing typed is ever lost. Sends no
+//! events and stores nothing: the actor does.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::activity::Typed;
 use crate::agent::event::{QueueKind, Queued};
@@ -15,20 +16,41 @@ pub(super) struct Queues {
     opening: VecDeque<Queued>,
     steering: VecDeque<Queued>,
     follow_up: VecDeque<Queued>,
+    /// The ids of those that wait as the session has it.
+    stored: BTreeSet<u64>,
 }
 
 impl Queues {
-    /// Lets a message wait in the queue of its `kind`.
-    pub fn push(&mut self, typed: Typed) {
-        let queued = self.number(typed);
+    /// Takes these over from a session, and knows of no others that are stored.
+    pub fn restore(&mut self, waiting: Vec<Queued>) {
+        self.stored = waiting.iter().map(|queued| queued.id).collect();
+        // An id that is stored must not come again.
+        self.last_id = self.last_id.max(self.stored.last().copied().unwrap_or(0));
+        for queued in waiting {
+            self.push(queued);
+        }
+    }
+
+    /// Notes that `queued` is stored.
+    pub fn note_stored(&mut self, queued: &Queued) {
+        self.stored.insert(queued.id);
+    }
+
+    /// Those of `messages` that are stored, which they need be no longer; and how many others are.
+    pub fn let_go(&mut self, messages: &[Queued]) -> (Vec<u64>, usize) {
+        let ids = messages.iter().map(|queued| queued.id);
+        let ids = ids.filter(|id| self.stored.remove(id)).collect();
+        (ids, self.stored.len())
+    }
+
+    /// Lets a message wait in the queue of its kind.
+    pub fn push(&mut self, queued: Queued) {
         self.queue(queued.kind).push_back(queued);
     }
 
     /// Adds a message that opens the next turn. It is not shown as waiting, because it is sent at
     /// once.
-    pub fn push_opening(&mut self, typed: Typed) {
-        let kind = QueueKind::Steering;
-        let queued = self.number(Typed { kind, ..typed });
+    pub fn push_opening(&mut self, queued: Queued) {
         self.opening.push_back(queued);
     }
 
@@ -61,11 +83,6 @@ impl Queues {
         taken
     }
 
-    /// Takes the message that came last out of the steering queue.
-    pub fn take_newest(&mut self) -> Option<Queued> {
-        self.steering.pop_back()
-    }
-
     /// Takes everything, also what the next turn would have opened with.
     pub fn take_all(&mut self) -> Vec<Queued> {
         let mut taken: Vec<Queued> = self.opening.drain(..).collect();
@@ -94,7 +111,8 @@ impl Queues {
         (list(&self.steering), list(&self.follow_up))
     }
 
-    fn number(&mut self, typed: Typed) -> Queued {
+    /// The message with the number that it goes by.
+    pub fn number(&mut self, typed: Typed) -> Queued {
         self.last_id += 1;
         Queued {
             id: self.last_id,

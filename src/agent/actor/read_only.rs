@@ -5,6 +5,7 @@ use super::activity::Typed;
 use super::task::Actor;
 use crate::agent::event::{NoticeLevel, QueueKind};
 use crate::agent::handle::{Command, Leaving, TreeCommand, TrialCommand};
+use crate::agent::undo::UndoCommand;
 use crate::llm::Content;
 
 const READ_ONLY: &str =
@@ -16,24 +17,15 @@ impl Actor {
         if !self.conversation.session.is_read_only() {
             return Some(command);
         }
+        if is_allowed(&command) {
+            return Some(command);
+        }
         match command {
             Command::Message(kind, content) => self.refuse(kind, content),
             Command::Trial(TrialCommand::Begin(content)) => {
                 self.refuse(QueueKind::Steering, content);
             }
-            Command::Continue
-            | Command::SteerNow
-            | Command::Name(_)
-            | Command::Compact(_)
-            | Command::Tree(
-                TreeCommand::Label { .. }
-                | TreeCommand::EditLast
-                | TreeCommand::GoTo {
-                    leaving: Leaving::WithSummary,
-                    ..
-                },
-            ) => {}
-            other => return Some(other),
+            _ => {}
         }
         self.conversation.notice(NoticeLevel::Warning, READ_ONLY);
         self.show_state();
@@ -43,12 +35,115 @@ impl Actor {
     /// Gives what was typed back.
     fn refuse(&mut self, kind: QueueKind, content: Vec<Content>) {
         let origin = None;
-        self.queues.push(Typed {
+        let typed = Typed {
             kind,
             content,
             origin,
-        });
-        let messages = self.queues.take_all();
-        self.give_back(messages);
+        };
+        let back = self.queues.number(typed);
+        self.give_back(vec![back]);
+    }
+}
+
+/// Whether it neither sends nor stores anything, nor touches a file of the user. Every command is
+/// judged here: a new one is not forgotten.
+fn is_allowed(command: &Command) -> bool {
+    match command {
+        // It has an answer of its own, which says so.
+        Command::External(..)
+        | Command::Listening(_)
+        | Command::Notify(..)
+        | Command::TakeBack(_)
+        | Command::Abort { .. }
+        | Command::SetPermission(_)
+        | Command::Answer(..)
+        | Command::RaiseBudget
+        | Command::SetBudget(_)
+        | Command::SetModel(_)
+        | Command::SetThinking(_)
+        | Command::Open(..)
+        | Command::SetInstructions(_)
+        | Command::SetRules(_)
+        | Command::ContextUsage(_)
+        | Command::Warm
+        | Command::Subscribe(..)
+        | Command::Resubscribe(..)
+        | Command::Shutdown(_) => true,
+        Command::Tree(tree) => match tree {
+            TreeCommand::Read(_) => true,
+            TreeCommand::GoTo { leaving, .. } => *leaving == Leaving::Silently,
+            TreeCommand::EditLast | TreeCommand::Label { .. } => false,
+        },
+        Command::Undo(undo) => match undo {
+            UndoCommand::Preview(..) | UndoCommand::Prompts(_) | UndoCommand::PreviewRewind(..) => {
+                true
+            }
+            UndoCommand::Go { .. } | UndoCommand::Rewind(..) => false,
+        },
+        Command::Message(..)
+        | Command::SteerNow
+        | Command::Continue
+        | Command::Name(_)
+        | Command::Compact(_)
+        | Command::Uncompact
+        | Command::Trial(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot::channel;
+
+    use super::*;
+    use crate::agent::undo::{Direction, Rewind, RewindPoint};
+
+    #[test]
+    fn what_sends_stores_or_changes_files_is_refused() {
+        let point = RewindPoint {
+            entry: String::new(),
+            prompt: String::new(),
+            all_turns: [].into(),
+            first: 0,
+            files: 0,
+        };
+        let go_to = |leaving| {
+            let entry = String::new();
+            Command::Tree(TreeCommand::GoTo { entry, leaving })
+        };
+        let (direction, turn) = (Direction::Undo, String::new());
+        for (allowed, command) in [
+            (false, Command::Message(QueueKind::Steering, Vec::new())),
+            (false, Command::SteerNow),
+            (false, Command::Continue),
+            (false, Command::Name(String::new())),
+            (false, Command::Compact(None)),
+            (false, Command::Uncompact),
+            (false, Command::Trial(TrialCommand::Begin(Vec::new()))),
+            (false, Command::Trial(TrialCommand::Keep)),
+            (false, Command::Trial(TrialCommand::Discard)),
+            (false, Command::Tree(TreeCommand::EditLast)),
+            (false, go_to(Leaving::WithSummary)),
+            (true, go_to(Leaving::Silently)),
+            (true, Command::Tree(TreeCommand::Read(channel().0))),
+            (false, Command::Undo(UndoCommand::Go { direction, turn })),
+            (
+                false,
+                Command::Undo(UndoCommand::Rewind(point.clone(), Rewind::Files)),
+            ),
+            (
+                true,
+                Command::Undo(UndoCommand::Preview(direction, channel().0)),
+            ),
+            (
+                true,
+                Command::Undo(UndoCommand::PreviewRewind(point, channel().0)),
+            ),
+            (true, Command::Undo(UndoCommand::Prompts(channel().0))),
+            (true, Command::ContextUsage(channel().0)),
+            (true, Command::Abort { cancelled: false }),
+            (true, Command::Shutdown(channel().0)),
+        ] {
+            assert_eq!(is_allowed(&command), allowed, "{command:?}");
+        }
     }
 }

@@ -7,13 +7,19 @@ use crate::agent::event::{AgentEvent, Queued, RunState};
 use crate::agent::handle::Snapshot;
 
 impl Actor {
+    /// Gives messages back to who typed them. Where nobody is there who keeps them, they are only told
+    /// of, and stay with the session.
     pub(super) fn give_back(&mut self, messages: Vec<Queued>) {
         if messages.is_empty() {
             return;
         }
         self.show_queues();
+        let returned = messages.clone();
         self.conversation
             .send(AgentEvent::QueueReturned { messages });
+        if self.questions.has_user {
+            self.let_go(&returned);
+        }
     }
 
     pub(super) fn enter(&mut self, state: RunState) {

@@ -2,12 +2,13 @@
 //! each in one place. It reads commands and the run's messages one after the other and never waits
 //! for a model, a tool or a subscriber, so it answers at once whatever is under way.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::select;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::activity::{Activity, Run, Typed};
@@ -16,16 +17,18 @@ use super::open_questions::Questions;
 use super::policy::{PolicyOwner, told};
 use super::queue::Queues;
 use crate::agent::budget::Account;
-use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, RunState, now_ms};
-use crate::agent::handle::{AgentHandle, Command, CurrentRun, OpenSession, SlowReader};
-use crate::agent::memory::{Environment, SessionPrompts, SystemFiles, SystemPrompt};
+use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, RunState};
+use crate::agent::handle::{
+    AgentHandle, Command, CurrentRun, OpenRefused, OpenSession, SlowReader,
+};
+use crate::agent::memory::{PromptOptions, SessionPrompts};
 use crate::agent::options::AgentOptions;
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
 use crate::agent::runner::{
     CompactRequest, Permissions, RunEnv, RunLink, RunMessage, close_turn, run,
 };
-use crate::agent::session::SessionState;
+use crate::agent::session::{Body, SaveNotice, Session, SessionState};
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Model, ThinkingLevel};
 
@@ -60,23 +63,23 @@ pub(super) struct Actor {
     pub(super) compact_next: Option<CompactRequest>,
     /// Shared with the handles, which cancel it before any command is read.
     pub(super) current: CurrentRun,
+    /// The sessions before, until all of them is on disk.
+    closing: JoinSet<SaveNotice>,
 }
 
 impl Actor {
     fn new(options: AgentOptions, current: CurrentRun) -> Self {
         let model = Arc::new(options.model);
-        let renderer = SystemPrompt {
+        let for_prompts = PromptOptions {
             base: options.system_prompt,
             append: options.append_system_prompt,
             cwd: options.cwd.clone(),
-            environment: Environment::default(),
-            files: SystemFiles::default(),
-            instructions: String::new(),
         };
-        let prompts = SessionPrompts::new(renderer, options.today);
+        let prompts = SessionPrompts::new(for_prompts, options.today);
         let policy = PolicyOwner::new(options.permission.policy.clone());
+        let outputs = outputs_of(&options.session, &options.spill_dir);
         let env = RunEnv {
-            permissions: Permissions::new(&options.permission, policy.subscribe()),
+            permissions: Permissions::new(&options.permission, outputs, policy.subscribe()),
             provider: options.provider,
             fallback: options.fallback.into_iter().map(Arc::new).collect(),
             home: options.cwd.clone(),
@@ -89,14 +92,17 @@ impl Actor {
             account: Account::new(options.budget).for_session(options.session.usage()),
             redactor: options.redactor,
         };
+        let mut queues = Queues::default();
+        queues.restore(options.session.queued());
         let mut conversation = Conversation::new(options.session, prompts, options.facts);
         conversation.instructions = options.instructions;
+        conversation.waits_for_git = !options.permission.has_user;
         conversation.prompts.set_mode(told(policy.mode()));
         let mut actor = Self {
             env: Arc::new(env),
             processes: options.processes,
             conversation,
-            queues: Queues::default(),
+            queues,
             questions: Questions::new(options.permission.has_user),
             policy,
             activity: Activity::Idle,
@@ -108,6 +114,7 @@ impl Actor {
             trials: options.trials,
             compact_next: None,
             current,
+            closing: JoinSet::new(),
         };
         actor.resume_trial();
         actor
@@ -130,13 +137,19 @@ impl Actor {
                 () = processes.empty(), if stopping => self.enter(RunState::Idle),
             }
         }
-        let messages = self.queues.take_all();
-        self.give_back(messages);
+        if self.conversation.session.path().is_none() {
+            // Else they wait in the session.
+            let messages = self.queues.take_all();
+            self.give_back(messages);
+        }
         tracing::info!("shutdown: no run is under way");
         self.processes.stop_all();
         tracing::info!("shutdown: commands were told to end");
         self.settle_undo().await;
-        self.conversation.close().await;
+        let mut unsaved = self.conversation.close().await;
+        while let Some(notice) = self.closing.join_next().await {
+            unsaved = unsaved.or(notice.ok().flatten());
+        }
         tracing::info!("shutdown: the session is on disk");
         let _ = timeout(SHUTDOWN_GRACE, self.conversation.subscribers.catch_up_all()).await;
         tracing::info!("shutdown: closed");
@@ -144,7 +157,7 @@ impl Actor {
             done: Some(done), ..
         } = self.activity
         {
-            let _ = done.send(());
+            let _ = done.send(unsaved.map(|(_, text)| text));
         }
     }
 
@@ -189,11 +202,13 @@ impl Actor {
             }
             Some(Command::RaiseBudget) => self.raise_budget(),
             Some(Command::SetBudget(budget)) => self.set_budget(budget),
-            Some(Command::SetModel(model)) => self.change_model(Arc::new(*model), self.thinking),
+            Some(Command::SetModel(model)) => self.choose_model(*model),
             Some(Command::SetThinking(level)) => {
                 self.change_model(Arc::clone(&self.model), level);
             }
-            Some(Command::Open(open)) => self.open(*open),
+            Some(Command::Open(open, answer)) => {
+                let _ = answer.send(self.open(*open));
+            }
             Some(Command::SetInstructions(sources)) => self.conversation.instructions = sources,
             Some(Command::SetRules(rules)) => self.rules = Arc::from(rules),
             Some(Command::SetPermission(mode)) => self.set_permission(mode),
@@ -205,10 +220,16 @@ impl Actor {
             Some(Command::Tree(command)) => self.on_tree(command),
             Some(Command::Trial(command)) => self.on_trial(command),
             Some(Command::Undo(command)) => self.on_undo(command),
-            Some(Command::Warm) => self.env.provider.warm(&self.model),
+            Some(Command::Warm) => {
+                self.env.provider.warm(&self.model);
+                self.conversation.warm(&self.model);
+            }
             Some(Command::Subscribe(sender, slow)) => {
                 self.conversation.subscribers.join(sender, slow);
                 self.show_trial();
+                if self.queues.steering_waits() || self.queues.follow_up_waits() {
+                    self.show_queues();
+                }
             }
             Some(Command::Resubscribe(sender, answer)) => {
                 if answer.send(self.snapshot()).is_ok() {
@@ -221,10 +242,12 @@ impl Actor {
         }
     }
 
-    fn open(&mut self, open: OpenSession) {
+    fn open(&mut self, open: OpenSession) -> Result<(), OpenRefused> {
         if !matches!(self.activity, Activity::Idle) {
-            let text = "Another session can be opened when no run is under way: stop it first.";
-            return self.conversation.notice(NoticeLevel::Warning, text);
+            return Err(OpenRefused::Busy);
+        }
+        if let Some((entries, error)) = self.conversation.save() {
+            return Err(OpenRefused::Unsaved(entries, error));
         }
         self.compact_next = None;
         let waiting = self.queues.take_all();
@@ -232,7 +255,9 @@ impl Actor {
         self.model = open.model.unwrap_or_else(|| Arc::clone(&self.model));
         self.thinking = open.thinking.unwrap_or(self.thinking);
         let (id, usage) = (open.session.id(), open.session.usage());
-        self.env = Arc::new(self.env.for_session(id, open.spill_dir, usage));
+        let outputs = outputs_of(&open.session, &open.spill_dir);
+        self.env = Arc::new((self.env).for_session(id, open.spill_dir, outputs, usage));
+        self.queues.restore(open.session.queued());
         let mut before = (self.conversation).open(open.session, open.facts, &self.model);
         self.conversation.send(AgentEvent::ModelChanged {
             model: Arc::clone(&self.model),
@@ -240,47 +265,22 @@ impl Actor {
         });
         self.show_budget();
         self.resume_trial();
-        tokio::spawn(async move { before.close().await });
-    }
-
-    /// A message of the user: it waits while a run is under way, else it starts one. One
-    /// without content is none.
-    pub(super) fn enqueue(&mut self, typed: Typed) {
-        if typed.content.is_empty() {
-            return;
+        if self.queues.steering_waits() || self.queues.follow_up_waits() {
+            self.show_queues();
         }
-        match &mut self.activity {
-            Activity::Idle => {
-                self.queues.push_opening(typed);
-                self.start_run();
-            }
-            // Also when the run is cancelled: its `Abort` was sent later than this message.
-            Activity::Running(_) => {
-                self.queues.push(typed);
-                self.show_queues();
-            }
-            Activity::Ending { next, .. } => next.push(typed),
-            Activity::Leaving { .. } => {}
-        }
-    }
-
-    fn steer_now(&mut self) {
-        let hurries = self.queues.steering_waits() || self.state.is_retrying();
-        match self.activity.run() {
-            Some(run) if hurries => run.interrupt.cancel(),
-            None if self.queues.steering_waits() || self.queues.follow_up_waits() => self.resume(),
-            _ => {}
-        }
+        self.closing.spawn(async move { before.close().await });
+        Ok(())
     }
 
     /// Ends whatever runs: what began before this was read was asked for before it was sent, also
     /// a run that began after the one that the handle has `cancelled`.
     fn abort(&mut self, cancelled: bool) {
         match std::mem::take(&mut self.activity) {
-            Activity::Running(run) => {
+            Activity::Running(mut run) => {
                 tracing::info!("run aborted");
                 self.compact_next = None;
-                run.cancel.cancel();
+                // One that changes the user's files has to say what it did.
+                run.cancel(!run.silent);
                 let next = Vec::new();
                 self.activity = Activity::Ending { run, next };
             }
@@ -298,15 +298,8 @@ impl Actor {
         }
     }
 
-    /// Lets what was typed for the next run go back with the queue of the run that is ending.
-    fn recall_next(&mut self) {
-        for typed in self.activity.take_messages_since_abort() {
-            self.queues.push(typed);
-        }
-    }
-
     /// Goes on where a limit or a failure stopped the last run, or with what waits.
-    fn resume(&mut self) {
+    pub(super) fn resume(&mut self) {
         if self.activity.run().is_some() {
             return;
         }
@@ -320,17 +313,17 @@ impl Actor {
         self.start_run();
     }
 
-    fn shut_down(&mut self, done: Option<oneshot::Sender<()>>) {
+    fn shut_down(&mut self, done: Option<oneshot::Sender<Option<String>>>) {
         self.recall_next();
-        let run = self.activity.take_run().map(|(run, _)| run);
-        if let Some(run) = &run {
-            run.cancel.cancel();
+        let mut run = self.activity.take_run().map(|(run, _)| run);
+        if let Some(run) = &mut run {
+            run.cancel(true);
         }
         self.activity = Activity::Leaving { run, done };
     }
 
-    fn start_run(&mut self) {
-        self.end_unanswered();
+    pub(super) fn start_run(&mut self) {
+        self.conversation.repair(false);
         let env = Arc::clone(&self.env);
         let opening = self.conversation.opening(&self.model, &self.toolbox);
         self.start(false, |link| async move {
@@ -346,13 +339,12 @@ impl Actor {
     {
         // Not when the session is opened: looking at one leaves its file as it is.
         self.conversation.store_model(&self.model, self.thinking);
-        let first = self.conversation.context.messages().len();
+        self.conversation.begin_run();
         let (cancel, processes) = (self.current.begin(), self.processes.scope());
         self.activity = Activity::Running(Run::start(
             cancel,
             processes,
             self.questions.asker.clone(),
-            first,
             silent,
             task,
         ));
@@ -361,9 +353,16 @@ impl Actor {
     async fn on_message(&mut self, report: Option<RunMessage>) {
         match report {
             Some(RunMessage::Event(event)) => self.conversation.publish(event),
+            Some(RunMessage::Ended(event, result)) => {
+                self.conversation.publish_result(event, result);
+            }
+            Some(RunMessage::RanOnce(result)) => {
+                self.conversation.store(Body::of_first_run(&result));
+            }
             Some(RunMessage::Phase(phase)) => self.enter_phase(phase),
             Some(RunMessage::Surroundings(found)) => {
-                self.conversation.set_surroundings(found);
+                let model = Arc::clone(self.asked());
+                self.conversation.set_surroundings(found, &model);
             }
             Some(RunMessage::OpenTurn(advice, reply)) => drop(reply.send(self.open_turn(advice))),
             Some(RunMessage::ReopenTurn(change, reply)) => {
@@ -396,25 +395,20 @@ impl Actor {
     }
 
     async fn end_run(&mut self) {
-        let Some((run, next)) = self.activity.take_run() else {
+        let Some((mut run, next)) = self.activity.take_run() else {
             return;
         };
         self.current.end();
         self.close_questions();
-        let mut outcome = run.task.await.unwrap_or_else(|error| {
-            let message = format!("Internal error: {error}");
-            RunOutcome::Failed { message }
-        });
-        if run.cancel.is_cancelled() {
-            // It may have come to its end just before it noticed.
-            outcome = RunOutcome::Aborted;
-        }
-        for message in self.conversation.context.missing_results(now_ms()) {
-            self.conversation.publish_whole(message);
-        }
+        let ended = run.outcome().await;
+        // It may have come to its end just before it noticed that it was cancelled.
+        let ended = ended.filter(|_| !run.cancel.is_cancelled());
+        let outcome = ended.unwrap_or(RunOutcome::Aborted);
+        self.conversation.repair(!run.silent);
         let (aborted, answered) = (outcome == RunOutcome::Aborted, outcome.has_answer());
         let limited = outcome.is_at_limit();
-        if aborted {
+        // At the end of the program they stay in the session: the screen is gone.
+        if aborted && !self.activity.is_leaving() {
             let messages = self.queues.take_all();
             self.give_back(messages);
         }
@@ -423,11 +417,10 @@ impl Actor {
         }
         if !run.silent {
             self.conversation.publish(AgentEvent::AgentEnd {
-                messages: self.conversation.context.messages()[run.first_message..].to_vec(),
+                messages: self.conversation.run_messages(),
                 totals: self.conversation.totals(),
                 outcome,
             });
-            self.conversation.forget_details(run.first_message);
         }
         run.processes.stop_all();
         self.close_undo(run.processes);
@@ -448,8 +441,8 @@ impl Actor {
             // What was typed after the run's last look at the queue.
             self.resume();
         }
-        for typed in next {
-            self.enqueue(typed);
+        for queued in next {
+            self.place(queued);
         }
         if self.activity.run().is_none()
             && let Some(request) = self.compact_next.take()
@@ -461,4 +454,15 @@ impl Actor {
             self.conversation.send(AgentEvent::AgentSettled { aborted });
         }
     }
+}
+
+/// The folders with the long outputs that the conversation of `session` names: its own, and that of the
+/// session it was forked from.
+fn outputs_of(session: &Session, spill_dir: &Path) -> Vec<PathBuf> {
+    let parent = session.header().parent_session().map(Path::new);
+    let parent = parent.map(|parent| parent.with_extension(""));
+    [spill_dir.to_path_buf()]
+        .into_iter()
+        .chain(parent)
+        .collect()
 }

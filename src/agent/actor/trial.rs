@@ -9,7 +9,6 @@ use super::conversation::Conversation;
 use super::task::Actor;
 use crate::agent::event::{AgentEvent, NoticeLevel, QueueKind, TrialEvent};
 use crate::agent::handle::TrialCommand;
-use crate::agent::memory::NOTE_ORIGIN;
 use crate::agent::runner::{TrialReport, cover_home, discard, keep, try_out};
 use crate::agent::session::{NodeId, TrialState, open_trial, trial_entry};
 use crate::agent::trial::{Kept, Trial};
@@ -43,7 +42,8 @@ impl Actor {
             Some(trials) => {
                 let (trials, cwd) = (trials.clone(), self.env.home.clone());
                 let session = self.conversation.session_file();
-                self.queues.push_opening(typed);
+                let queued = self.keep(typed);
+                self.queues.push_opening(queued);
                 self.start(true, |link| async move {
                     try_out(&link, trials, cwd, session).await
                 });
@@ -51,9 +51,8 @@ impl Actor {
             }
         };
         self.conversation.notice(NoticeLevel::Warning, refused);
-        self.queues.push(typed);
-        let back = self.queues.take_newest();
-        self.give_back(back.into_iter().collect());
+        let back = self.queues.number(typed);
+        self.give_back(vec![back]);
         self.show_state();
     }
 
@@ -92,15 +91,24 @@ impl Actor {
                 run.silent = false;
                 let trial = Arc::new(started.trial);
                 self.conversation.begin_trial(&trial);
-                self.work_in(Some(trial));
+                self.work_in(Some(Arc::clone(&trial)));
+                self.conversation.tell_of_place(told(&trial));
                 let opening = self.conversation.opening(&self.model, &self.toolbox);
                 let _ = reply.send((Arc::clone(&self.env), opening));
             }
             TrialReport::Ended(kept, reply) => {
                 if let Some(trial) = self.env.trial.clone() {
                     let (model, thinking) = (Arc::clone(&self.model), self.thinking);
+                    let is_kept = kept.is_some();
                     self.conversation.end_trial(&trial, kept, &model, thinking);
                     self.work_in(None);
+                    if is_kept {
+                        let root = trial.root.display();
+                        self.conversation.tell_of_place(format!(
+                            "[The trial was kept: its changes are in the files of {root} now, and its \
+                             worktree is gone.]"
+                        ));
+                    }
                 }
                 let _ = reply.send(());
             }
@@ -148,30 +156,19 @@ impl Conversation {
         !target.is_some_and(inside)
     }
 
-    /// Stores that a trial has begun, and has the model told with what the user says next.
+    /// Stores that a trial has begun.
     fn begin_trial(&mut self, trial: &Trial) {
         self.store(trial_entry(&self.session, trial, TrialState::Open));
-        self.prompts.tell(told(trial));
     }
 
-    /// Has the model told again that `trial` is open, where a summary stands for what said so: at once
-    /// in a run that goes on, else with what the user says next.
-    pub fn tell_of_trial_again(&mut self, trial: &Trial, goes_on: bool) {
-        let Some(place) = self.prompts.place_forgotten() else {
-            return;
-        };
-        let news = [place, told(trial)];
-        if goes_on {
-            self.tell_model(news.map(Content::text).into(), Some(NOTE_ORIGIN));
-        } else {
-            for text in news {
-                self.prompts.tell(text);
-            }
+    /// Has the model told again that `trial` is open, where a summary stands for what said so.
+    pub fn tell_of_trial_again(&mut self, trial: &Trial) {
+        if self.prompts.place_is_forgotten() {
+            self.tell_of_place(told(trial));
         }
     }
 
-    /// Stores that `trial` has ended. What was kept is told to the model with what the user says
-    /// next; else the conversation goes on from before it.
+    /// Stores that `trial` has ended. Where nothing was kept the conversation goes on from before it.
     fn end_trial(
         &mut self,
         trial: &Trial,
@@ -181,11 +178,6 @@ impl Conversation {
     ) {
         if let Some(kept) = kept {
             self.store(trial_entry(&self.session, trial, TrialState::Kept));
-            let root = trial.root.display();
-            self.prompts.tell(format!(
-                "[The trial was kept: its changes are in the files of {root} now, and its worktree \
-                 is gone.]"
-            ));
             return self.send(AgentEvent::Trial(TrialEvent::Kept(kept)));
         }
         let opened = open_trial(&self.session).map(|(_, opened)| opened);

@@ -57,13 +57,14 @@ impl Actor {
         let model = Arc::clone(self.asked());
         let messages = self.conversation.for_model().to_vec();
         let prompt = self.conversation.prompts.in_force(model.edit_format);
+        let prompt = prompt.cloned().ok_or(RunOutcome::Aborted)?;
         let run = self.activity.live_run()?;
         run.interrupt = run.cancel.child_token();
         run.model_chosen = false;
         Ok(Turn {
             interrupt: run.interrupt.clone(),
             messages,
-            prompt: prompt.cloned().unwrap_or_default(),
+            prompt,
             thinking: self.thinking,
             toolbox: Arc::clone(&self.toolbox),
             rules: Arc::clone(&self.rules),
@@ -88,8 +89,10 @@ impl Actor {
         }
         self.prompt_undo(&due);
         let model = Arc::clone(self.asked());
+        let delivered = due.clone();
         self.conversation
             .deliver(due, advice, &model, &self.toolbox);
+        self.let_go(&delivered);
     }
 
     pub(super) fn release_follow_ups(&mut self) -> Result<bool, RunOutcome> {

@@ -88,7 +88,7 @@ impl Actor {
                 answer_with(answer, move || undo.preview(&recover(&undo)?, direction));
             }
             UndoCommand::PreviewRewind(point, answer) => {
-                answer_with(answer, move || undo.preview_all(&point.turns));
+                answer_with(answer, move || undo.preview_all(point.turns()));
             }
             UndoCommand::Prompts(answer) => {
                 let mut points = self.conversation.rewind_points();
@@ -106,10 +106,11 @@ impl Actor {
             }),
             UndoCommand::Rewind(point, Rewind::Conversation) => self.rewind_to(&point.entry),
             UndoCommand::Rewind(point, what) => {
+                let turns = point.turns().to_vec();
                 let to = (what == Rewind::Both).then_some(point.entry);
                 self.start(true, |link| async move {
                     match recovered(&undo, recover).await {
-                        Ok(path) => rewind(&link, undo, path, point.turns, (to, &cwd)).await,
+                        Ok(path) => rewind(&link, undo, path, turns, (to, &cwd)).await,
                         Err(outcome) => outcome,
                     }
                 });
@@ -124,7 +125,7 @@ impl Actor {
             .send(AgentEvent::FilesUndone { direction, files });
         match undone.to {
             Some(entry) => self.rewind_to(&entry),
-            None => (undone.told.into_iter()).for_each(|text| self.conversation.prompts.tell(text)),
+            None => (undone.told.into_iter()).for_each(|text| self.conversation.note(text)),
         }
     }
 
@@ -191,19 +192,22 @@ impl Conversation {
             .leaf()
             .into_iter()
             .flat_map(|leaf| tree.ancestors(leaf));
-        let (mut points, mut turns) = (Vec::new(), Vec::new());
+        let (mut prompts, mut turns) = (Vec::new(), Vec::new());
         for node in path {
             turns.extend(self.turn_at(node));
             if let Some(prompt) = self.prompt_at(node) {
-                points.push(RewindPoint {
-                    entry: tree.id(node).to_owned(),
-                    prompt: content_text(&prompt),
-                    turns: turns.iter().rev().cloned().collect(),
-                    files: 0,
-                });
+                prompts.push((node, content_text(&prompt), turns.len()));
             }
         }
-        points.reverse();
-        points
+        turns.reverse();
+        let all_turns: Arc<[String]> = turns.into();
+        let point = |(node, prompt, turns): (NodeId, String, usize)| RewindPoint {
+            entry: tree.id(node).to_owned(),
+            prompt,
+            all_turns: Arc::clone(&all_turns),
+            first: all_turns.len() - turns,
+            files: 0,
+        };
+        prompts.into_iter().rev().map(point).collect()
     }
 }

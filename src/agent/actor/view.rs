@@ -1,12 +1,11 @@
 //! What the model reads of the conversation. It stands in the session, so it is held only while a run
 //! needs it: read when one begins, let go of where none goes on and it is large.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::agent::memory::SessionPrompts;
 use crate::agent::session::{History, NodeId, Place, Session};
-use crate::llm::Message;
+use crate::llm::{Message, ToolResultMessage};
 
 /// Bytes of entries that are held while nothing runs: so much is read again unnoticed.
 const HELD: u64 = 1024 * 1024;
@@ -36,19 +35,22 @@ impl View {
 
     /// Takes in a message that was stored at `node`. Where nobody has read the others, it is read with
     /// them.
-    pub fn push(&mut self, node: NodeId, message: &Arc<Message>) {
-        if let Some(history) = &mut self.history {
-            history.push(node, Arc::clone(message));
+    pub fn push(&mut self, node: NodeId, message: &Arc<Message>, session: &Session) {
+        let Some(history) = &mut self.history else {
+            return;
+        };
+        let mut message = Arc::clone(message);
+        if session.path().is_some()
+            && let Message::ToolResult(result) = &*message
+            && result.details.is_some()
+        {
+            // No model reads them, and the screen reads them from the file.
+            message = Arc::new(Message::ToolResult(ToolResultMessage {
+                details: None,
+                ..result.clone()
+            }));
         }
-    }
-
-    /// Puts messages in the place of others that say the same.
-    pub fn replace(&mut self, others: &HashMap<*const Message, Arc<Message>>) {
-        for message in self.history.iter_mut().flat_map(|it| &mut it.messages) {
-            if let Some(other) = others.get(&Arc::as_ptr(message)) {
-                *message = Arc::clone(other);
-            }
-        }
+        history.push(node, message);
     }
 
     /// Lets go of a conversation that is large, and all in the file of `session`.

@@ -26,6 +26,9 @@ const MAX_DEPTH: usize = 5;
 const NAMES: [&str; 2] = ["AGENTS.override.md", "AGENTS.md"];
 /// The names that vendors have given the file, with a part of the ids of their models.
 const VENDOR_NAMES: [(&str, &str); 2] = [("claude", "CLAUDE.md"), ("gemini", "GEMINI.md")];
+/// The vendors' names for the file, as there are models that read none of them.
+pub(super) const VENDOR_FILES: [Option<&str>; 3] =
+    [None, Some(VENDOR_NAMES[0].1), Some(VENDOR_NAMES[1].1)];
 /// Why a file is not taken in.
 const OUTSIDE: &str = "it is outside the project";
 const SECRET: &str = "it may hold secrets";
@@ -48,16 +51,16 @@ pub(in crate::agent) struct Collected {
     pub refused: Vec<String>,
 }
 
-/// The instruction files around `cwd` for `model`, and those of `folders`, which tools have looked
-/// into.
-pub(in crate::agent) fn collect(
+/// The instruction files around `cwd`, and those of `folders`, which tools have looked into; for models
+/// that read the file `vendor` too.
+pub(super) fn collect(
     sources: &InstructionSources,
     cwd: &Path,
-    model: &Model,
+    vendor: Option<&'static str>,
     folders: &BTreeSet<PathBuf>,
 ) -> Collected {
     let mut collector = Collector {
-        vendor: vendor_name(model),
+        vendor,
         home: std::env::home_dir(),
         own: (sources.user.as_deref()).and_then(|folder| fs::canonicalize(folder).ok()),
         room: MAX_BYTES,
@@ -96,7 +99,8 @@ pub fn instruction_files(folder: &Path) -> Vec<&'static str> {
     names.filter(|name| folder.join(name).is_file()).collect()
 }
 
-fn vendor_name(model: &Model) -> Option<&'static str> {
+/// The name that the vendor of `model` has given the file.
+pub(super) fn vendor_file(model: &Model) -> Option<&'static str> {
     let id = model.id.to_lowercase();
     let of_vendor = |(part, _): &&(&str, &str)| id.contains(part);
     VENDOR_NAMES.iter().find(of_vendor).map(|(_, name)| *name)
@@ -307,7 +311,7 @@ mod tests {
             project: true,
         };
         let below = BTreeSet::from([base.join("repo/below")]);
-        let found = collect(&sources, &base.join(cwd), &model(id), &below);
+        let found = collect(&sources, &base.join(cwd), vendor_file(&model(id)), &below);
         let relative = |file: Instructions| {
             let path = Path::new(&file.path).strip_prefix(&base).unwrap();
             (path.display().to_string(), file.text)
@@ -425,7 +429,7 @@ mod tests {
         for (secret, refused) in [(".env", true), (".git/config", true), ("README.md", false)] {
             fs::write(cwd.join(secret), "token").unwrap();
             std::os::unix::fs::symlink(secret, cwd.join("AGENTS.md")).unwrap();
-            let found = collect(&sources, &cwd, &model("m"), &BTreeSet::new());
+            let found = collect(&sources, &cwd, None, &BTreeSet::new());
             assert_eq!(found.files.is_empty(), refused, "{secret}");
             assert_eq!(!found.refused.is_empty(), refused, "{secret}");
             fs::remove_file(cwd.join("AGENTS.md")).unwrap();

@@ -1,12 +1,13 @@
 //! What a session's first request tells of the place: the shell of its commands and the state of the
-//! git repository. Gathered when the first run begins, never before the first frame; a git that is
-//! slow or absent costs the block a line, never the run. Later changes are not told: the model has
-//! tools to look.
+//! git repository. Looked at when the user types the first key, never before the first frame; a git
+//! that is slow is told in a later request, one that is absent costs a line. Later changes are not
+//! told: the model has tools to look.
 
 use std::fmt::Write;
 use std::path::Path;
+use std::time::Duration;
 
-use super::git::Git;
+use super::git::{Git, LIMIT};
 use super::git_head::{GitHead, git_head};
 
 /// Most changed files that are named.
@@ -18,23 +19,25 @@ const MAX_LINE_CHARS: usize = 120;
 pub struct Environment {
     /// The shell that runs commands.
     pub shell: String,
-    /// Lines about the git repository.
-    pub git: String,
+    /// Lines about the git repository that its files give: where it is, and the branch.
+    pub repository: String,
+    /// Lines that git gives; none while it has not answered.
+    pub git: Option<String>,
 }
 
 impl Environment {
-    /// Looks at `cwd`. Where the project is not `trusted`, git is asked only if that can run nothing of
-    /// the project's.
-    pub async fn gather(cwd: &Path, trusted: bool) -> Self {
+    /// Looks at `cwd`, without asking git. Blocks.
+    pub fn read(cwd: &Path) -> Self {
         Self {
             shell: shell().to_owned(),
-            git: git(cwd, trusted).await,
+            repository: repository_lines(cwd),
+            git: None,
         }
     }
 }
 
 /// The repository around `folder`: the nearest folder that holds `.git`.
-fn repository(folder: &Path) -> Option<&Path> {
+pub(super) fn repository(folder: &Path) -> Option<&Path> {
     folder
         .ancestors()
         .find(|folder| folder.join(".git").exists())
@@ -58,7 +61,7 @@ fn shell() -> &'static str {
     }
 }
 
-async fn git(cwd: &Path, trusted: bool) -> String {
+fn repository_lines(cwd: &Path) -> String {
     let Some(root) = repository(cwd) else {
         return "Git repository: no\n".to_owned();
     };
@@ -70,7 +73,14 @@ async fn git(cwd: &Path, trusted: bool) -> String {
         Some(GitHead::Commit(_)) => out.push_str("Git branch: none (detached HEAD)\n"),
         None => {}
     }
-    let Some(git) = Git::open(cwd, trusted).await else {
+    out
+}
+
+/// Changed files and last commits of the repository around `cwd`. Where the project is not `trusted`,
+/// git is asked only if that can run nothing of the project's.
+pub(super) async fn git_state(cwd: &Path, trusted: bool, limit: Duration) -> String {
+    let mut out = String::new();
+    let Some(git) = Git::open(cwd, trusted, limit).await else {
         return out;
     };
     let commits = ["log", "-5", "--no-show-signature", "--format=%h %s"];
@@ -97,7 +107,7 @@ async fn git(cwd: &Path, trusted: bool) -> String {
 /// How many files of the work tree around `cwd` are changed or new; none where that is not known.
 pub async fn count_changes(cwd: &Path, trusted: bool) -> Option<usize> {
     repository(cwd)?;
-    let status = Git::open(cwd, trusted).await?.status().await?;
+    let status = Git::open(cwd, trusted, LIMIT).await?.status().await?;
     Some(status.lines().count())
 }
 
@@ -118,6 +128,14 @@ mod tests {
     use std::process::Stdio;
 
     use super::*;
+
+    async fn git(cwd: &Path, trusted: bool) -> String {
+        let state = match repository(cwd) {
+            Some(_) => git_state(cwd, trusted, LIMIT).await,
+            None => String::new(),
+        };
+        repository_lines(cwd) + &state
+    }
 
     fn run_git(cwd: &Path, arguments: &[&str]) {
         let status = std::process::Command::new("git")

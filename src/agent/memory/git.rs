@@ -12,10 +12,12 @@ use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-/// How long git may take for each question; those that are independent are asked at the same time.
-const LIMIT: Duration = Duration::from_millis(500);
+/// How long git may take for each question where somebody waits for the answer; questions that are
+/// independent are asked at the same time.
+pub(super) const LIMIT: Duration = Duration::from_millis(500);
 /// Most bytes of one answer that are looked at.
 const MAX_ANSWER: u64 = 64 * 1024;
 /// The variables of tiller that git sees: what it needs to find its settings, and no secrets.
@@ -83,16 +85,19 @@ const HARMLESS: [&str; 44] = [
 pub struct Git<'a> {
     cwd: &'a Path,
     trusted: bool,
+    /// How long it may take for each question.
+    limit: Duration,
     /// Settings that are overruled besides those of [`SETTINGS`].
     overruled: Vec<String>,
 }
 
 impl<'a> Git<'a> {
     /// The repository around `cwd`, if asking about it can run none of its programs.
-    pub async fn open(cwd: &'a Path, trusted: bool) -> Option<Self> {
+    pub async fn open(cwd: &'a Path, trusted: bool, limit: Duration) -> Option<Self> {
         let mut git = Self {
             cwd,
             trusted,
+            limit,
             overruled: Vec::new(),
         };
         if !trusted {
@@ -142,7 +147,8 @@ impl<'a> Git<'a> {
             .stderr(Stdio::null())
             .kill_on_drop(true);
         let answer = async {
-            let mut child = command.spawn().ok()?;
+            // A folder on a disk that hangs blocks the start of a program in it.
+            let mut child = spawn_blocking(move || command.spawn()).await.ok()?.ok()?;
             let mut bytes = Vec::new();
             let mut read = child.stdout.take()?.take(MAX_ANSWER);
             read.read_to_end(&mut bytes).await.ok()?;
@@ -153,7 +159,7 @@ impl<'a> Git<'a> {
             }
             Some(String::from_utf8_lossy(&bytes).into_owned())
         };
-        timeout(LIMIT, answer).await.ok().flatten()
+        timeout(self.limit, answer).await.ok().flatten()
     }
 }
 

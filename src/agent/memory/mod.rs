@@ -9,14 +9,15 @@ mod imports;
 mod instructions;
 pub mod prompt;
 pub mod session_prompt;
+mod surroundings;
 pub mod system_files;
 
-pub(super) use collect::collect;
 pub use collect::{InstructionSources, instruction_files};
 pub use environment::{Environment, count_changes, project_root};
 pub(super) use git::search_path;
 pub use git_head::git_head;
 pub use prompt::SystemPrompt;
 pub use session_prompt::{InstructionNote, NOTE_ORIGIN, SessionPrompt, Today};
-pub(super) use session_prompt::{SessionPrompts, Surroundings};
+pub(super) use session_prompt::{PromptOptions, SessionPrompts};
+pub(super) use surroundings::{PlaceLook, Surroundings};
 pub use system_files::{PROJECT_FOLDER, SYSTEM_FILES, SystemFiles};

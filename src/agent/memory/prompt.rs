@@ -18,7 +18,7 @@ const BUILT_IN: &str = include_str!("../../../assets/system.md");
 pub struct SystemPrompt {
     /// Replaces the built-in prompt.
     pub base: Option<String>,
-    /// Paragraphs behind it.
+    /// Paragraphs at the end, where nothing overrides them.
     pub append: Vec<String>,
     /// The folder the tools work in.
     pub cwd: PathBuf,
@@ -48,10 +48,6 @@ impl SystemPrompt {
             Some(base) => base.trim_end().to_owned(),
             None => fit_to_tools(BUILT_IN, &tools),
         };
-        for paragraph in self.files.append.iter().chain(&self.append) {
-            out.push_str("\n\n");
-            out.push_str(paragraph.trim_end());
-        }
         out.push_str(&self.instructions);
         let _ = write!(
             out,
@@ -60,11 +56,19 @@ impl SystemPrompt {
             std::env::consts::OS,
             std::env::consts::ARCH,
         );
-        let Environment { shell, git } = &self.environment;
+        let Environment {
+            shell,
+            repository,
+            git,
+        } = &self.environment;
         if !shell.is_empty() && tools.contains(&"bash") {
             let _ = writeln!(out, "Shell: {shell}");
         }
-        let _ = write!(out, "Date: {date}\n{git}");
+        let git = git.as_deref().unwrap_or_default();
+        let _ = write!(out, "Date: {date}\n{repository}{git}");
+        for paragraph in self.files.append.iter().chain(&self.append) {
+            let _ = write!(out, "\n{}\n", paragraph.trim_end());
+        }
         out
     }
 }

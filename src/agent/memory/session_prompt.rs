@@ -11,8 +11,8 @@
 //! - The entry (`custom`, type `tiller.prompt`) is written before the first request that uses it.
 //!   The last entry of its edit format is the one in force.
 //! - What changes later is told in a stored message of the user's next turn, whose `origin` is
-//!   [`NOTE_ORIGIN`]: the date, the working directory, tools that are gone, instruction files that are
-//!   new, different or gone, and that the user interrupted the last answer.
+//!   [`NOTE_ORIGIN`]: the date, the working directory, tools that are gone, and that the user interrupted
+//!   the last answer. Instruction files that are new, different or gone are told in the next request.
 //! - A tool that is new needs another tool list. Then, with a prompt of the user and never inside a
 //!   run, another entry begins another prefix, and thinking from before it is not sent
 //!   ([`SessionPrompt::thinking_from`]). The same happens when a provider refuses the thinking.
@@ -23,12 +23,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::environment::Environment;
 use super::instructions::{self, Instructions, digest, rendered_path};
 use super::prompt::SystemPrompt;
-use super::system_files::SystemFiles;
+use super::surroundings::Surroundings;
 use crate::agent::toolbox::Toolbox;
-use crate::llm::{Content, EditFormat, Message, StopReason, ToolSpec};
+use crate::llm::{Content, EditFormat, Message, Model, StopReason, ToolSpec};
 
 /// The `origin` of messages that tell the model what has changed.
 pub const NOTE_ORIGIN: &str = "note";
@@ -46,6 +45,8 @@ const PLACE: usize = 1;
 const INSTRUCTIONS: &str = "[These project instructions are new or have changed:]\n";
 /// Stands before the path of an instruction file that is gone.
 const INSTRUCTIONS_GONE: &str = "[Project instructions that no longer count: ";
+/// How the note begins that tells what git answered after the prompt was made.
+const GIT: &str = "The git repository at the beginning of this session:\n";
 /// How the note of what may be done without a question begins.
 const MODE: &str = "Permission mode: ";
 /// How the mode begins in which a model works that was told of none.
@@ -77,9 +78,33 @@ pub struct SessionPrompt {
     /// How many messages stand before the entry: thinking in them belongs to another prefix.
     #[serde(skip)]
     pub thinking_from: usize,
+    /// How often a provider refused the thinking.
+    #[serde(skip)]
+    pub thinking_refused: u32,
 }
 
 impl SessionPrompt {
+    /// Thinking in the first `messages` messages is not sent.
+    pub(in crate::agent) fn leave_thinking_before(&mut self, messages: usize) {
+        self.thinking_from = self.thinking_from.max(messages);
+    }
+
+    /// A provider refuses the thinking of the first `messages` messages.
+    pub(in crate::agent) fn drop_thinking(&mut self, messages: usize) {
+        self.thinking_refused += 1;
+        self.leave_thinking_before(messages);
+    }
+
+    /// Thinking in the first so many of `messages` messages is not sent: in none of them where a provider
+    /// refused it twice, for it would in every turn.
+    pub(in crate::agent) fn sends_thinking_from(&self, messages: usize) -> usize {
+        if self.thinking_refused > 1 {
+            messages
+        } else {
+            self.thinking_from
+        }
+    }
+
     fn offers(&self, tool: &ToolSpec) -> bool {
         self.tools.iter().any(|known| known.name == tool.name)
     }
@@ -115,58 +140,49 @@ impl<'a> InstructionNote<'a> {
     }
 }
 
-/// What a run finds where it begins.
-#[derive(Debug, Default)]
-pub(in crate::agent) struct Surroundings {
-    /// Only where a prompt is made: the place, and the user's and the project's own words for it.
-    pub first: Option<(Environment, SystemFiles)>,
-    /// The instruction files as they are now, if that is known.
-    pub instructions: Option<Vec<Instructions>>,
-    /// Files that were left out, with the reason.
-    pub faults: Vec<String>,
-    /// The project, when its instruction files do not count.
-    pub untrusted: Option<PathBuf>,
+/// What an agent was started with for its prompts.
+#[derive(Clone, Debug)]
+pub(in crate::agent) struct PromptOptions {
+    /// Replaces the built-in prompt.
+    pub base: Option<String>,
+    /// Paragraphs at the end.
+    pub append: Vec<String>,
+    /// The folder of the session.
+    pub cwd: PathBuf,
 }
 
 /// The prompts in force, and what the model was told of changes since.
 pub(in crate::agent) struct SessionPrompts {
-    renderer: SystemPrompt,
+    options: PromptOptions,
     today: Today,
     in_force: Vec<Arc<SessionPrompt>>,
     /// The working directory.
     place: PathBuf,
-    /// What is to be told with the user's next words.
-    news: Vec<String>,
     /// What the model knows of each of `CHANGES`.
     known: [String; 3],
     /// What may be done without a question, in words.
     mode: &'static str,
     /// The same as the model knows it.
     known_mode: String,
-    /// The instruction files as they are now.
-    instructions: Vec<Instructions>,
-    /// The project, when its instruction files do not count.
-    untrusted: Option<PathBuf>,
-    /// The marks of those that the model knows.
+    /// The marks of the instruction files that the model knows.
     known_instructions: BTreeMap<String, String>,
+    /// A prompt was made before git had answered.
+    lacks_git: bool,
 }
 
 impl SessionPrompts {
-    /// The prompts of a conversation that is still to be read; `renderer` makes those that are not
-    /// stored.
-    pub fn new(renderer: SystemPrompt, today: Today) -> Self {
+    /// The prompts of a conversation that is still to be read.
+    pub fn new(options: PromptOptions, today: Today) -> Self {
         Self {
-            place: renderer.cwd.clone(),
-            news: Vec::new(),
-            renderer,
+            place: options.cwd.clone(),
+            options,
             today,
             in_force: Vec::new(),
             known: [const { String::new() }; 3],
             mode: "",
             known_mode: String::new(),
-            instructions: Vec::new(),
-            untrusted: None,
             known_instructions: BTreeMap::new(),
+            lacks_git: false,
         }
     }
 
@@ -190,12 +206,12 @@ impl SessionPrompts {
 
     /// Begins anew for another conversation that is still to be read.
     pub fn restart(&mut self) {
-        let (renderer, today) = (self.renderer.clone(), Arc::clone(&self.today));
+        let (options, today) = (self.options.clone(), Arc::clone(&self.today));
         let (place, mode) = (self.place.clone(), self.mode);
         *self = Self {
             place,
             mode,
-            ..Self::new(renderer, today)
+            ..Self::new(options, today)
         };
     }
 
@@ -205,27 +221,14 @@ impl SessionPrompts {
         place.clone_into(&mut self.place);
     }
 
-    /// Has the model told `text` with the user's next words.
-    pub fn tell(&mut self, text: String) {
-        self.news.push(text);
-    }
-
     /// Takes in what may be done without a question, in words; none where there is nothing to say.
     pub fn set_mode(&mut self, mode: &'static str) {
         self.mode = mode;
     }
 
-    /// Takes in how things are now, for the next prompt or note.
-    pub fn set_surroundings(&mut self, surroundings: Surroundings) {
-        if let Some((environment, files)) = surroundings.first {
-            self.renderer.environment = environment;
-            self.renderer.files = files;
-        }
-        if let Some(files) = surroundings.instructions {
-            self.renderer.instructions = instructions::section(&files);
-            self.instructions = files;
-            self.untrusted = surroundings.untrusted;
-        }
+    /// The folder of the session.
+    pub fn cwd(&self) -> &Path {
+        &self.options.cwd
     }
 
     /// The prompt in force for models that edit in `format`.
@@ -233,29 +236,43 @@ impl SessionPrompts {
         (self.in_force.iter()).find(|prompt| prompt.edit_format == format)
     }
 
-    /// The prompt that has to be stored before a request behind `messages` messages leaves, if the
-    /// one in force does not do. `user_spoke`: the request answers something new of the user.
+    /// The prompt that has to be stored before a request to `model` after `messages` messages leaves,
+    /// if the one in force does not do. `user_spoke`: the request answers something new of the user.
     pub fn begin(
         &mut self,
-        format: EditFormat,
+        surroundings: &Surroundings,
+        model: &Model,
         toolbox: &Toolbox,
         messages: usize,
         user_spoke: bool,
     ) -> Option<Arc<SessionPrompt>> {
+        let format = model.edit_format;
         if !self.is_due(format, toolbox, user_spoke) {
             return None;
         }
         let tools = toolbox.specs(format);
         let date = (self.today)();
         let first = self.in_force.is_empty();
+        let files = surroundings.instructions(model);
+        let PromptOptions { base, append, cwd } = self.options.clone();
+        let renderer = SystemPrompt {
+            base,
+            append,
+            cwd,
+            environment: surroundings.environment.clone(),
+            files: surroundings.files.clone(),
+            instructions: instructions::section(files),
+        };
+        self.lacks_git |= surroundings.environment.git.is_none();
         let prompt = self.put_in_force(SessionPrompt {
             edit_format: format,
             date: date.to_string(),
-            cwd: self.renderer.cwd.display().to_string(),
-            system: self.renderer.render(&tools, format, date),
-            instructions: instructions::digests(&self.instructions),
+            cwd: renderer.cwd.display().to_string(),
+            system: renderer.render(&tools, format, date),
+            instructions: instructions::digests(files),
             tools,
             thinking_from: messages,
+            thinking_refused: 0,
         });
         if first {
             // Where it is another, that was told with the user's words.
@@ -273,37 +290,33 @@ impl SessionPrompts {
         !in_force.is_some_and(|prompt| !user_spoke || offers_all(prompt))
     }
 
-    /// The prompt in force begun anew behind `messages` messages: the same bytes, without the
-    /// thinking before. Has to be stored.
-    pub fn drop_thinking(
-        &mut self,
-        format: EditFormat,
-        messages: usize,
-    ) -> Option<Arc<SessionPrompt>> {
-        let prompt = SessionPrompt::clone(self.in_force(format)?);
-        Some(self.put_in_force(SessionPrompt {
-            thinking_from: messages,
-            ..prompt
-        }))
+    /// Leaves the thinking of the first `messages` messages out of the requests to models that edit in
+    /// `format`. Has to be stored.
+    pub fn drop_thinking(&mut self, format: EditFormat, messages: usize) {
+        let mut prompts = self.in_force.iter_mut();
+        if let Some(prompt) = prompts.find(|prompt| prompt.edit_format == format) {
+            Arc::make_mut(prompt).drop_thinking(messages);
+        }
     }
 
     /// What the model is told before the user's next words. `messages` is the conversation.
     pub fn notes(
         &mut self,
+        surroundings: &Surroundings,
         messages: &[Arc<Message>],
-        format: EditFormat,
+        model: &Model,
         toolbox: &Toolbox,
     ) -> Vec<Content> {
+        let format = model.edit_format;
         let mut notes = Vec::new();
         if interrupted(messages) {
             notes.push(Content::text(INTERRUPTED));
         }
-        let news = std::mem::take(&mut self.news);
         let Some(prompt) = self.in_force(format) else {
-            let moved = self.in_force.is_empty() && self.place != self.renderer.cwd;
-            notes.extend(moved.then(|| Content::text(self.note_place())));
+            let moved = self.in_force.is_empty() && self.place != self.options.cwd;
+            let place = if moved { self.place_forgotten() } else { None };
+            notes.extend(place.map(Content::text));
             self.note_mode(&mut notes);
-            notes.extend(news.into_iter().map(Content::text));
             return notes;
         };
         let specs = toolbox.specs(format);
@@ -328,31 +341,36 @@ impl SessionPrompts {
             }
         }
         self.note_mode(&mut notes);
-        notes.extend(news.into_iter().map(Content::text));
-        self.note_instructions(&mut notes);
+        notes.extend(self.late_notes(surroundings, model));
         notes
     }
 
-    /// What a model that edits in `format` is told before it goes on with its work: the instruction
-    /// files that it has not seen yet. Those that have changed wait for the user's next words.
-    pub fn new_instructions(&mut self, format: EditFormat) -> Vec<Content> {
-        if self.in_force(format).is_none() {
-            return Vec::new();
-        }
+    /// What `model` is told before it continues its work: the instruction files that are new, have
+    /// changed or are gone, and what git has answered since the prompt was made.
+    pub fn late_notes(&mut self, surroundings: &Surroundings, model: &Model) -> Vec<Content> {
         let mut notes = Vec::new();
-        for file in &self.instructions {
-            if !self.known_instructions.contains_key(&file.path) {
-                notes.push(tell(file, &mut self.known_instructions));
-            }
+        if self.in_force(model.edit_format).is_none() {
+            return notes;
         }
+        if let Some(git) = surroundings.environment.git.as_ref()
+            && std::mem::take(&mut self.lacks_git)
+            && !git.is_empty()
+        {
+            notes.push(Content::text(format!("[{GIT}{}]", git.trim_end())));
+        }
+        self.note_instructions(surroundings, model, &mut notes);
         notes
     }
 
-    /// Names the working directory, where the model does not know it any more. From then on it does.
+    /// Whether the model does not know the working directory any more.
+    pub fn place_is_forgotten(&self) -> bool {
+        self.known[PLACE] != self.place.display().to_string()
+    }
+
+    /// Names the working directory, where the model does not know it. From then on it does.
     pub fn place_forgotten(&mut self) -> Option<String> {
-        let place = self.place.display().to_string();
-        (self.known[PLACE] != place).then(|| {
-            self.known[PLACE] = place;
+        self.place_is_forgotten().then(|| {
+            self.known[PLACE] = self.place.display().to_string();
             self.note_place()
         })
     }
@@ -369,9 +387,15 @@ impl SessionPrompts {
         }
     }
 
-    fn note_instructions(&mut self, notes: &mut Vec<Content>) {
-        let now = instructions::digests(&self.instructions);
-        let untrusted = self.untrusted.as_deref();
+    fn note_instructions(
+        &mut self,
+        surroundings: &Surroundings,
+        model: &Model,
+        notes: &mut Vec<Content>,
+    ) {
+        let files = surroundings.instructions(model);
+        let now = instructions::digests(files);
+        let untrusted = surroundings.untrusted.as_deref();
         // One that is there counts for other models, or no tool looks there any more.
         let counts = |path: &Path| {
             path.exists() && !untrusted.is_some_and(|project| path.starts_with(project))
@@ -385,7 +409,7 @@ impl SessionPrompts {
             notes.push(Content::text(format!("{INSTRUCTIONS_GONE}{path}]")));
             self.known_instructions.remove(&path);
         }
-        for file in &self.instructions {
+        for file in files {
             let mark = &now[&file.path];
             if self.known_instructions.get(&file.path) != Some(mark) {
                 notes.push(tell(file, &mut self.known_instructions));
@@ -445,7 +469,12 @@ fn tell(file: &Instructions, known: &mut BTreeMap<String, String>) -> Content {
 fn interrupted(messages: &[Arc<Message>]) -> bool {
     let since = messages.iter().rev();
     since
-        .take_while(|message| !matches!(***message, Message::User(_)))
+        .take_while(|message| match &***message {
+            Message::User(user) if user.origin.as_deref() == Some(NOTE_ORIGIN) => {
+                !user.content.iter().any(|block| *block == Content::text(INTERRUPTED))
+            }
+            message => !matches!(message, Message::User(_)),
+        })
         .any(|message| {
             matches!(&**message, Message::Assistant(answer) if answer.stop_reason == StopReason::Aborted)
         })

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use super::decision::{Confinement, Decision, Judged, Request, Verdict};
 use super::matching::{Holds, holds};
 use super::mode::PermissionMode;
+use super::outside::{is_alone, is_discarded, is_harmless};
 use super::policy::Policy;
 use super::read_only::{does_nothing, is_read_only, opens_nothing};
+use super::remotes;
 use super::rule::{Action, Origin, Rule};
 use super::shell::{Line, SimpleCommand, read};
 use super::suggest;
@@ -29,6 +31,7 @@ pub(super) fn decide(policy: &Policy, request: &Request, text: &str) -> Decision
         policy,
         request,
         line: &line,
+        text,
         whole,
     };
     judging.decide()
@@ -46,6 +49,7 @@ struct Judging<'a> {
     policy: &'a Policy,
     request: &'a Request<'a>,
     line: &'a Line,
+    text: &'a str,
     whole: Option<&'a Arc<Rule>>,
 }
 
@@ -194,7 +198,8 @@ impl Judging<'_> {
             // A default holds of what a wrapper starts, which is judged by itself.
             let left_out =
                 rule.origin == Origin::BuiltIn && (full || command.wraps || self.stays_here(rule));
-            let counts = rule.is_about(self.request.tool) && !left_out;
+            let counts =
+                rule.is_about(self.request.tool) && !left_out && self.may_free(rule, command);
             let holds = if counts {
                 holds(rule, command, &folder)
             } else {
@@ -249,6 +254,18 @@ impl Judging<'_> {
                 allowed,
             },
         }
+    }
+
+    /// Whether a rule may let this command out of the sandbox, if it wants to: in a line that is one
+    /// simple command of known words, perhaps in another folder. All else would run outside with it.
+    fn may_free(&self, rule: &Rule, command: &SimpleCommand) -> bool {
+        let wants = rule.action == Action::Allow && !rule.sandbox;
+        if !wants || self.policy.mode == PermissionMode::Full {
+            return true;
+        }
+        is_alone(self.line, self.text)
+            && (!remotes::is_about(command)
+                || remotes::holds(rule, command, self.request.remotes.as_ref()))
     }
 
     /// Whether git can do in the sandbox what a rule lets it out for: its remotes are on this machine,
@@ -385,7 +402,13 @@ impl Judging<'_> {
             if asking.is_some_and(|rule| rule.origin != Origin::BuiltIn) || one.command.raises {
                 return Vec::new();
             }
-            let Some(rule) = suggest::command(tool, one.command, asking.map(Arc::as_ref)) else {
+            let rule = if remotes::is_about(one.command) {
+                let rule = remotes::rule(tool, one.command, self.request.remotes.as_ref());
+                rule.filter(|rule| self.may_free(rule, one.command))
+            } else {
+                suggest::command(tool, one.command, asking.map(Arc::as_ref))
+            };
+            let Some(rule) = rule else {
                 return Vec::new();
             };
             if !rules.contains(&rule) {
@@ -437,13 +460,6 @@ fn is_more_exact(own: &Rule, built_in: &Rule) -> bool {
     own.prefix.len() + usize::from(!own.with.is_empty()) >= needed
 }
 
-fn is_discarded(path: &str) -> bool {
-    matches!(
-        path,
-        "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty"
-    )
-}
-
 /// A file in the folder or below, as it is written.
 fn is_plain_file(path: &str) -> bool {
     is_discarded(path) || !path.starts_with(['/', '~', '…']) && !path.contains("..")
@@ -458,36 +474,6 @@ fn stays(command: &SimpleCommand) -> bool {
                 && !text.split('=').any(|p| p.starts_with('/'))
         })
     })
-}
-
-/// A variable that makes no program do something else: of the shell itself, or about its output.
-fn is_harmless(name: &str) -> bool {
-    matches!(
-        name,
-        "LANG"
-            | "LANGUAGE"
-            | "TZ"
-            | "NO_COLOR"
-            | "FORCE_COLOR"
-            | "CLICOLOR"
-            | "CLICOLOR_FORCE"
-            | "TERM"
-            | "COLUMNS"
-            | "LINES"
-            | "CI"
-            | "NODE_ENV"
-            | "RUST_BACKTRACE"
-            | "RUST_LOG"
-            | "DEBUG"
-            | "PORT"
-            | "PYTHONDONTWRITEBYTECODE"
-            | "PYTHONUNBUFFERED"
-            | "GIT_TERMINAL_PROMPT"
-            | "GIT_OPTIONAL_LOCKS"
-    ) || name.starts_with("LC_")
-        || name.contains(|c: char| c.is_ascii_lowercase())
-            && !name.starts_with("npm_")
-            && !name.ends_with("_proxy")
 }
 
 /// Why each of the commands that are asked is asked: one yes counts for all of them.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::rule::{Action, Rule};
 use crate::agent::tool::Effects;
-use crate::agent::workspace::{Access, Zone};
+use crate::agent::workspace::{Access, GitRemotes, Zone};
 
 /// What a call is about to do.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub struct Request<'a> {
     pub home: Option<&'a Path>,
     /// Whether git has no remote here that is on another machine.
     pub local_remotes: bool,
+    /// The remotes of the repository that the command works in; none where nobody can say.
+    pub remotes: Option<GitRemotes>,
     /// Whether the repository has linked working trees that commands in the sandbox cannot take away.
     pub linked_trees: bool,
 }
@@ -103,6 +105,12 @@ pub struct Judged {
 }
 
 impl Decision {
+    /// The simple commands that made it ask, as they are shown to users.
+    pub fn flagged(&self) -> Vec<String> {
+        let asked = self.commands.iter().filter(|it| it.action == Action::Ask);
+        asked.map(|it| it.command.clone()).collect()
+    }
+
     pub(super) fn new(verdict: Verdict, reason: impl Into<String>) -> Self {
         Self {
             verdict,

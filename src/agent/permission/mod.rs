@@ -17,6 +17,8 @@ mod read_only;
 mod check;
 mod policy;
 mod exact;
+mod remotes;
+mod outside;
 mod suggest;
 mod decision;
 mod command;

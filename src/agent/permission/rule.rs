@@ -68,6 +68,12 @@ pub struct Rule {
     pub with: Vec<String>,
     /// Words of which none may follow it.
     pub unless: Vec<String>,
+    /// Of what lets git reach other machines: the names of the remotes; empty for any that the
+    /// repository has.
+    pub remotes: Vec<String>,
+    /// What the settings of the repository were that says where its remotes are (see
+    /// [`GitRemotes`](crate::agent::workspace::GitRemotes)); empty for any.
+    pub fingerprint: String,
     /// The files it holds of, with wildcards.
     pub path: Option<String>,
     /// What it decides.
@@ -95,6 +101,8 @@ impl Rule {
             exact: false,
             with: Vec::new(),
             unless: Vec::new(),
+            remotes: Vec::new(),
+            fingerprint: String::new(),
             path: None,
             action,
             sandbox: true,
@@ -152,6 +160,9 @@ impl Rule {
         }
         if !self.unless.is_empty() {
             let _ = write!(text, " unless {}", self.unless.join(" or "));
+        }
+        if !self.remotes.is_empty() {
+            let _ = write!(text, " with the remote {}", self.remotes.join(" or "));
         }
         if let Some(path) = &self.path {
             let _ = write!(text, " {path}");

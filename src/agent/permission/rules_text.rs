@@ -31,6 +31,10 @@ struct RawRule {
     with: Vec<String>,
     #[serde(default)]
     unless: Vec<String>,
+    #[serde(default)]
+    remotes: Vec<String>,
+    #[serde(default)]
+    fingerprint: String,
     path: Option<String>,
     #[serde(default = "yes")]
     sandbox: bool,
@@ -96,6 +100,8 @@ fn rule(raw: RawRule, origin: Origin) -> Result<Rule, String> {
         exact: raw.exact,
         with: raw.with,
         unless: raw.unless,
+        remotes: raw.remotes,
+        fingerprint: raw.fingerprint,
         path: raw.path,
         action: match raw.action {
             RawAction::Allow => Action::Allow,
@@ -133,6 +139,7 @@ pub fn rules_to_toml_under(key: &str, rules: &[Rule]) -> String {
             ("prefix", &rule.prefix),
             ("with", &rule.with),
             ("unless", &rule.unless),
+            ("remotes", &rule.remotes),
         ] {
             if !items.is_empty() {
                 line(key, toml::Value::Array(list(items)));
@@ -140,6 +147,9 @@ pub fn rules_to_toml_under(key: &str, rules: &[Rule]) -> String {
         }
         if rule.exact {
             line("exact", true.into());
+        }
+        if !rule.fingerprint.is_empty() {
+            line("fingerprint", rule.fingerprint.clone().into());
         }
         if let Some(path) = &rule.path {
             line("path", path.clone().into());

@@ -47,7 +47,65 @@ impl Secrets {
         let is_quiet = |name: &OsStr| QUIET.iter().any(|(quiet, _)| name == *quiet);
         std::env::vars_os()
             .filter(|(name, _)| !self.hide(name) && !is_quiet(name))
+            .map(|(name, value)| {
+                let value = without_password(&name, value);
+                (name, value)
+            })
             .chain(QUIET.map(|(name, value)| (name.into(), value.into())))
             .collect()
+    }
+}
+
+/// The password in an address (`postgres://user:PASSWORD@host/name`), if it has one.
+pub fn password_in(value: &str) -> Option<&str> {
+    let (_, rest) = value.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let (user, _) = authority.rsplit_once('@')?;
+    let (_, password) = user.split_once(':')?;
+    (!password.is_empty()).then_some(password)
+}
+
+/// The value without the password of its address; that of a proxy stays, or nothing reaches the network.
+fn without_password(name: &OsStr, value: OsString) -> OsString {
+    let is_proxy = name
+        .to_string_lossy()
+        .to_ascii_lowercase()
+        .ends_with("_proxy");
+    let text = value.to_str().filter(|_| !is_proxy);
+    match text.and_then(|text| Some((text, password_in(text)?))) {
+        Some((text, password)) => text.replacen(&format!(":{password}@"), "@", 1).into(),
+        None => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_in_an_address_does_not_reach_commands() {
+        for (name, value, expected) in [
+            (
+                "DATABASE_URL",
+                "postgres://me:s3cret@db:5432/shop",
+                "postgres://me@db:5432/shop",
+            ),
+            ("REDIS_URL", "redis://:s3cret@db", "redis://@db"),
+            (
+                "HOME_PAGE",
+                "https://example.org/a:b@c",
+                "https://example.org/a:b@c",
+            ),
+            (
+                "https_proxy",
+                "http://me:s3cret@proxy:80",
+                "http://me:s3cret@proxy:80",
+            ),
+            ("TEXT", "a:b@c", "a:b@c"),
+        ] {
+            let shown = without_password(OsStr::new(name), value.into());
+            assert_eq!(shown, expected, "{name}");
+        }
+        assert_eq!(password_in("redis://:s3cret@db"), Some("s3cret"));
     }
 }

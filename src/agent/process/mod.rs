@@ -29,7 +29,7 @@ mod orphans;
 mod environment;
 
 pub use captured::{Captured, run_captured};
-pub use environment::Secrets;
+pub use environment::{Secrets, password_in};
 pub use processes::{Processes, Running, Spawn};
 pub use registry::{Orphans, Status};
 pub use supervisor::supervise_main;

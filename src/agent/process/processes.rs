@@ -53,6 +53,8 @@ pub struct Running {
     status: watch::Receiver<Status>,
     orders: Arc<watch::Sender<Order>>,
     supervisor: Pid,
+    /// Between the supervisor and the command is the first process of its namespace.
+    has_init: bool,
 }
 
 impl Default for Processes {
@@ -152,6 +154,7 @@ impl Processes {
         // `command` still holds the write end of the pipe.
         drop(command);
 
+        let has_init = sandbox.as_ref().is_some_and(Sandbox::has_init);
         let sender = watch::Sender::new(Status::default());
         let status = sender.subscribe();
         let monitor = Monitor {
@@ -169,6 +172,7 @@ impl Processes {
             status,
             orders,
             supervisor,
+            has_init,
         })
     }
 }
@@ -206,7 +210,11 @@ impl Running {
         if self.status.borrow().gone {
             return Vec::new();
         }
-        table::tree(table::children(self.supervisor), Duration::from_millis(20))
+        let mut roots = table::children(self.supervisor);
+        if self.has_init {
+            roots = roots.into_iter().flat_map(table::children).collect();
+        }
+        table::tree(roots, Duration::from_millis(20))
             .iter()
             .map(ToString::to_string)
             .collect()

@@ -1,6 +1,7 @@
 //! The supervisor: a small process between tiller and one command. It starts the shell, inherits
 //! every descendant that loses its parent (Linux), reports, and ends them all when it is told to
-//! or when tiller has ended.
+//! or when tiller has ended. In a sandbox it is a child of the process that was started, and the
+//! first one of a namespace for process ids: when it ends, however it does, the kernel kills the rest.
 //!
 //! One thread, no runtime, no log. The command's output does not pass through it: the shell
 //! writes straight into tiller's pipe, and the supervisor closes its own ends of it.
@@ -22,11 +23,11 @@ use signal_hook::consts::signal as signals;
 
 use super::descriptors;
 use super::forbidden::{Forbidden, Refused};
-use super::sandbox::{self, Layer};
+use super::sandbox::{self, Entered, Layer, Share, Side};
 use super::shell;
 use super::table;
 use super::tree::{self, Descendants, Remaining};
-use super::wire::{self, ExitStatus, Order, Report};
+use super::wire::{self, ExitStatus, Order, Report, Request};
 
 /// Limit for one pass of reaping: when many processes end at once, killing comes first.
 const REAP_LIMIT: Duration = Duration::from_millis(3);
@@ -40,13 +41,88 @@ pub fn supervise_main() -> ExitCode {
     {
         return sandbox::trial_main();
     }
-    match Supervisor::start() {
-        Ok(mut supervisor) => {
-            supervisor.run();
-            ExitCode::SUCCESS
-        }
+    match supervise() {
+        Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(2),
     }
+}
+
+fn supervise() -> io::Result<()> {
+    let inherited = descriptors::inherited();
+    let mut stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    // By hand, from a terminal, this would wait for ever.
+    stream.peer_addr()?;
+    setsid()?;
+    become_subreaper();
+    ignore_signals()?;
+    let mut request = wire::read_request(&mut stream)?;
+    let sandbox = request.sandbox.as_ref();
+    if !sandbox.is_some_and(|sandbox| sandbox.without.contains(&Layer::Descriptors)) {
+        descriptors::close_all(&inherited);
+    }
+    let mut reports = stream.try_clone()?;
+    match start(&mut request, stream) {
+        Ok(Role::Supervisor(mut supervisor)) => {
+            supervisor.run();
+            if supervisor.is_init {
+                // The process outside says so once this one is gone, and with it all others.
+                return Ok(());
+            }
+        }
+        Ok(Role::Waiter(init)) => {
+            close_output()?;
+            while waitpid(init, None) == Err(Errno::EINTR) {}
+        }
+        Err(error) => {
+            let not_started = ExitStatus::NotStarted(error.to_string());
+            wire::send(&mut reports, &Report::Shell(not_started));
+        }
+    }
+    wire::send(&mut reports, &Report::Done);
+    Ok(())
+}
+
+/// What this process is to do.
+enum Role {
+    /// To look after the command.
+    Supervisor(Supervisor),
+    /// To wait for the first process of the command's namespace, which looks after it. When that has
+    /// ended, the kernel has ended all others in the namespace.
+    Waiter(Pid),
+}
+
+/// Confines this process, or a child of it, and starts the shell there.
+fn start(request: &mut Request, mut stream: UnixStream) -> io::Result<Role> {
+    let share = std::mem::replace(&mut request.share, Share::Alone);
+    let makes = matches!(share, Share::Make);
+    let sandbox = request.sandbox.as_ref();
+    let entered = sandbox.map(|sandbox| sandbox::enter(sandbox, share));
+    let entered = entered.transpose().map_err(io::Error::other)?;
+    if makes {
+        let made = entered.as_ref().and_then(|entered| entered.made.as_ref());
+        wire::send_network(&mut stream, made);
+    }
+    let mut is_init = false;
+    if let (Some(entered), Some(sandbox)) = (&entered, sandbox) {
+        match entered.split().map_err(io::Error::other)? {
+            Side::Outside(init) => return Ok(Role::Waiter(init)),
+            Side::Inside => is_init = sandbox.has_init(),
+        }
+    }
+    let supervisor = Supervisor::start(request, entered, stream, is_init);
+    match supervisor {
+        Ok(supervisor) => Ok(Role::Supervisor(supervisor)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Else whoever reads the command's output would wait for this process too.
+fn close_output() -> io::Result<()> {
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    dup2_stdin(&null)?;
+    dup2_stdout(&null)?;
+    dup2_stderr(&null)?;
+    Ok(())
 }
 
 struct Supervisor {
@@ -54,45 +130,38 @@ struct Supervisor {
     child_signal: UnixStream,
     forbidden: Forbidden,
     tree: Tree,
+    /// It is the first process in a namespace for process ids.
+    is_init: bool,
 }
 
 impl Supervisor {
-    fn start() -> io::Result<Self> {
-        let inherited = descriptors::inherited();
-        let mut stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-        // By hand, from a terminal, this would wait for ever.
-        stream.peer_addr()?;
-        setsid()?;
-        become_subreaper();
+    fn start(
+        request: &Request,
+        entered: Option<Entered>,
+        stream: UnixStream,
+        is_init: bool,
+    ) -> io::Result<Self> {
         let (child_signal, sender) = UnixStream::pair()?;
         child_signal.set_nonblocking(true)?;
         signal_hook::low_level::pipe::register(signals::SIGCHLD, sender)?;
-        ignore_signals()?;
-
-        let request = wire::read_request(&mut stream)?;
-        let sandbox = request.sandbox.as_ref();
-        if !sandbox.is_some_and(|sandbox| sandbox.without.contains(&Layer::Descriptors)) {
-            descriptors::close_all(&inherited);
+        let forbidden = Forbidden::watch(request.sandbox.as_ref());
+        if let (Some(entered), Some(sandbox)) = (entered, &request.sandbox) {
+            entered.confine(sandbox).map_err(io::Error::other)?;
         }
-        let mut reports = stream.try_clone()?;
-        let forbidden = Forbidden::watch(sandbox);
-        let shell = shell::start(request, &mut reports).inspect_err(|error| {
-            let not_started = ExitStatus::NotStarted(error.to_string());
-            wire::send(&mut reports, &Report::Shell(not_started));
-            wire::send(&mut reports, &Report::Done);
-        })?;
-        let null = File::options().read(true).write(true).open("/dev/null")?;
-        dup2_stdin(&null)?;
-        dup2_stdout(&null)?;
-        dup2_stderr(&null)?;
+        let shell = shell::start(request)?;
+        close_output()?;
         Ok(Self {
+            tree: Tree {
+                shell,
+                reports: stream.try_clone()?,
+            },
             control: Control {
                 stream,
                 was_stopped: false,
             },
             child_signal,
             forbidden,
-            tree: Tree { shell, reports },
+            is_init,
         })
     }
 
@@ -111,7 +180,6 @@ impl Supervisor {
             }
         }
         self.refuse();
-        wire::send(&mut self.tree.reports, &Report::Done);
     }
 
     /// Moves what must not be there out of the way; says whether the command must end.

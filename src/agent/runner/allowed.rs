@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::call_ids;
 use super::env::RunEnv;
 use super::link::{RunLink, Turn};
+use super::permissions::RunningCommand;
 use crate::agent::permission::PermissionMode;
 use crate::agent::process::sandbox::Sandbox;
 use crate::agent::tool::{Details, Effects, Progress, Tool, ToolContext, ToolError};
@@ -28,6 +29,8 @@ pub(super) struct Allowed {
     pub mode: PermissionMode,
     /// What its commands are held to.
     pub sandbox: Option<Arc<Sandbox>>,
+    /// Counts its command if that may leave something in the project.
+    pub running: Option<Arc<RunningCommand>>,
     /// What the screen shows of it until it says more.
     pub preview: Arc<Details>,
     /// The change that the user was shown, see [`ToolContext::shown`].
@@ -40,7 +43,7 @@ pub(super) enum Refusal {
     Because(String),
     /// It would fail.
     Failing(ToolError),
-    /// The turn was cut short while the user was asked.
+    /// The turn was cut short before it could start.
     CutShort,
 }
 

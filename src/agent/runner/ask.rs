@@ -40,7 +40,7 @@ pub(super) async fn ask(
         }
         if let Some(rehearsal) = rehearsal {
             if !rehearsal.changes {
-                if decision.rule.is_none() && may_read(link, env, allowed).await? {
+                if decision.rule.is_none() && may_read(link, env, turn, allowed).await? {
                     allowed.shown = fingerprint;
                     return Ok(());
                 }
@@ -58,6 +58,7 @@ pub(super) async fn ask(
             reason: why.clone(),
             again: None,
             details: Arc::clone(&allowed.preview),
+            flagged: decision.flagged(),
             suggestions: decision.suggestions.clone(),
         });
         let answer = link
@@ -93,15 +94,14 @@ async fn rehearse(
     let (tool, args) = (Arc::clone(&allowed.tool), allowed.args.clone());
     // A task of its own: a panic ends the task, not the run.
     let task = tokio::spawn(async move { tool.rehearse(args, context).await });
-    let result = turn.interrupt.run_until_cancelled(task).await;
-    let result = result.ok_or(Refusal::CutShort)?;
+    let result = turn.unless_cut_short(task).await?;
     let failed = |error| ToolError::new(format!("Tool execution failed: {}", reason(error)));
     let error = match result.map_err(failed) {
         Ok(Ok(rehearsal)) => return Ok(rehearsal),
         Ok(Err(error)) | Err(error) => error,
     };
     // What it says of a file that the model may not read is not for the model.
-    if may_read(link, env, allowed).await? {
+    if may_read(link, env, turn, allowed).await? {
         Err(Refusal::Failing(error))
     } else {
         Ok(None)
@@ -109,12 +109,17 @@ async fn rehearse(
 }
 
 /// Whether the model may read without a question what the call would change.
-async fn may_read(link: &RunLink, env: &RunEnv, allowed: &Allowed) -> Result<bool, String> {
+async fn may_read(
+    link: &RunLink,
+    env: &RunEnv,
+    turn: &Turn,
+    allowed: &Allowed,
+) -> Result<bool, Refusal> {
     let writes = &allowed.effects.writes;
     let reads = env
         .permissions
         .reads_freely(writes, &env.cwd, &link.processes);
-    reads.await
+    Ok(turn.unless_cut_short(reads).await??)
 }
 
 /// The refusal of a call where nobody can be asked, and the way out.

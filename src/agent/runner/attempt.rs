@@ -127,6 +127,11 @@ impl Attempt {
         }
         if !self.begun {
             warn_of_window(link, env, &turn.model).await;
+            for text in window_check::notes(&turn.model, turn.thinking) {
+                if env.tells_first(&text) {
+                    link.notice(NoticeLevel::Info, text).await;
+                }
+            }
             self.begin(link).await;
             link.phase(Phase::Streaming).await;
         }
@@ -227,7 +232,7 @@ pub(super) fn request(env: &RunEnv, turn: &Turn) -> Request {
         model: (*turn.model).clone(),
         system: turn.prompt.system.clone(),
         messages: turn.messages.clone(),
-        thinking_from: turn.prompt.thinking_from,
+        thinking_from: turn.prompt.sends_thinking_from(turn.messages.len()),
         tools: turn.prompt.tools.clone(),
         thinking: turn.thinking,
         max_output: None,

@@ -7,11 +7,12 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::allowed::Allowed;
+use super::dispatch::result_message;
 use super::env::RunEnv;
 use super::execution::execute;
-use super::link::{LateNotices, RunLink, Turn};
+use super::link::{LateNotices, RunLink, RunMessage, Turn};
 use super::outcome::CallOutcome;
-use super::permissions::Permissions;
+use super::permissions::{Permissions, RunningCommand};
 use crate::agent::event::{NoticeLevel, ToolStatus};
 use crate::agent::permission::{Confinement, PermissionMode, suggest_wider};
 use crate::agent::process::ExitStatus;
@@ -33,7 +34,7 @@ pub(super) async fn run(
 ) -> CallOutcome {
     let first = allowed.clone();
     let mut ended = watched(link, env, turn, call, first).await;
-    let Some((confined, sandbox)) = kept_from(&allowed, &ended) else {
+    let Some((confined, shown, sandbox)) = kept_from(&allowed, &ended) else {
         return ended;
     };
     let (wider, confinement) = match confined {
@@ -49,15 +50,21 @@ pub(super) async fn run(
         Confined::Files => (None, Confinement::Free),
     };
     let command = allowed.effects.command.as_deref().unwrap_or_default();
-    let (may_ask, why, with) = words(confined, allowed.mode);
+    let (may_ask, because, with) = words(confined, allowed.mode);
+    let why = format!("its output has the words “{shown}”; {because}");
     if !may_ask {
-        note(&mut ended, why);
+        note(&mut ended, &why);
         return ended;
     }
+    // What it did is known also where the program ends while the user is asked.
+    let mut so_far = result_message(call, &ended);
+    so_far.content.push(bracketed(&why));
+    link.report(RunMessage::RanOnce(Box::new(so_far))).await;
     let subject = Subject::Permission(PermissionSubject {
-        reason: why.to_owned(),
+        reason: why.clone(),
         again: Some(with.to_owned()),
         details: Arc::clone(&allowed.preview),
+        flagged: Vec::new(),
         suggestions: suggest_wider(&call.name, command, confinement),
     });
     let answer = link
@@ -65,13 +72,18 @@ pub(super) async fn run(
         .ask(&call.id, &call.name, subject, &turn.interrupt);
     let refused = match answer.await {
         Some(Answer::Allow { .. }) => {
+            let running = match &wider {
+                Some(_) => {
+                    let again = env.permissions.runs_again();
+                    turn.unless_cut_short(again).await.ok().flatten()
+                }
+                None => None,
+            };
             let again = Allowed {
                 sandbox: wider,
+                running,
                 ..allowed
             };
-            if again.sandbox.is_some() {
-                env.permissions.runs_again();
-            }
             let mut ended = watched(link, env, turn, call, again).await;
             note(
                 &mut ended,
@@ -85,7 +97,7 @@ pub(super) async fn run(
         Some(Answer::Refuse { reason: None }) => {
             format!("{why}. The user did not let it run again {with}")
         }
-        None => why.to_owned(),
+        None => why,
     };
     note(&mut ended, &refused);
     ended
@@ -100,36 +112,51 @@ async fn watched(
     allowed: Allowed,
 ) -> CallOutcome {
     let (is_confined, only_reads) = (allowed.sandbox.is_some(), allowed.effects.only_reads());
-    let writes = is_confined && allowed.mode != PermissionMode::Plan;
+    let running = allowed.running.clone();
     let mut ended = execute(link, env, turn, call, allowed).await;
     if !is_confined && !only_reads {
-        env.permissions.look_again().await;
+        let _ = turn.unless_cut_short(env.permissions.look_again()).await;
     }
-    if !writes {
+    let Some(running) = running else {
         return ended;
-    }
+    };
     // As a rule all has ended by now, and is only being tidied away. An abort waits for nothing.
     let tidying = timeout(TIDYING, link.processes.empty());
     let tidied = turn.interrupt.run_until_cancelled(tidying).await;
     let is_over = matches!(tidied, Some(Ok(())));
     // In a large project nobody waits for a look: the model reads on meanwhile.
     let looks = tidied.is_some() && !env.permissions.looks_take_time();
-    if looks {
-        for text in env.permissions.after_command(is_over).await {
-            link.notice(NoticeLevel::Warning, text.clone()).await;
-            note(&mut ended, &text);
+    let over = is_over.then(|| Arc::clone(&running));
+    let (processes, permissions) = (link.processes.clone(), env.permissions.clone());
+    let notices = link.late_notices();
+    // A task of its own: what it has found is said later if the turn is cut short.
+    let mut looking = tokio::spawn({
+        let permissions = permissions.clone();
+        async move {
+            if looks {
+                permissions.after_command(over).await
+            } else {
+                Vec::new()
+            }
         }
+    });
+    let looked = turn.unless_cut_short(&mut looking).await;
+    let is_cut_short = looked.is_err();
+    for text in looked.unwrap_or(Ok(Vec::new())).unwrap_or_default() {
+        link.notice(NoticeLevel::Warning, text.clone()).await;
+        note(&mut ended, &text);
     }
-    if !(looks && is_over) {
-        let (processes, permissions) = (link.processes.clone(), env.permissions.clone());
-        let notices = link.late_notices();
+    if is_cut_short || !(looks && is_over) {
         tokio::spawn(async move {
+            if is_cut_short {
+                say_late(&permissions, &notices, looking.await.unwrap_or_default()).await;
+            }
             if !looks && !is_over {
-                look_late(&permissions, &notices, false).await;
+                look_late(&permissions, &notices, None).await;
             }
             // A server in the background, or a command that is still being ended.
             processes.empty().await;
-            look_late(&permissions, &notices, true).await;
+            look_late(&permissions, &notices, Some(running)).await;
         });
     }
     ended
@@ -137,16 +164,28 @@ async fn watched(
 
 /// Looks at what a command has made whose call has ended. Where the run has ended too, the next call
 /// says what was found.
-async fn look_late(permissions: &Permissions, notices: &LateNotices, is_over: bool) {
+async fn look_late(
+    permissions: &Permissions,
+    notices: &LateNotices,
+    over: Option<Arc<RunningCommand>>,
+) {
+    let found = permissions.after_command(over).await;
+    say_late(permissions, notices, found).await;
+}
+
+async fn say_late(permissions: &Permissions, notices: &LateNotices, texts: Vec<String>) {
     let mut unsaid = Vec::new();
-    for text in permissions.after_command(is_over).await {
+    for text in texts {
         unsaid.extend(notices.warn(text).await.err());
     }
-    permissions.say_later(unsaid);
+    permissions.say_later(unsaid).await;
 }
 
 /// What the command of a call that failed seems to have been kept from.
-fn kept_from(allowed: &Allowed, ended: &CallOutcome) -> Option<(Confined, Arc<Sandbox>)> {
+fn kept_from(
+    allowed: &Allowed,
+    ended: &CallOutcome,
+) -> Option<(Confined, &'static str, Arc<Sandbox>)> {
     let sandbox = allowed.sandbox.as_ref()?;
     let Details::Command(command) = &*ended.details else {
         return None;
@@ -155,10 +194,10 @@ fn kept_from(allowed: &Allowed, ended: &CallOutcome) -> Option<(Confined, Arc<Sa
         return None;
     }
     let exit = ExitStatus::Exited(command.exit_code?);
-    let confined = signs_of_confinement(&command.output, &exit)?;
+    let (confined, words) = signs_of_confinement(&command.output, &exit)?;
     // What it has already is not what it lacks.
     let had = confined == Confined::Network && sandbox.network == Network::Host;
-    (!had).then(|| (confined, Arc::clone(sandbox)))
+    (!had).then(|| (confined, words, Arc::clone(sandbox)))
 }
 
 /// Whether it may be asked, why it failed, and what it would run with.
@@ -166,17 +205,17 @@ fn words(confined: Confined, mode: PermissionMode) -> (bool, &'static str, &'sta
     match confined {
         _ if mode == PermissionMode::Plan => (
             false,
-            "plan mode: it ran in a sandbox without network that cannot write",
+            "in plan mode it ran in a sandbox without network that cannot write, which may be why",
             "",
         ),
         Confined::Network => (
             true,
-            "it failed in the sandbox, whose network is a loopback of its own",
+            "it ran in the sandbox, whose network is a loopback of its own, which may be why",
             "with the network",
         ),
         Confined::Files => (
             true,
-            "it failed in the sandbox, which keeps it to the project",
+            "it ran in the sandbox, which keeps it to the project, and that may be why",
             "without the sandbox",
         ),
     }
@@ -184,5 +223,9 @@ fn words(confined: Confined, mode: PermissionMode) -> (bool, &'static str, &'sta
 
 /// Adds to what the model is told.
 fn note(ended: &mut CallOutcome, text: &str) {
-    ended.content.push(Content::text(format!("[{text}]")));
+    ended.content.push(bracketed(text));
+}
+
+fn bracketed(text: &str) -> Content {
+    Content::text(format!("[{text}]"))
 }

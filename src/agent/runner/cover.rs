@@ -29,7 +29,9 @@ pub(in crate::agent) async fn close_turn(link: &RunLink, env: &RunEnv) {
 
 /// Covers the folder of the session before a trial is kept.
 pub(in crate::agent) async fn cover_home(link: &RunLink, env: &RunEnv) {
-    cover_in(link, env, env.home.clone(), &Effects::unknown()).await;
+    let effects = Effects::unknown();
+    let covered = cover_in(link, env, env.home.clone(), &effects);
+    link.unless_cancelled(covered).await;
 }
 
 /// Covers what a call with these effects could change; none when the turn is cut short before that is
@@ -49,6 +51,7 @@ pub(super) async fn cover(
 pub(super) async fn note_written(
     link: &RunLink,
     env: &RunEnv,
+    turn: &Turn,
     writes: Vec<String>,
     status: ToolStatus,
 ) {
@@ -57,8 +60,8 @@ pub(super) async fn note_written(
         return;
     };
     let cwd = env.cwd.clone();
-    let noted = spawn_blocking(move || undo.after_write(&paths(&cwd, &writes))).await;
-    if let Ok(Err(error)) = noted {
+    let noted = spawn_blocking(move || undo.after_write(&paths(&cwd, &writes)));
+    if let Ok(Ok(Err(error))) = turn.unless_cut_short(noted).await {
         warn(link, format!("This cannot be undone: {error}")).await;
     }
 }
@@ -68,11 +71,9 @@ async fn cover_in(link: &RunLink, env: &RunEnv, cwd: PathBuf, effects: &Effects)
         return;
     };
     let added = env.permissions.added_folders();
-    if effects.writes.is_empty() && undo.covers_command(&cwd) {
-        let mut added = added.iter();
-        if added.all(|folder| undo.covers_command(folder) || !folder.is_dir()) {
-            return;
-        }
+    let is_covered = added.iter().chain([&cwd]).all(|it| undo.covers_command(it));
+    if effects.writes.is_empty() && is_covered {
+        return;
     }
     let effects = effects.clone();
     let covered = spawn_blocking(move || cover_all(&undo, &cwd, &added, &effects)).await;
@@ -158,7 +159,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::agent::undo::Direction;
+    use crate::agent::undo::{Direction, Outcome};
 
     #[test]
     fn a_command_is_undone_in_every_folder_of_the_workspace() {
@@ -176,7 +177,7 @@ mod tests {
             fs::write(folder.join("file"), "after").unwrap();
         }
         let kept = undo.go(std::slice::from_ref(&turn), Direction::Undo, &turn);
-        assert_eq!(kept.unwrap(), []);
+        assert_eq!(kept.unwrap(), Outcome::default());
         for folder in [&own, &added] {
             assert_eq!(fs::read_to_string(folder.join("file")).unwrap(), "before");
         }

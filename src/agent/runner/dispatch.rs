@@ -1,6 +1,7 @@
 //! The tool calls of one turn, in groups: consecutive calls that only read run at the same time,
 //! every other call alone. Whatever happens (steering, an abort, a tool that panics), each call
-//! gets exactly one result, in call order. How one call runs is `execution`.
+//! gets exactly one result, which is stored the moment the call has ended. How one call runs is
+//! `execution`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -12,12 +13,13 @@ use super::confined;
 use super::cover::{cover, note_written};
 use super::env::RunEnv;
 use super::gate;
-use super::link::{RunLink, Turn};
+use super::link::{RunLink, RunMessage, Turn};
 use super::loop_guard::LoopGuard;
 use super::outcome::CallOutcome;
 use super::redaction;
 use super::turn::Reply;
 use crate::agent::event::{AgentEvent, NOT_STARTED, Phase, ToolStatus, now_ms};
+use crate::agent::question::Asker;
 use crate::agent::tool::{Details, OtherDetails, ToolError};
 use crate::agent::toolbox::Lookup;
 use crate::llm::{Content, Message, StopReason, ToolCall, ToolResultMessage};
@@ -45,12 +47,12 @@ pub(super) async fn run_calls(
             None => run_group(link, env, turn, group).await,
             Some(skip) => refuse_group(link, turn, group, skip).await,
         };
-        for (call, ended) in group.iter().zip(ended) {
-            if !matches!(ended.status, ToolStatus::Skipped | ToolStatus::Cancelled) {
-                guard.note(&turn.rules.loop_guard, call, &ended.content);
+        for (call, (status, message)) in group.iter().zip(ended) {
+            if let Message::ToolResult(result) = &*message
+                && !matches!(status, ToolStatus::Skipped | ToolStatus::Cancelled)
+            {
+                guard.note(&turn.rules.loop_guard, call, &result.content);
             }
-            let message = Arc::new(result_message(call, ended));
-            link.emit_whole(&message).await;
             results.push(message);
         }
     }
@@ -92,37 +94,53 @@ fn groups<'a>(turn: &Turn, calls: &'a [ToolCall]) -> Vec<&'a [ToolCall]> {
         .collect()
 }
 
-async fn run_group(
+async fn run_group<'a>(
     link: &RunLink,
     env: &RunEnv,
     turn: &Turn,
-    group: &[ToolCall],
-) -> Vec<CallOutcome> {
+    group: &'a [ToolCall],
+) -> Vec<Ended> {
     let names = group.iter().map(|call| call.name.clone()).collect();
     link.phase(Phase::Tools(names)).await;
     let mut begun = Vec::with_capacity(group.len());
     for call in group {
         begun.push((call, emit_start(link, turn, call).await));
     }
-    join_all(begun.into_iter().map(|(call, details)| async move {
-        let ended = match gate::judge(link, env, turn, call, &details).await {
-            Ok(allowed) => match cover(link, env, turn, &allowed.effects).await {
-                Some(()) => {
-                    let writes = allowed.effects.writes.clone();
-                    let ended = confined::run(link, env, turn, call, allowed).await;
-                    note_written(link, env, writes, ended.status).await;
-                    ended
-                }
-                None => cut_short(link, details),
-            },
-            Err(Refusal::Because(text)) => CallOutcome::unstarted(ToolStatus::Error, text, details),
-            Err(Refusal::Failing(error)) => failing(env, error, details),
-            Err(Refusal::CutShort) => cut_short(link, details),
-        };
-        emit_end(link, call, &ended).await;
-        ended
-    }))
-    .await
+    let askers = link.asker.in_order(begun.len());
+    let run = |((call, details), asker): ((&'a ToolCall, Arc<Details>), Asker)| async move {
+        let link = link.asking_through(asker);
+        let ended = run_call(&link, env, turn, call, details).await;
+        link.asker.let_others_ask();
+        end(&link, call, ended).await
+    };
+    join_all(begun.into_iter().zip(askers).map(run)).await
+}
+
+async fn run_call(
+    link: &RunLink,
+    env: &RunEnv,
+    turn: &Turn,
+    call: &ToolCall,
+    details: Arc<Details>,
+) -> CallOutcome {
+    let judged = gate::judge(link, env, turn, call, &details).await;
+    if !judged.as_ref().is_ok_and(|allowed| allowed.effects.asks) {
+        link.asker.let_others_ask();
+    }
+    match judged {
+        Ok(allowed) => match cover(link, env, turn, &allowed.effects).await {
+            Some(()) => {
+                let writes = allowed.effects.writes.clone();
+                let ended = confined::run(link, env, turn, call, allowed).await;
+                note_written(link, env, turn, writes, ended.status).await;
+                ended
+            }
+            None => cut_short(link, details),
+        },
+        Err(Refusal::Because(text)) => CallOutcome::unstarted(ToolStatus::Error, text, details),
+        Err(Refusal::Failing(error)) => failing(env, error, details),
+        Err(Refusal::CutShort) => cut_short(link, details),
+    }
 }
 
 /// The end of a call that would have failed.
@@ -148,7 +166,7 @@ async fn refuse_group(
     turn: &Turn,
     group: &[ToolCall],
     skip: SkipReason,
-) -> Vec<CallOutcome> {
+) -> Vec<Ended> {
     let (status, text) = match skip {
         SkipReason::CutByLength => (
             ToolStatus::Error,
@@ -160,9 +178,8 @@ async fn refuse_group(
     let mut ended = Vec::with_capacity(group.len());
     for call in group {
         let details = emit_start(link, turn, call).await;
-        let end = CallOutcome::unstarted(status, text, details);
-        emit_end(link, call, &end).await;
-        ended.push(end);
+        let outcome = CallOutcome::unstarted(status, text, details);
+        ended.push(end(link, call, outcome).await);
     }
     ended
 }
@@ -192,31 +209,62 @@ fn preview(turn: &Turn, call: &ToolCall) -> Details {
     })
 }
 
-async fn emit_end(link: &RunLink, call: &ToolCall, ended: &CallOutcome) {
-    link.emit(AgentEvent::ToolEnd {
+/// How a call ended, and its result.
+type Ended = (ToolStatus, Arc<Message>);
+
+/// Has the result of `call` stored, then reports its end.
+async fn end(link: &RunLink, call: &ToolCall, ended: CallOutcome) -> Ended {
+    let status = ended.status;
+    log_end(&call.name, &ended);
+    let message = Arc::new(Message::ToolResult(result_message(call, &ended)));
+    let event = AgentEvent::ToolEnd {
         call_id: call.id.clone(),
         name: call.name.clone(),
-        status: ended.status,
-        content: ended.content.clone(),
-        details: Arc::clone(&ended.details),
+        status,
+        content: ended.content,
+        details: ended.details,
         duration_ms: ended.duration_ms,
-    })
-    .await;
+    };
+    link.report(RunMessage::Ended(event, Arc::clone(&message)))
+        .await;
+    (status, message)
 }
 
-fn result_message(call: &ToolCall, ended: CallOutcome) -> Message {
-    let mut content = ended.content;
+fn log_end(name: &str, ended: &CallOutcome) {
+    let exit_code = match &*ended.details {
+        Details::Command(command) => command.exit_code,
+        _ => None,
+    };
+    let how = match (ended.status, exit_code) {
+        (ToolStatus::Ok, _) => "completed".to_owned(),
+        (ToolStatus::Skipped, _) => "skipped".to_owned(),
+        (ToolStatus::Cancelled, _) => "cancelled".to_owned(),
+        (ToolStatus::Error, Some(code)) => format!("failed with exit code {code}"),
+        (ToolStatus::Error, None) if ended.duration_ms.is_none() => "refused".to_owned(),
+        (ToolStatus::Error, None) => "failed".to_owned(),
+    };
+    match ended.duration_ms {
+        Some(ms) => tracing::info!("Tool: {name} | {how} after {ms}ms"),
+        None => tracing::info!("Tool: {name} | {how}"),
+    }
+}
+
+/// The result of `call` as it is stored.
+pub(super) fn result_message(call: &ToolCall, ended: &CallOutcome) -> ToolResultMessage {
+    let mut content = ended.content.clone();
     if content.is_empty() {
         // Not every API takes a result without a block.
         content.push(Content::text("(no output)"));
     }
-    Message::ToolResult(ToolResultMessage {
+    let mut details = ended.details.to_json_within(MAX_DETAILS);
+    ended.status.note_in(&mut details);
+    ToolResultMessage {
         tool_call_id: call.id.clone(),
         tool_name: call.name.clone(),
         content,
-        details: Some(ended.details.to_json_within(MAX_DETAILS)),
+        details: Some(details),
         is_error: ended.status.is_error(),
         duration_ms: ended.duration_ms,
         timestamp: now_ms(),
-    })
+    }
 }

@@ -30,7 +30,7 @@ pub(in crate::agent) struct RunEnv {
     pub spill_dir: PathBuf,
     /// What its calls are judged by.
     pub permissions: Permissions,
-    /// The models whose small window the user was warned of.
+    /// The models whose small window the user was warned of, and what else was told once.
     pub warned: Mutex<HashSet<String>>,
     /// Keeps what its calls change.
     pub undo: Option<Arc<Undo>>,
@@ -41,9 +41,17 @@ pub(in crate::agent) struct RunEnv {
 }
 
 impl RunEnv {
-    /// The same for the runs of another session, which has taken `usage` so far.
-    pub fn for_session(&self, id: &str, spill_dir: PathBuf, usage: &Usage) -> Self {
+    /// The same for the runs of another session, which has taken `usage` so far; `outputs` are the folders
+    /// with its long outputs.
+    pub fn for_session(
+        &self,
+        id: &str,
+        spill_dir: PathBuf,
+        outputs: Vec<PathBuf>,
+        usage: &Usage,
+    ) -> Self {
         Self {
+            permissions: self.permissions.for_session(&self.home, outputs),
             account: self.account.for_session(usage),
             redactor: self.redactor.clone(),
             provider: Arc::clone(&self.provider),
@@ -54,7 +62,6 @@ impl RunEnv {
             undo: self.undo.clone(),
             conversation_id: id.to_owned(),
             spill_dir,
-            permissions: self.permissions.within(&self.home),
             warned: Mutex::default(),
         }
     }
@@ -72,6 +79,7 @@ impl RunEnv {
             ..self.for_session(
                 &self.conversation_id,
                 self.spill_dir.clone(),
+                Vec::new(),
                 &Usage::default(),
             )
         }
@@ -80,6 +88,11 @@ impl RunEnv {
     /// Whether the user was not warned of the small window of `model` yet; from now on they were.
     pub(super) fn warns_first(&self, model: &Model) -> bool {
         self.warned().insert(model.full_id())
+    }
+
+    /// Whether the user was not told `text` yet; from now on they were.
+    pub(super) fn tells_first(&self, text: &str) -> bool {
+        self.warned().insert(text.to_owned())
     }
 
     fn warned(&self) -> MutexGuard<'_, HashSet<String>> {

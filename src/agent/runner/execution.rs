@@ -59,15 +59,12 @@ pub(super) async fn execute(
         () = turn.interrupt.cancelled() => timeout(grace, &mut task).await.ok(),
     };
     let ms = started.elapsed().as_millis() as u64;
-    let name = &call.name;
     let details = Arc::clone(&live.borrow());
     let mut ended = match result {
         Some(result) if !turn.interrupt.is_cancelled() || succeeded(&result) => {
-            tracing::info!("Tool: {name} | completed after {ms}ms");
             completed(result, details)
         }
         result => {
-            tracing::info!("Tool: {name} | cancelled after {ms}ms");
             let why = if link.cancelled() {
                 "Execution cancelled"
             } else {

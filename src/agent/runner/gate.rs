@@ -44,18 +44,22 @@ pub(super) async fn judge(
     let args = whole_arguments(call).map_err(invalid)?;
     let args = turn.toolbox.check(name, args).map_err(invalid)?;
     let effects = effects(&*tool, &args);
-    if let Some(trial) = &env.trial {
-        let (trial, writes) = (Arc::clone(trial), effects.writes.clone());
-        let refused = spawn_blocking(move || refuse(&trial, &writes)).await;
-        refused.map_err(|error| error.to_string())??;
-    }
+    let (trial, writes) = (env.trial.clone(), effects.writes.clone());
+    let redactor = env.redactor.clone();
+    let looked = spawn_blocking(move || {
+        // Its first use reads files.
+        redactor.get();
+        trial.map_or(Ok(()), |trial| refuse(&trial, &writes))
+    });
+    let looked = turn.unless_cut_short(looked).await?;
+    looked.map_err(|error| error.to_string())??;
     if let Some(text) = redaction::refuse_marks(env.redactor.get(), call, &effects) {
         return Err(text.into());
     }
     let judged = env
         .permissions
         .judge(name, &effects, &env.cwd, &link.processes);
-    let judged = judged.await?;
+    let judged = turn.unless_cut_short(judged).await??;
     if let Some(text) = env.permissions.notice(&judged) {
         link.notice(NoticeLevel::Warning, text).await;
     }
@@ -69,7 +73,8 @@ pub(super) async fn judge(
         None => Confinement::Free,
     };
     let mut allowed = Allowed {
-        sandbox: env.permissions.sandbox(&judged, confinement).await?,
+        sandbox: None,
+        running: None,
         reach: judged.reach(),
         mode: judged.mode,
         preview: Arc::clone(details),
@@ -80,6 +85,11 @@ pub(super) async fn judge(
     };
     if asks {
         ask(link, env, turn, call, &judged.decision, &mut allowed).await?;
+    }
+    // Not before the answer: what the user makes meanwhile is no work of this command.
+    let sandbox = env.permissions.sandbox(&judged, confinement);
+    if let Some((sandbox, running)) = turn.unless_cut_short(sandbox).await?? {
+        (allowed.sandbox, allowed.running) = (Some(sandbox), running);
     }
     Ok(allowed)
 }

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use super::allowed::Refusal;
 use super::env::RunEnv;
 use crate::agent::event::{AgentEvent, CompactionReason, NoticeLevel, Phase, RunOutcome};
 use crate::agent::memory::compaction::{Carried, Pruned};
-use crate::agent::memory::{InstructionSources, SessionPrompt, Surroundings};
+use crate::agent::memory::{InstructionSources, PlaceLook, SessionPrompt, Surroundings};
 use crate::agent::process::Processes;
 use crate::agent::question::Asker;
 use crate::agent::rules::LoopRules;
@@ -19,7 +20,7 @@ use crate::agent::session_work::ChangedFile;
 use crate::agent::toolbox::Toolbox;
 use crate::agent::trial::{Kept, Started};
 use crate::agent::undo::Direction;
-use crate::llm::{Content, Message, Model, ThinkingLevel, Usage};
+use crate::llm::{Content, Message, Model, ThinkingLevel, ToolResultMessage, Usage};
 
 /// Messages that may wait between run and actor.
 const MESSAGE_BUFFER: usize = 64;
@@ -62,6 +63,10 @@ impl LateNotices {
 pub(in crate::agent) enum RunMessage {
     /// Something happened. `MessageEnd` is stored before it is handed out.
     Event(AgentEvent),
+    /// A call has ended: its `ToolEnd`, and its result, which is stored before either is handed out.
+    Ended(AgentEvent, Arc<Message>),
+    /// The user is about to be asked whether a call runs again: this came of it.
+    RanOnce(Box<ToolResultMessage>),
     /// The run waits for something else now.
     Phase(Phase),
     /// The place is like this: for the prompt, or a note.
@@ -116,10 +121,10 @@ pub(in crate::agent) struct Undone {
 
 /// What a run is started with.
 pub(in crate::agent) struct Opening {
-    /// Whether a prompt has to be made.
-    pub begins: bool,
-    /// The model of its first call.
-    pub model: Arc<Model>,
+    /// Whether its first prompt waits for git.
+    pub waits_for_git: bool,
+    /// The look at the place in the background.
+    pub look: PlaceLook,
     /// The conversation before it.
     pub messages: Vec<Arc<Message>>,
     /// Where instruction files may come from.
@@ -204,6 +209,18 @@ pub(in crate::agent) struct Turn {
     pub compact: Option<CompactRequest>,
 }
 
+impl Turn {
+    /// The result of `work`, unless the turn is cut short first. What `work` does on other threads may
+    /// continue; its result is dropped.
+    pub(super) async fn unless_cut_short<T>(
+        &self,
+        work: impl Future<Output = T>,
+    ) -> Result<T, Refusal> {
+        let done = self.interrupt.run_until_cancelled(work).await;
+        done.ok_or(Refusal::CutShort)
+    }
+}
+
 impl RunLink {
     /// A link for a run that `cancel` ends, and the actor's side.
     pub fn new(
@@ -219,6 +236,16 @@ impl RunLink {
             asker,
         };
         (link, receiver)
+    }
+
+    /// The link of one call, which asks through `asker`.
+    pub fn asking_through(&self, asker: Asker) -> Self {
+        Self {
+            messages: self.messages.clone(),
+            cancel: self.cancel.clone(),
+            processes: self.processes.clone(),
+            asker,
+        }
     }
 
     /// Whether the user has ended the run.
@@ -250,15 +277,6 @@ impl RunLink {
     /// What `work` gives, unless the user ends the run first.
     pub(super) async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         self.cancel.run_until_cancelled(work).await
-    }
-
-    /// Reports a message that is whole already (a result): its start and its end.
-    pub async fn emit_whole(&self, message: &Arc<Message>) {
-        let message = || Arc::clone(message);
-        self.emit(AgentEvent::MessageStart { message: message() })
-            .await;
-        self.emit(AgentEvent::MessageEnd { message: message() })
-            .await;
     }
 
     /// Begins a turn: `advice` and the waiting steering messages are in the conversation, and on

@@ -1,6 +1,6 @@
-//! What the model is told of the place it works in: gathered when a run begins, and again when calls
-//! touch a folder with instruction files of its own. Bounded in time: what a slow disk does not give
-//! in time is left out. Decides nothing about what is told.
+//! What the model is told of the place it works in: gathered when a run begins, and again before each
+//! later call, since files change and calls touch folders with instruction files of their own. Bounded
+//! in time: what a slow disk does not give in time is left out. Decides nothing about what is told.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -12,27 +12,26 @@ use tokio::time::timeout;
 
 use super::gate;
 use super::link::{Opening, RunLink, RunMessage};
-use crate::agent::memory::{
-    Environment, InstructionSources, Surroundings, SystemFiles, collect, instruction_files,
-    project_root,
-};
+use crate::agent::memory::{InstructionSources, PlaceLook, Surroundings, project_root};
 use crate::agent::paths::expand;
 use crate::agent::tool::Effects;
 use crate::agent::toolbox::{Lookup, Toolbox};
-use crate::llm::{Message, Model, ToolCall};
+use crate::llm::{Message, ToolCall};
 
 /// How long reading the files of the user and the project may take.
 const FILES_LIMIT: Duration = Duration::from_secs(1);
+/// How long a run waits for git where nobody waits for its first token.
+const GIT_LIMIT: Duration = Duration::from_secs(2);
 /// Words of a command that are looked at.
 const MAX_WORDS: usize = 100;
 
 /// What a run knows of the place.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Lookout {
     sources: InstructionSources,
     cwd: PathBuf,
-    root: PathBuf,
-    model: Arc<Model>,
+    toolbox: Arc<Toolbox>,
+    look: PlaceLook,
     /// The folders of the project, besides those around `cwd`, that tools have looked into.
     folders: BTreeSet<PathBuf>,
 }
@@ -40,93 +39,63 @@ pub(super) struct Lookout {
 impl Lookout {
     /// Gathers what a run begins with, and reports it unless the user ends the run.
     pub async fn begin(link: &RunLink, cwd: &Path, opening: Opening) -> Self {
-        let Opening {
-            begins,
-            model,
-            messages,
-            instructions,
-            toolbox,
-        } = opening;
         let mut lookout = Self {
-            root: project_root(cwd).to_path_buf(),
             cwd: cwd.to_path_buf(),
-            sources: instructions,
-            model,
+            sources: opening.instructions,
+            toolbox: opening.toolbox,
+            look: opening.look,
             folders: BTreeSet::new(),
         };
-        let mut reader = lookout.clone();
-        let files = within_limit(move || {
+        if opening.waits_for_git {
+            let mut look = lookout.look.clone();
+            let finished = timeout(GIT_LIMIT, look.finished());
+            link.unless_cancelled(finished).await;
+        }
+        let messages = opening.messages;
+        let calls = move |reader: &mut Self| {
             for message in &messages {
                 if let Message::Assistant(answer) = &**message {
-                    reader.touch(&toolbox, answer.tool_calls());
+                    reader.touch(answer.tool_calls());
                 }
             }
-            let files = begins.then(|| SystemFiles::read(&reader.sources, &reader.cwd));
-            (reader.collect(), files.unwrap_or_default(), reader.folders)
-        });
-        let environment = async {
-            if begins {
-                Some(Environment::gather(cwd, lookout.sources.project).await)
-            } else {
-                None
-            }
         };
-        let gathered = async { tokio::join!(files, environment) };
-        let Some((files, environment)) = link.unless_cancelled(gathered).await else {
-            return lookout;
-        };
-        let (mut found, files, folders) = files.unwrap_or_else(|| {
-            let text = "Reading the instruction files took too long: they are left out for now.";
-            let found = Surroundings {
-                faults: vec![text.to_owned()],
-                ..Surroundings::default()
-            };
-            (found, SystemFiles::default(), BTreeSet::new())
-        });
-        found.first = environment.map(|environment| (environment, files));
-        lookout.folders = folders;
-        link.report(RunMessage::Surroundings(found)).await;
+        lookout.read(link, calls).await;
         lookout
     }
 
-    /// Reports the instruction files of the folders that `calls` were the first to touch.
-    pub async fn look_into(&mut self, link: &RunLink, toolbox: &Arc<Toolbox>, calls: &[ToolCall]) {
-        if !self.sources.project || calls.is_empty() {
-            return;
-        }
-        let (mut reader, toolbox, calls) = (self.clone(), Arc::clone(toolbox), calls.to_vec());
-        let found = within_limit(move || {
-            let before = reader.folders.clone();
-            reader.touch(&toolbox, &calls);
-            let mut new = reader.folders.difference(&before);
-            let found = new.any(|folder| !instruction_files(folder).is_empty());
-            (found.then(|| reader.collect()), reader.folders)
-        });
-        let Some(Some((found, folders))) = link.unless_cancelled(found).await else {
-            return;
-        };
-        self.folders = folders;
-        if let Some(found) = found {
-            link.report(RunMessage::Surroundings(found)).await;
-        }
+    /// Reports how the place is before the next call of a model; `calls` were made since the last look.
+    pub async fn look_into(&mut self, link: &RunLink, calls: Vec<ToolCall>) {
+        self.read(link, move |reader| reader.touch(&calls)).await;
     }
 
-    /// The instruction files as they are now.
-    fn collect(&self) -> Surroundings {
-        let found = collect(&self.sources, &self.cwd, &self.model, &self.folders);
-        Surroundings {
-            first: None,
-            instructions: Some(found.files),
-            faults: found.refused,
-            untrusted: (!self.sources.project).then(|| self.root.clone()),
-        }
+    /// Reads the files once `touch` has told of the folders, and reports them.
+    async fn read(&mut self, link: &RunLink, touch: impl FnOnce(&mut Self) + Send + 'static) {
+        let mut reader = self.clone();
+        let reading = spawn_blocking(move || {
+            touch(&mut reader);
+            let found = Surroundings::read(&reader.sources, &reader.cwd, &reader.folders);
+            (found, reader.folders)
+        });
+        let Some(read) = link.unless_cancelled(timeout(FILES_LIMIT, reading)).await else {
+            return;
+        };
+        let found = match read {
+            Ok(Ok((found, folders))) => {
+                self.folders = folders;
+                found
+            }
+            _ => self.look.files().unwrap_or_default().late(),
+        };
+        link.report(RunMessage::Surroundings(found)).await;
     }
 
     /// Takes in the folders that `calls` look into.
-    fn touch<'a>(&mut self, toolbox: &Toolbox, calls: impl IntoIterator<Item = &'a ToolCall>) {
+    fn touch<'a>(&mut self, calls: impl IntoIterator<Item = &'a ToolCall>) {
         if !self.sources.project {
             return;
         }
+        let root = project_root(&self.cwd).to_path_buf();
+        let toolbox = Arc::clone(&self.toolbox);
         for call in calls {
             let Lookup::Tool(tool) = toolbox.find(&call.name) else {
                 continue;
@@ -140,17 +109,17 @@ impl Lookout {
             let words = command.as_deref().map(words).unwrap_or_default();
             let paths = reads.iter().chain(&writes).map(String::as_str).chain(words);
             for path in paths {
-                self.touch_path(path);
+                self.touch_path(&root, path);
             }
         }
     }
 
-    fn touch_path(&mut self, path: &str) {
+    fn touch_path(&mut self, root: &Path, path: &str) {
         let path = expand(path.strip_prefix('@').unwrap_or(path));
         let path = without_dots(&self.cwd.join(path));
         let below = path
             .ancestors()
-            .take_while(|folder| folder.starts_with(&self.root))
+            .take_while(|folder| folder.starts_with(root))
             .filter(|folder| !self.cwd.starts_with(folder));
         for folder in below {
             // Then those above it are known too.
@@ -182,10 +151,4 @@ fn without_dots(path: &Path) -> PathBuf {
         }
     }
     plain
-}
-
-/// What `work` gives, unless it takes too long.
-async fn within_limit<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    let done = timeout(FILES_LIMIT, spawn_blocking(work)).await;
-    done.ok()?.ok()
 }

@@ -9,7 +9,7 @@ use crate::agent::rules::LoopGuardRules;
 use crate::llm::{Content, ToolCall};
 
 /// The `origin` of the advice in the conversation.
-pub(in crate::agent) const ORIGIN: &str = "loop_guard";
+pub const ORIGIN: &str = "loop_guard";
 
 /// The longest pattern looked for, in calls.
 const MAX_PATTERN: usize = 3;

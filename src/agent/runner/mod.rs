@@ -16,11 +16,13 @@ mod allowed;
 mod gate;
 mod ask;
 mod permissions;
+mod held;
 mod outcome;
 mod execution;
 mod confined;
 mod look_ahead;
 mod redaction;
+mod refusal;
 mod loop_guard;
 mod trial;
 mod undo;
@@ -36,7 +38,7 @@ pub(super) use link::{
     BranchText, Change, CompactRequest, Leave, Opening, RunLink, RunMessage, Summary, TrialReport,
     Turn, Undone,
 };
-pub(super) use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
+pub use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
 pub(super) use permissions::Permissions;
 pub(super) use run::run;
 pub(super) use summary::BRANCH_SUMMARY;

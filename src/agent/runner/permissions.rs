@@ -4,19 +4,20 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tempfile::TempDir;
+use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, watch};
 use tokio::task::spawn_blocking;
 
+use super::held::{held_to_project, held_while_others_run, remotes};
 use crate::agent::options::PermissionOptions;
 use crate::agent::permission::{
-    Confinement, Decision, PathUse, PermissionMode, Policy, Request, Verdict, decide, folders,
+    Confinement, Decision, PathUse, PermissionMode, Policy, Request, Verdict, decide,
 };
 use crate::agent::process::Processes;
 use crate::agent::process::sandbox::{Network, Sandbox};
 use crate::agent::tool::Effects;
 use crate::agent::workspace::{
-    Access, CommandPlaces, Places, Reach, Repositories, Workspace, Zone,
+    Access, Places, PrivateFolders, Reach, Repositories, Workspace, Zone,
 };
 
 /// What calls of an agent are judged by. Looks at the file system when the first call comes.
@@ -27,8 +28,8 @@ pub(in crate::agent) struct Permissions {
     caches: Vec<PathBuf>,
     workspace: OnceCell<Arc<Workspace>>,
     repositories: Arc<Mutex<Repositories>>,
-    /// The private temporary folder of commands in plan mode; removed at the end.
-    scratch: OnceCell<Arc<TempDir>>,
+    /// Where the temporary folders of commands and file tools are.
+    temporary: Option<PathBuf>,
     /// Whether the user was told that no sandbox works.
     told: Arc<AtomicBool>,
 }
@@ -43,34 +44,88 @@ pub(super) struct Judged {
     paths: Vec<PathUse>,
     /// Why its command cannot be confined.
     no_sandbox: Option<String>,
+    /// What mends that.
+    remedy: Option<&'static str>,
+}
+
+/// A command that may be running, from before it starts. Counted until it is told that it has ended,
+/// or nobody knows of it any more.
+pub(super) struct RunningCommand {
+    repositories: Arc<Mutex<Repositories>>,
+    is_counted: AtomicBool,
+}
+
+impl RunningCommand {
+    fn count(repositories: Arc<Mutex<Repositories>>, known: &mut Repositories) -> Arc<Self> {
+        known.another_command();
+        Arc::new(Self {
+            repositories,
+            is_counted: AtomicBool::new(true),
+        })
+    }
+
+    fn end(&self, repositories: &mut Repositories) {
+        if self.is_counted.swap(false, Ordering::Relaxed) {
+            repositories.command_ended();
+        }
+    }
+}
+
+impl Drop for RunningCommand {
+    fn drop(&mut self) {
+        if !self.is_counted.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        let repositories = Arc::clone(&self.repositories);
+        let end = move || lock(&repositories).command_ended();
+        // A look may take its time, and nobody waits for this.
+        match Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(end)),
+            Err(_) => end(),
+        }
+    }
 }
 
 impl Permissions {
-    /// Those of an agent that was started with `options`.
-    pub fn new(options: &PermissionOptions, policy: watch::Receiver<Arc<Policy>>) -> Self {
+    /// Those of an agent that was started with `options`; `outputs` are the folders with the long outputs
+    /// of its session.
+    pub fn new(
+        options: &PermissionOptions,
+        outputs: Vec<PathBuf>,
+        policy: watch::Receiver<Arc<Policy>>,
+    ) -> Self {
         Self {
             policy,
-            places: options.places.clone(),
+            places: Places {
+                readable: outputs,
+                ..options.places.clone()
+            },
             caches: options.caches.clone(),
             workspace: OnceCell::new(),
             repositories: Arc::default(),
-            scratch: OnceCell::new(),
+            temporary: options.temporary.clone(),
             told: Arc::default(),
         }
     }
 
     /// The same for calls that work in `cwd`.
     pub fn within(&self, cwd: &Path) -> Self {
+        self.for_session(cwd, self.places.readable.clone())
+    }
+
+    /// The same for calls that work in `cwd`, of a session with long outputs in these folders.
+    pub fn for_session(&self, cwd: &Path, outputs: Vec<PathBuf>) -> Self {
         Self {
             policy: self.policy.clone(),
             places: Places {
                 cwd: cwd.to_owned(),
+                readable: outputs,
                 ..self.places.clone()
             },
             caches: self.caches.clone(),
             workspace: OnceCell::new(),
             repositories: Arc::default(),
-            scratch: self.scratch.clone(),
+            temporary: self.temporary.clone(),
             told: Arc::clone(&self.told),
         }
     }
@@ -92,7 +147,10 @@ impl Permissions {
         processes: &Processes,
     ) -> Result<Judged, String> {
         let workspace = self.workspace().await?;
-        let policy = Arc::clone(&self.policy.borrow());
+        let mut policy = Arc::clone(&self.policy.borrow());
+        if policy.mode == PermissionMode::Auto && workspace.holds_home() {
+            Arc::make_mut(&mut policy).mode = PermissionMode::Ask;
+        }
         if !policy.looks_at_files(tool) {
             let request = Request {
                 tool,
@@ -101,6 +159,7 @@ impl Permissions {
                 root: &workspace.roots()[0],
                 home: self.places.home.as_deref(),
                 local_remotes: false,
+                remotes: None,
                 linked_trees: false,
             };
             return Ok(Judged {
@@ -109,12 +168,18 @@ impl Permissions {
                 workspace,
                 paths: Vec::new(),
                 no_sandbox: None,
+                remedy: None,
             });
         }
         let (tool, effects) = (tool.to_owned(), effects.clone());
         let (cwd, home, processes) = (cwd.to_owned(), self.places.home.clone(), processes.clone());
         let repositories = Arc::clone(&self.repositories);
         blocking(move || {
+            let workspace = if policy.mode == PermissionMode::Full {
+                Arc::new(workspace.without_private())
+            } else {
+                workspace
+            };
             let paths = places_of(&workspace, &effects, &cwd)?;
             let confines = effects.command.is_some() && policy.mode != PermissionMode::Full;
             let mut policy = Policy::clone(&policy);
@@ -129,6 +194,7 @@ impl Permissions {
                 paths: paths.clone(),
                 root: &workspace.roots()[0],
                 home: home.as_deref(),
+                remotes: remotes(&workspace, &effects, &cwd),
                 local_remotes: effects.command.is_some() && workspace.has_local_remotes(),
                 linked_trees: effects.command.is_some() && {
                     let known = repositories.lock();
@@ -138,12 +204,15 @@ impl Permissions {
             };
             let decision = decide(&policy, &request);
             let decision = held_to_project(decision, &policy, &workspace, &effects, &cwd);
+            let decision = held_while_others_run(decision, &policy, processes.alive());
             let mode = policy.mode;
             Ok(Judged {
                 decision,
                 workspace,
                 mode,
                 paths,
+                remedy: (policy.no_sandbox.as_ref())
+                    .and_then(|_| processes.sandbox_support().remedy()),
                 no_sandbox: policy.no_sandbox,
             })
         })
@@ -154,10 +223,14 @@ impl Permissions {
     pub(super) fn notice(&self, judged: &Judged) -> Option<String> {
         let why = judged.no_sandbox.as_ref()?;
         let first = judged.mode == PermissionMode::Auto && !self.told.swap(true, Ordering::Relaxed);
+        let mends = judged.remedy.map_or_else(
+            || String::from("tiller doctor shows which parts work"),
+            |command| format!("This mends it: {command}"),
+        );
         first.then(|| {
             format!(
                 "No sandbox works on this machine, so auto asks before commands, as ask does: {why}\n\
-                 tiller doctor shows which parts work"
+                 {mends}"
             )
         })
     }
@@ -180,76 +253,70 @@ impl Permissions {
         Ok(matches!(judged.decision.verdict, Verdict::Allow(_)))
     }
 
-    /// What the commands of a call are held to that was judged so.
+    /// What the command of a call is held to that was judged so, and that it is counted by. To be
+    /// asked when it is about to start: what is new from then on may be its work.
     ///
     /// # Errors
-    /// There is no temporary folder for them.
+    /// There is no temporary folder for it.
     pub(super) async fn sandbox(
         &self,
         judged: &Judged,
         confinement: Confinement,
-    ) -> Result<Option<Arc<Sandbox>>, String> {
+    ) -> Result<Option<(Arc<Sandbox>, Option<Arc<RunningCommand>>)>, String> {
         let Confinement::Sandboxed { network } = confinement else {
             return Ok(None);
         };
-        let scratch = match judged.mode {
-            PermissionMode::Plan => Some(self.scratch().await?),
-            _ => None,
+        let network = if network {
+            Network::Host
+        } else {
+            Network::Loopback
         };
+        let writes = judged.mode != PermissionMode::Plan;
         let (workspace, caches) = (Arc::clone(&judged.workspace), self.caches.clone());
-        let (mode, repositories) = (judged.mode, Arc::clone(&self.repositories));
+        let repositories = Arc::clone(&self.repositories);
         blocking(move || {
-            let scratch = scratch.map(|folder| folder.path().to_owned());
-            let mut repositories = repositories.lock().unwrap_or_else(PoisonError::into_inner);
-            let places = workspace.for_commands(&mut repositories);
-            if mode == PermissionMode::Plan {
-                repositories.leaves_nothing();
-            }
-            let hides = workspace.roots()[0].starts_with("/tmp");
-            Ok(Some(Arc::new(sandbox(
-                places, hides, &caches, mode, network, scratch,
-            ))))
+            let mut known = lock(&repositories);
+            let sandbox = workspace.sandbox(&mut known, writes, network, &caches);
+            let count = || RunningCommand::count(Arc::clone(&repositories), &mut known);
+            let running = writes.then(count);
+            Ok(Some((Arc::new(sandbox), running)))
         })
         .await
     }
 
     /// A command runs a second time with the places that were asked for the first.
-    pub(super) fn runs_again(&self) {
-        self.repositories().another_command();
+    pub(super) async fn runs_again(&self) -> Option<Arc<RunningCommand>> {
+        let repositories = Arc::clone(&self.repositories);
+        let count = |known: &mut Repositories| RunningCommand::count(repositories, known);
+        self.with_repositories(count).await
     }
 
     /// Takes out of force what a command in the sandbox has made that would run programs outside of it
-    /// later; says what. `over`: it has ended, with all that it started.
-    pub(super) async fn after_command(&self, over: bool) -> Vec<String> {
+    /// later; says what. `over`: this one has ended, with all that it started.
+    pub(super) async fn after_command(&self, over: Option<Arc<RunningCommand>>) -> Vec<String> {
         let Ok(workspace) = self.workspace().await else {
             return Vec::new();
         };
-        let repositories = Arc::clone(&self.repositories);
-        let said = blocking(move || {
-            let mut repositories = repositories.lock().unwrap_or_else(PoisonError::into_inner);
-            Ok(workspace.after_command(&mut repositories, over))
+        let said = self.with_repositories(move |known| {
+            let found = workspace.look_after(known);
+            if let Some(running) = over {
+                running.end(known);
+            }
+            known.say(found)
         });
         said.await.unwrap_or_default()
     }
 
     /// Has the next call of a command say these.
-    pub(super) fn say_later(&self, said: Vec<String>) {
+    pub(super) async fn say_later(&self, said: Vec<String>) {
         if !said.is_empty() {
-            self.repositories().say_later(said);
+            self.with_repositories(|known| known.say_later(said)).await;
         }
     }
 
     /// A call that was not confined may have made anything.
     pub(super) async fn look_again(&self) {
-        let repositories = Arc::clone(&self.repositories);
-        let _ = blocking(move || {
-            let repositories = repositories.lock();
-            repositories
-                .unwrap_or_else(PoisonError::into_inner)
-                .look_again();
-            Ok(())
-        })
-        .await;
+        self.with_repositories(Repositories::look_again).await;
     }
 
     /// Whether what a command has made takes longer to find than a command shall.
@@ -277,30 +344,34 @@ impl Permissions {
         .await;
     }
 
-    fn repositories(&self) -> MutexGuard<'_, Repositories> {
-        self.repositories
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    /// Does `work` with the repositories, for which it may have to wait.
+    async fn with_repositories<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Repositories) -> T + Send + 'static,
+    ) -> Option<T> {
+        let repositories = Arc::clone(&self.repositories);
+        let done = blocking(move || Ok(work(&mut lock(&repositories))));
+        done.await.ok()
     }
 
     async fn workspace(&self) -> Result<Arc<Workspace>, String> {
-        let places = self.places.clone();
-        let made = self
-            .workspace
-            .get_or_try_init(|| blocking(move || Ok(Arc::new(Workspace::new(places)))));
-        made.await.cloned()
-    }
-
-    async fn scratch(&self) -> Result<Arc<TempDir>, String> {
-        let made = self.scratch.get_or_try_init(|| {
-            blocking(|| {
-                let made = tempfile::Builder::new().prefix("tiller-plan-").tempdir();
-                made.map(Arc::new)
-                    .map_err(|error| format!("no temporary folder: {error}"))
+        let (mut places, temporary) = (self.places.clone(), self.temporary.clone());
+        let make = || {
+            blocking(move || {
+                places.private = temporary.and_then(|folder| {
+                    let made = PrivateFolders::make(&folder);
+                    made.map_err(|error| tracing::warn!(%error, "no temporary folders"))
+                        .ok()
+                });
+                Ok(Arc::new(Workspace::new(places)))
             })
-        });
-        made.await.cloned()
+        };
+        self.workspace.get_or_try_init(make).await.cloned()
     }
+}
+
+fn lock(repositories: &Mutex<Repositories>) -> MutexGuard<'_, Repositories> {
+    repositories.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Judged {
@@ -339,52 +410,6 @@ fn places_of(workspace: &Workspace, effects: &Effects, cwd: &Path) -> Result<Vec
     Ok(places)
 }
 
-/// What a rule lets out of the sandbox is asked where it works in a folder outside of the project: git
-/// and others take settings from there that name programs, and whose they are is not known.
-fn held_to_project(
-    decision: Decision,
-    policy: &Policy,
-    workspace: &Workspace,
-    effects: &Effects,
-    cwd: &Path,
-) -> Decision {
-    let (Verdict::Allow(confinement), Some(command)) = (decision.verdict, &effects.command) else {
-        return decision;
-    };
-    let confined = confinement == Confinement::Sandboxed { network: false };
-    if confined || policy.mode == PermissionMode::Full || stays(workspace, command, cwd) {
-        return decision;
-    }
-    Decision {
-        verdict: Verdict::Ask(confinement),
-        reason: String::from("a rule allows it, but not in a folder outside of the project"),
-        suggestions: Vec::new(),
-        ..decision
-    }
-}
-
-/// Whether all the folders that a command works in are in the project, in whatever order it goes there.
-fn stays(workspace: &Workspace, command: &str, cwd: &Path) -> bool {
-    const MOST: usize = 3;
-    let Some(folders) = folders(command).filter(|it| it.len() <= MOST) else {
-        return false;
-    };
-    let mut places = vec![cwd.to_owned()];
-    for _ in 0..folders.len() {
-        let mut next = Vec::new();
-        for place in &places {
-            for folder in &folders {
-                match workspace.locate(place, folder, Access::Read).as_deref() {
-                    Ok([one]) if workspace.is_in_project(&one.real) => next.push(one.real.clone()),
-                    _ => return false,
-                }
-            }
-        }
-        places = next;
-    }
-    true
-}
-
 /// A sandbox that needs of a machine what those of commands in `mode` need.
 fn kind_of_sandbox(workspace: &Workspace, mode: PermissionMode) -> Sandbox {
     let roots = workspace.roots().to_vec();
@@ -396,41 +421,6 @@ fn kind_of_sandbox(workspace: &Workspace, mode: PermissionMode) -> Sandbox {
             roots
         },
         hidden: vec![PathBuf::from("/root")],
-        ..Sandbox::default()
-    }
-}
-
-/// What commands are held to in `mode`. `scratch` is their temporary folder in plan mode; `hides`: the
-/// workspace is in /tmp.
-fn sandbox(
-    mut places: CommandPlaces,
-    hides: bool,
-    caches: &[PathBuf],
-    mode: PermissionMode,
-    network: bool,
-    scratch: Option<PathBuf>,
-) -> Sandbox {
-    let caches = caches.iter().filter_map(|cache| cache.canonicalize().ok());
-    places.writable.extend(caches);
-    let mut tmp = None;
-    if mode == PermissionMode::Plan {
-        // A folder of one's own in the place of /tmp would hide a project that is in there.
-        (places.writable, tmp) = match scratch {
-            Some(scratch) if hides => (vec![scratch], None),
-            scratch => (Vec::new(), scratch),
-        };
-    }
-    Sandbox {
-        writable: places.writable,
-        read_only: places.read_only,
-        hidden: places.hidden,
-        forbidden: places.forbidden,
-        tmp,
-        network: if network {
-            Network::Host
-        } else {
-            Network::Loopback
-        },
         ..Sandbox::default()
     }
 }

@@ -83,7 +83,11 @@ impl RetryPolicy {
                 self.thinking_dropped = true;
                 RetryDecision::DropThinking
             }
-            ErrorClass::Quota | ErrorClass::Auth | ErrorClass::NoModel => self.fallback(),
+            ErrorClass::Quota
+            | ErrorClass::Auth
+            | ErrorClass::NoModel
+            | ErrorClass::Allowance
+            | ErrorClass::Refused => self.fallback(),
             // The conversation was shortened, or cannot be: the same request would overflow again.
             ErrorClass::Overflow => RetryDecision::GiveUp,
             // No model takes a request that is wrong.

@@ -19,7 +19,7 @@ use super::lookout::Lookout;
 use super::loop_guard::LoopGuard;
 use super::turn::{self, Reply};
 use crate::agent::event::{AgentEvent, RunOutcome};
-use crate::llm::StopReason;
+use crate::llm::{Message, StopReason};
 
 /// Runs until the model asks for nothing more, nobody steers and no follow-up waits; or until the
 /// user stops it, a model call fails, or the iteration limit or the budget is reached. First it
@@ -35,7 +35,7 @@ pub(in crate::agent) async fn run(link: &RunLink, env: &RunEnv, opening: Opening
             return outcome;
         }
         match link.release_follow_ups().await {
-            Ok(true) => {}
+            Ok(true) => lookout.look_into(link, Vec::new()).await,
             Ok(false) => return outcome,
             Err(limit) => return limit,
         }
@@ -60,24 +60,24 @@ async fn turns(
         let reply = turn::respond(link, env, &mut turn).await;
         let tool_results = dispatch::run_calls(link, env, &turn, &reply, guard).await;
         let Reply { message, calls, .. } = reply;
+        let paused = matches!(&*message, Message::Assistant(answer) if answer.is_paused());
         link.emit(AgentEvent::TurnEnd {
             message,
             tool_results,
         })
         .await;
-        lookout.look_into(link, &turn.toolbox, &calls).await;
-
         if link.cancelled() {
             return RunOutcome::Aborted;
         }
         if let Some(outcome) = reply.failure {
             return outcome;
         }
-        if calls.is_empty() && !link.steering_waits().await {
+        if calls.is_empty() && !paused && !link.steering_waits().await {
             return match reply.stop {
                 StopReason::Length => RunOutcome::Truncated,
                 _ => RunOutcome::Done,
             };
         }
+        lookout.look_into(link, calls).await;
     }
 }

@@ -1,6 +1,7 @@
 //! One question to a model beside the conversation: for a summary. The request goes out, with retries,
 //! and its answer is taken in unseen; what it takes is counted whatever comes of it.
 
+use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use super::env::RunEnv;
 use super::link::{RunLink, Turn};
 use super::retry::{RetryDecision, RetryPolicy};
 use super::wait::{CANCELLED, end_retries, jitter_fraction, wait};
-use crate::agent::event::{AgentEvent, Phase};
+use crate::agent::event::{AgentEvent, NoticeLevel, Phase};
 use crate::llm::message::content_text;
 use crate::llm::{
     AssistantMessage, Content, ErrorClass, LlmError, Message, Model, Request, StopReason,
@@ -65,8 +66,9 @@ impl Spent {
     }
 }
 
-/// Makes the request, with retries by the usual rules. Other models are not asked; this one is asked
-/// once more, in other words, where its answer is no summary. What all that takes is added to `spent`.
+/// Makes the request, with retries by the usual rules. Other models are asked where this one refuses;
+/// a model is asked once more, in other words, where its answer is no summary. What all that takes is
+/// added to `spent`.
 /// `Err` without an error: it was cut short.
 pub(super) async fn ask(
     link: &RunLink,
@@ -75,7 +77,8 @@ pub(super) async fn ask(
     mut request: Request,
     spent: &mut Spent,
 ) -> Result<String, Option<LlmError>> {
-    let mut policy = RetryPolicy::new(&turn.rules.retry, &[], &turn.model);
+    let mut policy = RetryPolicy::new(&turn.rules.retry, &env.fallback, &turn.model);
+    let mut turn = Cow::Borrowed(turn);
     let mut asked_again = false;
     loop {
         let retries = policy.retries();
@@ -84,15 +87,15 @@ pub(super) async fn ask(
             end_retries(link, retries, Some(error.to_string())).await;
             return Err(Some(error.with_hint(NOTHING_SPENT)));
         }
-        let mut message = empty_message(turn);
-        let answer = answer(env, turn, request.clone(), &mut message).await;
-        spend(link, env, turn, &message).await;
+        let mut message = empty_message(&turn);
+        let answer = answer(env, &turn, request.clone(), &mut message).await;
+        spend(link, env, &turn, &message).await;
         spent.usage.add(&message.usage);
         let Some(answer) = answer else {
             end_retries(link, retries, Some(CANCELLED.to_owned())).await;
             return Err(None);
         };
-        let error = match answer.and_then(|()| check(turn, &message)) {
+        let error = match answer.and_then(|()| check(&turn, &message)) {
             Ok(None) => {
                 end_retries(link, retries, None).await;
                 return Ok(content_text(&message.content));
@@ -104,14 +107,21 @@ pub(super) async fn ask(
                     ask_again(&mut request);
                     continue;
                 }
-                no_summary(turn, problem)
+                no_summary(&turn, problem)
             }
             Err(error) => error,
         };
         match policy.after(&error, jitter_fraction()) {
             RetryDecision::Retry(retry) => {
-                wait(link, turn, retry, &error).await;
+                wait(link, &turn, retry, &error).await;
                 link.phase(Phase::Compacting).await;
+            }
+            RetryDecision::Fallback(model) if error.class == ErrorClass::Refused => {
+                let (from, to) = (turn.model.full_id(), model.full_id());
+                let text = format!("{from} refuses to summarise the conversation; {to} is asked");
+                link.notice(NoticeLevel::Warning, text).await;
+                request.model = (*model).clone();
+                turn.to_mut().model = model;
             }
             RetryDecision::DropThinking => request.thinking_from = request.messages.len(),
             _ => {

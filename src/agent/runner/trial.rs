@@ -25,7 +25,18 @@ pub(in crate::agent) async fn try_out(
 ) -> RunOutcome {
     link.phase(Phase::Trial(TrialStep::Begin)).await;
     let cancel = link.cancellation();
-    let started = blocking(move || trial::begin(&trials, &cwd, &session, &cancel)).await;
+    let mut starting = tokio::spawn(blocking(move || {
+        trial::begin(&trials, &cwd, &session, &cancel)
+    }));
+    let Some(started) = link.unless_cancelled(&mut starting).await else {
+        tokio::spawn(async move {
+            if let Ok(Ok(started)) = starting.await {
+                let _ = blocking(move || trial::remove(&started.trial)).await;
+            }
+        });
+        return RunOutcome::Aborted;
+    };
+    let started = started.unwrap_or_else(|error| Err(TrialError::Internal(error.to_string())));
     let started = match started {
         Ok(started) => started,
         Err(error) => {
@@ -58,7 +69,9 @@ pub(in crate::agent) async fn keep(
     processes: Processes,
 ) -> RunOutcome {
     link.phase(Phase::Trial(TrialStep::Keep)).await;
-    processes.empty().await;
+    if link.unless_cancelled(processes.empty()).await.is_none() {
+        return RunOutcome::Aborted;
+    }
     let cancel = link.cancellation();
     let kept = {
         let trial = Arc::clone(&trial);
@@ -94,7 +107,9 @@ pub(in crate::agent) async fn discard(
     processes: Processes,
 ) -> RunOutcome {
     link.phase(Phase::Trial(TrialStep::Discard)).await;
-    processes.empty().await;
+    if link.unless_cancelled(processes.empty()).await.is_none() {
+        return RunOutcome::Aborted;
+    }
     // Of a keep that was killed nothing may stay.
     let recovered = {
         let trial = Arc::clone(&trial);

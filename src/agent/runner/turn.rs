@@ -8,10 +8,12 @@ use super::attempt::Attempt;
 use super::compact::{NoSummary, compact};
 use super::env::RunEnv;
 use super::link::{Change, RunLink, Turn};
+use super::refusal;
 use super::retry::{RetryDecision, RetryPolicy};
 use super::wait::{CANCELLED, end_retries, jitter_fraction, reason, wait};
 use crate::agent::event::{AgentEvent, CompactionReason, NoticeLevel, RunOutcome};
-use crate::llm::{ErrorClass, LlmError, Message, Model, StopReason, ToolCall};
+use crate::agent::memory::compaction::{overhead, size};
+use crate::llm::{ErrorClass, LlmError, Message, Model, StopReason, ToolCall, Usage};
 
 /// What a model call came to.
 #[derive(Debug)]
@@ -58,7 +60,13 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
             let message = Attempt::none(turn).finish(link, Some(text)).await;
             return Reply::new(message, Some(RunOutcome::BudgetReached(reached)));
         }
-        let mut attempt = Attempt::make(link, env, turn).await;
+        let mut attempt = match far_too_long(turn) {
+            None => Attempt::make(link, env, turn).await,
+            Some(error) => Attempt {
+                failure: Some(error),
+                ..Attempt::none(turn)
+            },
+        };
         let Some(error) = attempt.failure.take() else {
             let reply = Reply::new(attempt.finish(link, None).await, None);
             let given_up = (reply.stop == StopReason::Aborted).then(|| CANCELLED.to_owned());
@@ -105,6 +113,7 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
                 next
             }
             RetryDecision::GiveUp => {
+                let error = refusal::settle(link, turn, error).await;
                 let text = final_error(&error, retries);
                 end_retries(link, retries, Some(text.clone())).await;
                 return failed.reply(link, text).await;
@@ -112,6 +121,7 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
         };
         match next {
             Ok(next) => {
+                failed.book(link, turn).await;
                 if next.model.full_id() != turn.model.full_id() {
                     policy = RetryPolicy::new(&next.rules.retry, &env.fallback, &next.model);
                     // What was shortened for one window may be too long for another (F16).
@@ -160,6 +170,20 @@ impl Failed {
         Self::Kept(attempt.finish(link, Some(text)).await)
     }
 
+    /// Stores what an attempt took that leaves nothing else behind.
+    async fn book(self, link: &RunLink, turn: &Turn) {
+        if let Self::Silent(attempt) = self
+            && attempt.message.usage != Usage::default()
+        {
+            link.emit(AgentEvent::Spent {
+                kind: "retry",
+                model: Arc::clone(&turn.model),
+                usage: attempt.message.usage,
+            })
+            .await;
+        }
+    }
+
     /// The end of the call: `text` is what the user reads.
     async fn reply(self, link: &RunLink, text: String) -> Reply {
         let message = match self {
@@ -182,6 +206,24 @@ async fn notify_fallback(link: &RunLink, from: &Model, to: &Model, error: &LlmEr
         text,
     })
     .await;
+}
+
+/// Why no request is made of a conversation that is many times what the model can read.
+fn far_too_long(turn: &Turn) -> Option<LlmError> {
+    const TIMES: u64 = 4;
+    let window = turn.model.known_window();
+    if window == 0 {
+        return None;
+    }
+    let length = overhead(&turn.prompt) + size(&turn.messages, turn.messages.len());
+    let error = || {
+        let text = format!(
+            "The conversation takes about {length} tokens, and {} reads at most {window}",
+            turn.model.full_id()
+        );
+        LlmError::new(ErrorClass::Overflow, text).with_hint(STILL_TOO_LONG)
+    };
+    (length > window.saturating_mul(TIMES)).then(error)
 }
 
 /// The overflow of a conversation that was compacted before.

@@ -10,7 +10,7 @@ use super::link::{RunLink, Undone};
 use crate::agent::event::{NoticeLevel, RunOutcome};
 use crate::agent::paths;
 use crate::agent::session_work::ChangedFile;
-use crate::agent::undo::{Direction, Kept, Preview, Undo, UndoError};
+use crate::agent::undo::{Direction, Kept, Outcome, Preview, Undo, UndoError};
 
 /// Most files that a notice names.
 const NAMED: usize = 8;
@@ -27,16 +27,16 @@ pub(in crate::agent) async fn undo_turn(
 ) -> RunOutcome {
     let done = blocking(move || {
         let preview = undo.preview(&path, direction)?;
-        let kept = undo.go(&path, direction, &turn)?;
-        Ok((preview, kept))
+        let outcome = undo.go(&path, direction, &turn)?;
+        Ok((preview, outcome))
     });
     match done.await {
-        Ok((Some(preview), kept)) => {
-            let text = match direction {
-                Direction::Undo => "Undone",
-                Direction::Redo => "Made again",
+        Ok((Some(preview), outcome)) => {
+            let words = match direction {
+                Direction::Undo => ("Undone", "undone", "/undo"),
+                Direction::Redo => ("Made again", "made again", "/redo"),
             };
-            report(link, text, (&preview, cwd), kept, None).await;
+            report(link, words, (&preview, cwd), outcome, None).await;
         }
         Ok((None, _)) => {}
         Err(error) => fail(link, &error).await,
@@ -55,11 +55,16 @@ pub(in crate::agent) async fn rewind(
 ) -> RunOutcome {
     let done = blocking(move || {
         let preview = undo.preview_all(&turns)?;
-        let kept = undo.go_back(&path, &turns)?;
-        Ok((preview, kept))
+        let outcome = undo.go_back(&path, &turns)?;
+        Ok((preview, outcome))
     });
     match done.await {
-        Ok((preview, kept)) => report(link, "Taken back", (&preview, cwd), kept, to).await,
+        Ok((preview, outcome)) => {
+            // What is said of the files must not be further back than they are.
+            let to = to.filter(|_| outcome.failed.is_empty());
+            let words = ("Taken back", "taken back", "/rewind");
+            report(link, words, (&preview, cwd), outcome, to).await;
+        }
         Err(error) => fail(link, &error).await,
     }
     RunOutcome::Done
@@ -73,12 +78,12 @@ async fn fail(link: &RunLink, error: &UndoError) {
 /// Tells the user and, unless the conversation goes back too, the model.
 async fn report(
     link: &RunLink,
-    what: &str,
+    (what, undone, again): (&str, &str, &str),
     (preview, cwd): (&Preview, &Path),
-    kept: Vec<Kept>,
+    Outcome { kept, failed }: Outcome,
     to: Option<String>,
 ) {
-    let stays = |path: &Path| kept.iter().any(|kept| kept.path == path);
+    let stays = |path: &Path| kept.iter().chain(&failed).any(|it| it.path == path);
     let files = preview.files.iter();
     let files: Vec<ChangedFile> = files
         .filter(|file| !stays(&file.path))
@@ -126,13 +131,19 @@ async fn report(
         files,
     })
     .await;
-    let text = if is_empty {
-        format!("{what}: no file had to change (“{prompt}”)")
-    } else {
-        format!("{what} (“{prompt}”): {named}")
+    let text = match (is_empty, failed.is_empty()) {
+        (true, true) => format!("{what}: no file had to change (“{prompt}”)"),
+        (true, false) => format!("No file was {undone} (“{prompt}”)"),
+        (false, true) => format!("{what} (“{prompt}”): {named}"),
+        (false, false) => format!("{what} in part (“{prompt}”): {named}"),
     };
     link.notice(NoticeLevel::Info, text).await;
     let why = |kept: &Kept| format!("{} ({})", paths::display(&kept.path, cwd), kept.why);
+    if !failed.is_empty() {
+        let failed = names(failed.len(), failed.iter().take(NAMED).map(why).collect());
+        let text = format!("Not {undone}: {failed}. Use {again} once more to finish.");
+        link.notice(NoticeLevel::Error, text).await;
+    }
     let stayed = names(kept.len(), kept.iter().take(NAMED).map(why).collect());
     if !kept.is_empty() {
         let text = format!("Left as they are: {stayed}");

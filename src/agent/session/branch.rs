@@ -7,10 +7,14 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
+
 use super::entry::{Body, Kind};
-use super::lifecycle::unanswered;
+use super::lifecycle::{CallState, call_states};
 use super::reader;
+use super::store::Session;
 use super::tree::{NodeId, Place, Tree};
+use crate::llm::Message;
 
 /// What an entry that is not in the file counts for, in bytes.
 const IN_MEMORY: u64 = 512;
@@ -21,7 +25,7 @@ pub struct SessionBranch {
     /// None where nothing is stored.
     file: Option<Arc<File>>,
     entries: Vec<Entry>,
-    unanswered: Vec<String>,
+    calls: IndexMap<String, CallState>,
 }
 
 #[derive(Clone, Debug)]
@@ -35,29 +39,42 @@ impl SessionBranch {
     /// The entries on the way to the leaf of `tree`, which stand in `file`.
     pub(super) fn of(tree: &Tree, file: Option<Arc<File>>) -> Self {
         let path = tree.leaf().map(|leaf| tree.path(leaf)).unwrap_or_default();
-        let entries = path.into_iter().filter_map(|node| {
-            let it = tree.node(node);
-            (it.kind.is_shown() || it.kind == Kind::RunEnd).then(|| Entry {
-                node,
-                kind: it.kind,
-                place: it.place.clone(),
-            })
+        let path = path.into_iter().filter(|node| {
+            let kind = tree.node(*node).kind;
+            kind.is_shown() || kind == Kind::RunEnd
         });
-        let mut branch = Self {
-            entries: entries.collect(),
-            file,
-            unanswered: Vec::new(),
-        };
-        branch.unanswered = branch.unanswered_in(tree);
+        let mut branch = Self::of_nodes(tree, file, path);
+        branch.calls = branch.calls_in(tree);
         branch
     }
 
-    /// The calls at its end that have not run, since the user was asked and has not answered.
-    pub fn unanswered(&self) -> &[String] {
-        &self.unanswered
+    fn of_nodes(
+        tree: &Tree,
+        file: Option<Arc<File>>,
+        nodes: impl IntoIterator<Item = NodeId>,
+    ) -> Self {
+        let entry = |node| {
+            let it = tree.node(node);
+            Entry {
+                node,
+                kind: it.kind,
+                place: it.place.clone(),
+            }
+        };
+        Self {
+            entries: nodes.into_iter().map(entry).collect(),
+            file,
+            calls: IndexMap::new(),
+        }
     }
 
-    fn unanswered_in(&self, tree: &Tree) -> Vec<String> {
+    /// How far the calls at its end had come when the program ended, by their ids: those with a result
+    /// and those without.
+    pub fn calls(&self) -> &IndexMap<String, CallState> {
+        &self.calls
+    }
+
+    fn calls_in(&self, tree: &Tree) -> IndexMap<String, CallState> {
         let path = tree.leaf().into_iter().flat_map(|it| tree.ancestors(it));
         let nodes = path.map(|node| tree.node(node));
         let end = nodes.take_while(|node| !matches!(node.kind, Kind::Assistant | Kind::User));
@@ -65,7 +82,7 @@ impl SessionBranch {
         let bodies: Vec<Arc<Body>> = events
             .filter_map(|node| self.body(&node.place).ok())
             .collect();
-        unanswered(bodies.iter().map(AsRef::as_ref))
+        call_states(bodies.iter().rev().map(AsRef::as_ref))
     }
 
     /// How many entries there are.
@@ -115,6 +132,66 @@ impl SessionBranch {
                 let file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
                 reader::body(file, *offset, *length).map(Arc::new)
             }
+        }
+    }
+}
+
+/// The messages that a run added: the end of them at hand, all of them in the session.
+#[derive(Clone, Debug, Default)]
+pub struct RunMessages {
+    end: Vec<Arc<Message>>,
+    stored: SessionBranch,
+}
+
+impl RunMessages {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.stored.len().max(self.end.len())
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The last message of the user or call of tools, and what came of it.
+    pub fn end(&self) -> &[Arc<Message>] {
+        &self.end
+    }
+
+    /// All of them in order, without those that can no longer be read. Blocks.
+    pub fn read(&self) -> Vec<Arc<Message>> {
+        if self.stored.is_empty() {
+            return self.end.clone();
+        }
+        let bodies = self.stored.read(0..self.stored.len()).into_iter().flatten();
+        let message = |body: Arc<Body>| match &*body {
+            Body::Message { message } => Some(Arc::clone(message)),
+            _ => None,
+        };
+        bodies.filter_map(message).collect()
+    }
+}
+
+/// Messages that are stored nowhere.
+impl From<Vec<Arc<Message>>> for RunMessages {
+    fn from(end: Vec<Arc<Message>>) -> Self {
+        let stored = SessionBranch::default();
+        Self { end, stored }
+    }
+}
+
+impl Session {
+    /// The messages of a run at these nodes, of which `end` is the end.
+    pub(in crate::agent) fn run_messages(
+        &self,
+        nodes: &[NodeId],
+        end: &[Arc<Message>],
+    ) -> RunMessages {
+        let nodes = nodes.iter().copied();
+        RunMessages {
+            end: end.to_vec(),
+            stored: SessionBranch::of_nodes(self.tree(), self.open_file(), nodes),
         }
     }
 }

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::kind::{PROMPT, TRIAL, UNCOMPACTED, UNDO};
+use super::kind::{PROMPT, THINKING_FROM, TRIAL, UNCOMPACTED, UNDO};
 use crate::agent::memory::SessionPrompt;
-use crate::llm::{Content, Message, ThinkingLevel, Usage};
+use crate::agent::new_id::new_id;
+use crate::llm::{Content, EditFormat, Message, ThinkingLevel, Usage};
 
 pub use super::kind::Kind;
 
@@ -34,6 +35,9 @@ pub struct Header {
     /// The file this session was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) parent_session: Option<String>,
+    /// What the entries took that it was copied with: the session of the original paid for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) usage_before: Option<Usage>,
     /// Fields of other programs.
     #[serde(flatten)]
     rest: Map<String, Value>,
@@ -50,18 +54,20 @@ impl Header {
         Self {
             r#type: "session".into(),
             version: VERSION,
-            id: uuid::Uuid::now_v7().to_string(),
+            id: new_id().to_string(),
             timestamp: timestamp(),
             cwd: cwd.to_string_lossy().into_owned(),
             parent_session: None,
+            usage_before: None,
             rest: Map::new(),
         }
     }
 
-    /// The header of a copy of the session in the file `source`.
-    pub(super) fn copy_of(source: &Path, cwd: &Path) -> Self {
+    /// The header of a copy of the session in the file `source`, of entries that took so much.
+    pub(super) fn copy_of(source: &Path, cwd: &Path, usage: Usage) -> Self {
         Self {
             parent_session: Some(source.display().to_string()),
+            usage_before: Some(usage).filter(|usage| *usage != Usage::default()),
             ..Self::new(cwd)
         }
     }
@@ -317,6 +323,14 @@ impl Body {
         }
     }
 
+    /// Models that edit in `format` get none of the thinking before this entry back.
+    pub fn thinking_from(format: EditFormat) -> Self {
+        Self::Custom {
+            custom_type: THINKING_FROM.into(),
+            data: json!({ "editFormat": format }),
+        }
+    }
+
     /// A compaction that stood here is undone, and not made again by itself.
     pub fn uncompacted() -> Self {
         Self::Custom {
@@ -407,8 +421,8 @@ impl Body {
 /// A message of any role that says something to a model. Roles of pi's that no API has become the
 /// user's words, as pi makes them.
 fn read_message(mut value: Value) -> Option<Message> {
-    let role = value["role"].as_str()?;
-    let content = match role {
+    let role = value["role"].as_str()?.to_owned();
+    let content = match role.as_str() {
         "bashExecution" if value["excludeFromContext"] != true => {
             let text = |key: &str| value[key].as_str().unwrap_or_default();
             let output = match text("output") {
@@ -429,6 +443,8 @@ fn read_message(mut value: Value) -> Option<Message> {
     serde_json::from_value(json!({
         "role": "user",
         "content": content,
+        // Not words of the user, though pi sends them as such.
+        "origin": role,
         "timestamp": value["timestamp"].as_i64().unwrap_or_default(),
     }))
     .ok()

@@ -12,7 +12,7 @@ use super::store::{OpenError, Session, line, share_outputs};
 use super::tree::NodeId;
 use super::view::SessionView;
 use crate::agent::event::is_from_user;
-use crate::llm::{Content, Message};
+use crate::llm::{Content, Message, Usage};
 
 impl Session {
     /// Opens a new session for the working directory `cwd` with what stands in the session file
@@ -37,7 +37,16 @@ impl Session {
         if !path.iter().any(|node| tree.node(*node).kind == Kind::User) {
             return Ok((Self::create(root, cwd), Vec::new()));
         }
-        let header = Header::copy_of(source.path(), cwd);
+        let mut usage = Usage::default();
+        for node in &path {
+            if tree.node(*node).kind.may_have_usage() {
+                let body = source.entry(*node)?.body;
+                body.iter()
+                    .filter_map(Body::usage)
+                    .for_each(|it| usage.add(it));
+            }
+        }
+        let header = Header::copy_of(source.path(), cwd, usage);
         let file = folder_for(root, cwd).join(file_name(&header.timestamp, &header.id));
         let folder = file.parent().unwrap_or(root);
         make_private(folder)?;

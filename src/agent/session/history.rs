@@ -4,12 +4,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use serde_json::json;
+
 use super::branch::SessionBranch;
 use super::entry::{Body, Compaction, Kind, Replacement};
 use super::history_facts::{HistoryFacts, begins_end};
 use super::store::Session;
 use super::tree::NodeId;
 use crate::agent::memory::SessionPrompt;
+use crate::agent::run_totals::RunEnd;
 use crate::llm::{Content, Message, Usage, UserMessage};
 
 pub use crate::agent::memory::compaction::SUMMARY_ORIGIN;
@@ -101,7 +104,10 @@ impl Session {
         let kept = tree.find(&compaction.first_kept_entry_id);
         let first_kept = path[..at].iter().position(|node| Some(*node) == kept);
         let first_kept = first_kept.unwrap_or(at);
-        let before = |node: &&NodeId| tree.node(**node).kind == Kind::Prompt;
+        let before = |node: &&NodeId| {
+            let kind = tree.node(**node).kind;
+            matches!(kind, Kind::Prompt | Kind::ThinkingFrom)
+        };
         let prompts: Vec<NodeId> = path[..first_kept].iter().filter(before).copied().collect();
         history.read(self, &prompts);
         history.push(node, summary(COMPACTED, &compaction.summary));
@@ -111,7 +117,7 @@ impl Session {
         history.read(self, &path[first_kept..at]);
         // Thinking of before the compaction is bound to a prefix that is gone.
         for prompt in &mut history.prompts {
-            prompt.thinking_from = history.messages.len();
+            prompt.leave_thinking_before(history.messages.len());
         }
         // The tokens they report are of a conversation that is gone, too.
         for message in &mut history.messages {
@@ -153,6 +159,8 @@ impl History {
                     | Kind::Uncompacted
                     | Kind::ModelChange
                     | Kind::ThinkingLevelChange
+                    | Kind::Queued
+                    | Kind::Unqueued
             ) {
                 continue;
             }
@@ -167,6 +175,18 @@ impl History {
                     }
                 }
                 Body::Custom { data, .. } => {
+                    if let (Some(folded), Some((end, _))) = (&mut self.folded, body.run_end()) {
+                        folded.stopped = end == RunEnd::Stopped;
+                        continue;
+                    }
+                    if kind == Kind::ThinkingFrom {
+                        let messages = self.messages.len();
+                        let prompts = self.prompts.iter_mut();
+                        prompts
+                            .filter(|prompt| json!(prompt.edit_format) == data["editFormat"])
+                            .for_each(|prompt| prompt.drop_thinking(messages));
+                        continue;
+                    }
                     let prompt = serde_json::from_value::<SessionPrompt>(data.clone());
                     self.prompts.extend(prompt.ok().map(|prompt| SessionPrompt {
                         thinking_from: self.messages.len(),
@@ -195,10 +215,12 @@ impl History {
         let Some(at) = self.nodes.iter().position(|node| *node == target) else {
             return;
         };
-        if at + 1 < self.messages.len() {
+        let answers =
+            |message: &Arc<Message>| matches!(&**message, Message::Assistant(it) if it.is_sent());
+        if self.messages[at + 1..].iter().any(answers) {
             // Thinking behind it is bound to a prefix that is gone.
             for prompt in &mut self.prompts {
-                prompt.thinking_from = self.messages.len();
+                prompt.leave_thinking_before(self.messages.len());
             }
         }
         match replacement {
@@ -223,12 +245,13 @@ impl History {
 
     /// Appends the message of the entry at `node`.
     pub(in crate::agent) fn push(&mut self, node: NodeId, message: Arc<Message>) {
-        if let Some(folded) = &mut self.folded
-            && begins_end(&message)
-        {
-            folded.count(&self.messages);
-            self.nodes.clear();
-            self.messages.clear();
+        if let Some(folded) = &mut self.folded {
+            folded.note_said(&message);
+            if begins_end(&message) {
+                folded.count(&self.messages);
+                self.nodes.clear();
+                self.messages.clear();
+            }
         }
         self.nodes.push(node);
         self.messages.push(message);

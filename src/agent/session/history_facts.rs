@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use crate::agent::event::is_from_user;
+use crate::agent::memory::NOTE_ORIGIN;
 use crate::agent::session_work::SessionWork;
 use crate::llm::{Message, StopReason, Usage};
 
@@ -21,6 +23,8 @@ pub struct HistoryFacts {
     pub work: SessionWork,
     /// Entries on the path that could not be read.
     pub damaged: usize,
+    /// Whether the user stopped the run that its end is from.
+    pub stopped: bool,
 }
 
 impl HistoryFacts {
@@ -36,6 +40,17 @@ impl HistoryFacts {
         facts.count(messages);
         facts.last = messages[end_of(messages)..].to_vec();
         facts
+    }
+
+    /// Takes in that `message` is its last one.
+    pub(in crate::agent) fn note_said(&mut self, message: &Message) {
+        self.stopped &= is_told(message);
+    }
+
+    /// Whether the conversation was cut off: a model has something to answer, and it was not the user
+    /// who stopped it.
+    pub fn is_cut_off(&self) -> bool {
+        !self.stopped && is_unanswered(&self.last)
     }
 
     /// The same but for how it ends.
@@ -59,9 +74,9 @@ impl HistoryFacts {
 }
 
 /// Whether what comes next depends on nothing before `message`.
-pub(super) fn begins_end(message: &Message) -> bool {
+pub(in crate::agent) fn begins_end(message: &Message) -> bool {
     match message {
-        Message::User(_) => true,
+        Message::User(user) => is_from_user(user.origin.as_deref()),
         Message::Assistant(answer) => {
             answer.stop_reason == StopReason::ToolUse && answer.tool_calls().next().is_some()
         }
@@ -69,8 +84,34 @@ pub(super) fn begins_end(message: &Message) -> bool {
     }
 }
 
+/// Whether the program tells the model with it what has changed; it asks for no answer.
+fn is_told(message: &Message) -> bool {
+    matches!(message, Message::User(user) if user.origin.as_deref() == Some(NOTE_ORIGIN))
+}
+
+/// Whether a model has something to answer at the end of `messages`: words of the user, results, calls
+/// without results because the program ended, or what a failed call left.
+pub(in crate::agent) fn is_unanswered(messages: &[Arc<Message>]) -> bool {
+    let says_something = |message: &&Arc<Message>| match &***message {
+        Message::User(user) => is_from_user(user.origin.as_deref()),
+        _ => true,
+    };
+    match messages
+        .iter()
+        .rev()
+        .find(says_something)
+        .map(AsRef::as_ref)
+    {
+        None => false,
+        Some(Message::User(_) | Message::ToolResult(_)) => true,
+        Some(Message::Assistant(answer)) => {
+            answer.stop_reason == StopReason::Error || answer.tool_calls().next().is_some()
+        }
+    }
+}
+
 /// Where the end of these messages begins: what comes next depends on nothing before it.
-pub(in crate::agent) fn end_of(messages: &[Arc<Message>]) -> usize {
+fn end_of(messages: &[Arc<Message>]) -> usize {
     let begins = |message: &Arc<Message>| begins_end(message);
     messages.iter().rposition(begins).unwrap_or(0)
 }

@@ -88,7 +88,8 @@ impl SessionView {
             given,
             ..Fold::default()
         };
-        let nodes = nodes.into_iter().map(Some).chain([None]);
+        // At its end one may be over and the next one open.
+        let nodes = nodes.into_iter().map(Some).chain([None, None]);
         nodes.filter_map(move |node| match node {
             Some(node) => fold.entry(self, node),
             None => fold.end(),
@@ -108,6 +109,8 @@ struct Fold {
     /// What is known of the model call since then.
     call: ModelCall,
     current: Option<Iteration>,
+    /// The system prompt of the calls.
+    system: Option<String>,
 }
 
 /// A model call, as the entries about how the run went have it.
@@ -131,6 +134,11 @@ impl Fold {
         if let Some(data) = stored.body.as_ref().and_then(Body::lifecycle) {
             self.call.note(data, &stored.timestamp);
             return None;
+        }
+        if view.tree().node(node).kind == Kind::Prompt
+            && let Some(Body::Custom { data, .. }) = &stored.body
+        {
+            self.system = data["system"].as_str().map(str::to_owned);
         }
         let message = message_of(&stored.body?)?;
         let id = view.tree().id(node).to_owned();
@@ -186,26 +194,33 @@ impl Fold {
     }
 
     fn end(&mut self) -> Option<Iteration> {
-        if !self.leading.is_empty() {
-            let call = std::mem::take(&mut self.call);
-            let mut next = self.next();
-            next.started_at = call.started_at.unwrap_or(next.started_at);
-            return Some(next);
+        let calls = self.call.started_at.is_some();
+        let done = self.complete(calls);
+        if done.is_some() || (self.leading.is_empty() && !calls) {
+            return done;
         }
-        self.complete(false)
+        // The model is being called.
+        let call = std::mem::take(&mut self.call);
+        let mut next = self.next();
+        next.started_at = call.started_at.unwrap_or(next.started_at);
+        Some(next)
     }
 
     /// An iteration that begins with what leads to it.
     fn next(&mut self) -> Iteration {
         self.given += 1;
         let entries = std::mem::take(&mut self.entries);
+        let mut metadata = Map::from_iter([("entries".into(), entries.into())]);
+        if let Some(system) = self.system.take_if(|_| self.given == 1) {
+            metadata.insert("system_prompt".into(), system.into());
+        }
         Iteration {
             number: self.given,
             messages: std::mem::take(&mut self.leading),
             tool_calls: Vec::new(),
             started_at: self.time.clone(),
             completed_at: None,
-            metadata: Map::from_iter([("entries".into(), entries.into())]),
+            metadata,
         }
     }
 

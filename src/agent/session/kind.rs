@@ -2,12 +2,19 @@
 
 /// `customType` of entries that hold what the requests begin with.
 pub(super) const PROMPT: &str = "tiller.prompt";
+/// `customType` of entries behind which a model gets none of its thinking before back.
+pub(super) const THINKING_FROM: &str = "tiller.thinking_from";
 /// `customType` of entries about trials.
 pub(super) const TRIAL: &str = "tiller.try";
 /// `customType` of entries behind which a compaction is undone.
 pub(super) const UNCOMPACTED: &str = "tiller.uncompacted";
 /// `customType` of entries that name a turn which changes files.
 pub(super) const UNDO: &str = "tiller.undo";
+
+/// `customType` of entries that hold a message which waits for its moment.
+pub(super) const QUEUED: &str = "tiller.queued";
+/// `customType` of entries that name messages which wait no more.
+pub(super) const UNQUEUED: &str = "tiller.unqueued";
 
 /// `customType` of entries that say what a run came to.
 pub(super) const RUN: &str = "tiller.run";
@@ -37,6 +44,8 @@ pub enum Kind {
     ThinkingLevelChange,
     /// System prompt and tools of the requests from here on.
     Prompt,
+    /// Thinking before it is not sent any more.
+    ThinkingFrom,
     /// A trial began or ended.
     Trial,
     /// A compaction was undone.
@@ -47,6 +56,10 @@ pub enum Kind {
     Usage,
     /// A run ended.
     RunEnd,
+    /// A message waits for its moment.
+    Queued,
+    /// Messages wait no more.
+    Unqueued,
     /// Anything else, which is no part of a context.
     Other,
 }
@@ -66,11 +79,14 @@ impl Kind {
             | Self::ModelChange
             | Self::ThinkingLevelChange
             | Self::Prompt
+            | Self::ThinkingFrom
             | Self::Trial
             | Self::Uncompacted
             | Self::Undo
             | Self::Usage
             | Self::RunEnd
+            | Self::Queued
+            | Self::Unqueued
             | Self::Other => false,
         }
     }
@@ -98,10 +114,13 @@ impl Kind {
             ("model_change", ..) => Self::ModelChange,
             ("thinking_level_change", ..) => Self::ThinkingLevelChange,
             ("custom", _, Some(PROMPT)) => Self::Prompt,
+            ("custom", _, Some(THINKING_FROM)) => Self::ThinkingFrom,
             ("custom", _, Some(TRIAL)) => Self::Trial,
             ("custom", _, Some(UNCOMPACTED)) => Self::Uncompacted,
             ("custom", _, Some(UNDO)) => Self::Undo,
             ("custom", _, Some(RUN)) => Self::RunEnd,
+            ("custom", _, Some(QUEUED)) => Self::Queued,
+            ("custom", _, Some(UNQUEUED)) => Self::Unqueued,
             _ => Self::Other,
         }
     }

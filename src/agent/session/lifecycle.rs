@@ -3,6 +3,7 @@
 //! call, for each retry, error and compaction (E4), and a `tiller.run` of what a run came to. No model sees them and no conversation needs
 //! them: they hold times and outcomes, and nothing that an entry beside them says.
 
+use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -10,6 +11,7 @@ use super::entry::{Body, UsageEntry};
 use super::kind::RUN;
 use crate::agent::event::{AgentEvent, CompactionOutcome, RunOutcome};
 use crate::agent::run_totals::{RunEnd, RunTotals};
+use crate::llm::ToolResultMessage;
 
 /// Their `customType`.
 const EVENT: &str = "tiller.event";
@@ -17,6 +19,9 @@ const ASKED: &str = "tool_call_asked";
 const ABORTED: &str = "aborted";
 const FAILED: &str = "failed";
 const ANSWERED: &str = "tool_call_answered";
+const STARTED: &str = "tool_call_start";
+const ENDED: &str = "tool_call_end";
+const RAN: &str = "tool_call_ran";
 
 impl Body {
     /// What `event` says about how a run went; most say nothing of it.
@@ -40,7 +45,7 @@ impl Body {
                 "durationMs": duration_ms,
             }),
             AgentEvent::ToolStart { call_id, name, .. } => {
-                json!({"event": "tool_call_start", "toolCallId": call_id, "toolName": name})
+                json!({"event": STARTED, "toolCallId": call_id, "toolName": name})
             }
             AgentEvent::ToolEnd {
                 call_id,
@@ -48,7 +53,7 @@ impl Body {
                 duration_ms,
                 ..
             } => json!({
-                "event": "tool_call_end",
+                "event": ENDED,
                 "toolCallId": call_id,
                 "isError": status.is_error(),
                 "durationMs": duration_ms,
@@ -108,6 +113,11 @@ impl Body {
         entry(json!({"event": event, "toolCallId": call_id}))
     }
 
+    /// What came of a call of which the user is asked whether it runs again.
+    pub fn of_first_run(result: &ToolResultMessage) -> Self {
+        entry(json!({"event": RAN, "toolCallId": result.tool_call_id, "result": result}))
+    }
+
     /// How a run ended and what it came to, if it says so.
     pub fn run_end(&self) -> Option<(RunEnd, RunTotals)> {
         let Self::Custom { custom_type, data } = self else {
@@ -133,19 +143,45 @@ impl Body {
     }
 }
 
-/// The calls that had not run when all these entries were written, latest first: the user was asked, and
-/// has not answered.
-pub(super) fn unanswered<'a>(latest_first: impl Iterator<Item = &'a Body>) -> Vec<String> {
-    let (mut answered, mut waiting) = (Vec::new(), Vec::new());
-    for data in latest_first.filter_map(Body::lifecycle) {
-        let id = data["toolCallId"].as_str().unwrap_or_default().to_owned();
-        match data["event"].as_str() {
-            Some(ANSWERED | "tool_call_end") => answered.push(id),
-            Some(ASKED) if !answered.contains(&id) => waiting.push(id),
-            _ => {}
-        }
+/// How far a call had come that has no result.
+#[derive(Clone, Debug)]
+pub enum CallState {
+    /// It waited for the user's answer before it ran.
+    Waiting,
+    /// It ran.
+    Running,
+    /// It had ended. Sessions of before results were stored first have calls that are left so.
+    Ended,
+    /// It had ended like this, and the user was asked whether it runs again.
+    RanOnce(Box<ToolResultMessage>),
+}
+
+/// How far the calls had come that these entries are about, by their ids.
+pub(super) fn call_states<'a>(
+    entries: impl Iterator<Item = &'a Body>,
+) -> IndexMap<String, CallState> {
+    let mut states = IndexMap::new();
+    for data in entries.filter_map(Body::lifecycle) {
+        let Some(id) = data["toolCallId"].as_str() else {
+            continue;
+        };
+        let state = match data["event"].as_str() {
+            Some(STARTED) => CallState::Running,
+            Some(ASKED) => CallState::Waiting,
+            Some(ANSWERED) => match states.get(id) {
+                Some(CallState::RanOnce(_)) => continue,
+                _ => CallState::Running,
+            },
+            Some(RAN) => match serde_json::from_value(data["result"].clone()) {
+                Ok(result) => CallState::RanOnce(Box::new(result)),
+                Err(_) => continue,
+            },
+            Some(ENDED) => CallState::Ended,
+            _ => continue,
+        };
+        states.insert(id.to_owned(), state);
     }
-    waiting
+    states
 }
 
 fn agent_end(outcome: &RunOutcome, totals: &RunTotals) -> Vec<Body> {

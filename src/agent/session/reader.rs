@@ -86,6 +86,9 @@ pub fn read(file: &File) -> io::Result<Loaded> {
             "the file has version {version} of the format, this tiller knows {VERSION}"
         ));
     }
+    if let Some(before) = &header.usage_before {
+        reader.usage.take_off(before);
+    }
     Ok(Loaded {
         header,
         tree,

@@ -40,8 +40,8 @@ struct Stored {
     file: SessionFile,
     /// The nodes of the lines that wait, in their order; none for the header.
     waiting: Vec<NodeId>,
-    /// The file appears with the first message of the user; what comes before (the model, the
-    /// thinking level) waits for it.
+    /// The file appears with the first message of the user, also with one that waits; what comes before
+    /// (the model, the thinking level) waits for it.
     begun: bool,
     /// The user was told that entries could not be written.
     failing: bool,
@@ -163,7 +163,13 @@ impl Session {
         if loaded.header.version > VERSION {
             return Err(OpenError::Version(loaded.header.version));
         }
-        let header = Header::copy_of(source, cwd);
+        let mut usage = loaded.usage.clone();
+        loaded
+            .header
+            .usage_before
+            .iter()
+            .for_each(|it| usage.add(it));
+        let header = Header::copy_of(source, cwd, usage);
         let path = folder_for(root, cwd).join(file_name(&header.timestamp, &header.id));
         let folder = path.parent().unwrap_or(root);
         make_private(folder)?;
@@ -290,6 +296,15 @@ impl Session {
         }
     }
 
+    /// Tries once more to write what waits: what the user should read, and how many entries are still in
+    /// memory only, with the reason.
+    pub fn save(&mut self) -> (SaveNotice, Option<(usize, String)>) {
+        let written = self.write_out();
+        let error = written.as_ref().err().map(ToString::to_string);
+        let waiting = self.stored.as_ref().map_or(0, |it| it.waiting.len());
+        (self.notice(written), error.map(|error| (waiting, error)))
+    }
+
     /// Tries once more to write what waits, and returns when all of it is synced.
     pub async fn close(&mut self) -> SaveNotice {
         let written = self.write_out();
@@ -337,7 +352,7 @@ impl Session {
             body: &body,
         });
         let kind = body.kind();
-        let begins = kind == Kind::User;
+        let begins = matches!(kind, Kind::User | Kind::Queued);
         self.note(&body);
         let sync = match body.lifecycle() {
             Some(_) => Sync::Later,

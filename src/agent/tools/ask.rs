@@ -49,7 +49,10 @@ impl TypedTool for AskUser {
     }
 
     fn effects(&self, _args: Args) -> Effects {
-        Effects::default()
+        Effects {
+            asks: true,
+            ..Effects::default()
+        }
     }
 
     fn preview(&self, args: Args) -> Details {

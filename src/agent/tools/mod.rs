@@ -12,7 +12,7 @@ mod search;
 mod ask;
 mod todo;
 mod open;
-mod kind;
+pub(super) mod kind;
 mod escape;
 mod call;
 mod typed;

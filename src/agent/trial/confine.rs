@@ -2,6 +2,7 @@
 //! that are tried on.
 
 use super::record::Trial;
+use crate::agent::paths::resolve;
 use crate::agent::workspace::{Access, destinations};
 
 /// The reason for the model why a call that writes these paths must not run. Asks the file
@@ -9,7 +10,10 @@ use crate::agent::workspace::{Access, destinations};
 pub(in crate::agent) fn refuse(trial: &Trial, paths: &[String]) -> Result<(), String> {
     for raw in paths {
         // A path that cannot be followed is none that a tool can write.
-        let destinations = destinations(&trial.working_folder(), raw, Access::Write);
+        let destinations = destinations(
+            |purpose| resolve(raw, &trial.working_folder(), purpose),
+            Access::Write,
+        );
         let mut copies = destinations.iter().flatten();
         if let Some(copy) = copies.find_map(|path| trial.copy_of(path)) {
             return Err(format!(

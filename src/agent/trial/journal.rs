@@ -16,6 +16,7 @@ use super::objects::Objects;
 use super::record::Trial;
 use super::snapshot::{Entry, Snapshot};
 use super::write::{Staged, remove_file};
+use crate::agent::new_file::is_cut_off;
 
 /// What will be there. Written last: with it the journal counts.
 const AFTER: &str = "keep.after";
@@ -61,7 +62,7 @@ pub(super) fn roll_back(trial: &Trial, objects: &Objects) -> Result<bool, TrialE
 }
 
 /// Files with several names, which are written in place: those in which the writing of one of
-/// `versions` was cut off, so that they hold the beginning of it, or have not its permissions yet.
+/// `versions` was cut off, or that have not its permissions yet.
 fn half_written(
     trial: &Trial,
     objects: &Objects,
@@ -86,12 +87,16 @@ fn half_written(
         }
     }
     let wanted: Vec<&str> = asked.iter().map(|(_, version)| *version).collect();
-    let mut half = BTreeSet::new();
+    let (mut half, mut after) = (BTreeSet::new(), Vec::new());
     objects.read(&wanted, |index, bytes| {
+        if index % 2 == 0 {
+            after = bytes;
+            return Ok(());
+        }
         let (path, _) = asked[index];
         let whole = trial.root.join(path);
         let now = fs::read(&whole).map_err(TrialError::io("cannot read", &whole))?;
-        if bytes.starts_with(&now) {
+        if is_cut_off(&now, &bytes, &after) || is_cut_off(&now, &after, &bytes) {
             half.insert(path.clone());
         }
         Ok(())

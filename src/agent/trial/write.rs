@@ -1,24 +1,21 @@
-//! Writes and removes the user's files. New content is on the disk beside its place before the first
-//! of them is touched. No link is ever written through.
+//! Writes and removes the user's files, by `agent::new_file`. All new content is on the disk beside its
+//! place before the first of them is touched.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::fs::{self, OpenOptions, Permissions};
+use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use tempfile::TempPath;
+use rustix::fs::OFlags;
 
-use super::copy::{is_gone, link};
+use super::copy::is_gone;
 use super::error::TrialError;
 use super::objects::Objects;
 use super::record::Trial;
 use super::snapshot::{Entry, Stamp};
-
-/// How the names of files begin that wait beside their place.
-const PREFIX: &str = ".tiller-";
-const SUFFIX: &str = ".tmp";
+use crate::agent::new_file::{NewFile, overwrite, put_link};
+use crate::agent::workspace::Place;
 
 /// Removes a file or link of the user, and the folders that are empty without it.
 pub(super) fn remove_file(trial: &Trial, path: &Path) -> Result<(), TrialError> {
@@ -40,9 +37,9 @@ pub(super) fn remove_file(trial: &Trial, path: &Path) -> Result<(), TrialError> 
 
 /// New content, beside its place.
 enum Content {
-    /// A temporary file that takes the place of what is there.
-    File(TempPath),
-    /// The bytes for a file that has other names, which a rename would cut off.
+    /// A file that takes the place of what is there.
+    File(NewFile),
+    /// The bytes for a file that has other names, or attributes that no other can be given.
     InPlace(Vec<u8>, u32),
     /// A link.
     Link(PathBuf),
@@ -106,27 +103,21 @@ impl Content {
         if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir()) {
             remove_empty_folders(path)?;
         }
+        let place = Place::open(path)?;
         match self {
-            Self::File(temp) => temp.persist(path).map_err(|error| error.error),
+            Self::File(new) => new.replace(&place),
             Self::InPlace(bytes, mode) => {
-                let mut file = OpenOptions::new().write(true).truncate(true).open(path)?;
-                file.write_all(&bytes)?;
+                let mut file = place.open_file(OFlags::RDWR)?;
+                overwrite(&mut file, &bytes)?;
                 file.set_permissions(Permissions::from_mode(mode))
             }
-            Self::Link(target) => {
-                let mut name = OsString::from(PREFIX);
-                name.push(uuid::Uuid::new_v4().simple().to_string());
-                name.push(SUFFIX);
-                let temp = path.with_file_name(name);
-                link(&target, &temp)?;
-                fs::rename(&temp, path).inspect_err(|_| drop(fs::remove_file(&temp)))
-            }
+            Self::Link(target) => put_link(&place, &target),
         }
     }
 }
 
-/// Writes `bytes` beside `path`, for the owner and with the permissions that the file there has; a
-/// new one gets the permissions `new`.
+/// Writes `bytes` beside `path`, for the owner and with the attributes and permissions that the file
+/// there has; a new one gets the permissions `new`.
 fn stage(path: &Path, bytes: Vec<u8>, executable: bool, new: u32) -> io::Result<Content> {
     let meta = fs::symlink_metadata(path)
         .ok()
@@ -140,26 +131,20 @@ fn stage(path: &Path, bytes: Vec<u8>, executable: bool, new: u32) -> io::Result<
     if meta.as_ref().is_some_and(|meta| meta.nlink() > 1) {
         return Ok(Content::InPlace(bytes, mode));
     }
+    // The folder may have to be made, when all is put in place.
     let folder = path.ancestors().skip(1).find(|it| it.is_dir());
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(PREFIX).suffix(SUFFIX);
-    let mut temp = builder.tempfile_in(folder.unwrap_or(Path::new("/")))?;
-    temp.write_all(&bytes)?;
-    if let Some(meta) = &meta {
-        copy_owner(meta, temp.as_file());
+    let beside = folder.unwrap_or(Path::new("/")).join("new");
+    let mut file = NewFile::beside(&Place::open(&beside)?, 0o600)?;
+    if meta.is_some() {
+        let old = Place::open(path)?.open_file(OFlags::RDONLY);
+        if old.and_then(|old| file.copy_attributes(&old)).is_err() {
+            return Ok(Content::InPlace(bytes, mode));
+        }
     }
-    temp.as_file()
-        .set_permissions(Permissions::from_mode(mode))?;
-    temp.as_file().sync_data()?;
-    Ok(Content::File(temp.into_temp_path()))
-}
-
-/// As far as the system lets us.
-fn copy_owner(meta: &fs::Metadata, file: &fs::File) {
-    let own = file.metadata();
-    if own.is_ok_and(|own| own.uid() != meta.uid() || own.gid() != meta.gid()) {
-        let _ = std::os::unix::fs::fchown(file, Some(meta.uid()), Some(meta.gid()));
-    }
+    file.file().write_all(&bytes)?;
+    file.file().set_permissions(Permissions::from_mode(mode))?;
+    file.file().sync_data()?;
+    Ok(Content::File(file))
 }
 
 fn remove_empty_folders(folder: &Path) -> io::Result<()> {

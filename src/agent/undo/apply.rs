@@ -3,22 +3,22 @@
 //! should is left alone and named. No link is ever written through.
 
 use std::collections::HashSet;
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 use super::error::UndoError;
 use super::git_contents::{GitContents, TOGETHER};
 use super::look::look;
 use super::state::{Content, Stamp, State};
 use super::store::Store;
+use crate::agent::new_file::{self, NewFile};
 use crate::agent::trial::is_gone;
+use crate::agent::workspace::Place;
 
-/// How the names of files begin that wait beside their place, and end.
-const PREFIX: &str = ".tiller-";
-const SUFFIX: &str = ".tmp";
 /// Why what others have changed stays.
 const OTHERS: &str = "was changed since by others";
 /// Up to so many files are on the disk before the next is written. To wait for each of thousands takes
@@ -85,13 +85,30 @@ impl Kept {
     }
 }
 
+/// What came of undoing or redoing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// What stays as it is, because it is not the turn's any more or nobody has its bytes.
+    pub kept: Vec<Kept>,
+    /// What could not be done. The turn is open until it is: the same can be tried again.
+    pub failed: Vec<Kept>,
+}
+
 /// What can be done of `steps` with the files as they are, and what stays. What has come about already
-/// is neither.
-pub(super) fn plan<'a>(steps: Vec<Step<'a>>, store: &Store) -> (Vec<Step<'a>>, Vec<Kept>) {
+/// is neither. A file that was being overwritten when steps were cut short (`is_resumed`) counts as not
+/// touched.
+pub(super) fn plan<'a>(
+    steps: Vec<Step<'a>>,
+    is_resumed: bool,
+    store: &Store,
+) -> (Vec<Step<'a>>, Vec<Kept>) {
     let (mut todo, mut kept) = (Vec::new(), Vec::new());
     for mut step in steps {
         step.stamp = stamp(step.path);
-        let here = look(step.path);
+        let mut here = look(step.path);
+        if is_resumed && is_cut_off(&step, &here, store) {
+            here = step.from.clone();
+        }
         match obstacle(&step, &here, store) {
             Some(why) => kept.push(Kept::new(step.path, why)),
             None if here == *step.to => {}
@@ -99,6 +116,27 @@ pub(super) fn plan<'a>(steps: Vec<Step<'a>>, store: &Store) -> (Vec<Step<'a>>, V
         }
     }
     (todo, kept)
+}
+
+/// Whether what stands there is left of a file with several names that was being overwritten, in one
+/// direction or the other.
+pub(super) fn is_cut_off(step: &Step<'_>, here: &State, store: &Store) -> bool {
+    let (State::File { content: from, .. }, State::File { content: to, .. }) = (step.from, step.to)
+    else {
+        return false;
+    };
+    let is_other = here != step.from && here != step.to;
+    let size = fs::symlink_metadata(step.path).map_or(u64::MAX, |meta| meta.len());
+    if !is_other || shared_file(step).is_none() || size > from.size.max(to.size) {
+        return false;
+    }
+    let contents = GitContents::read([from, to].into_iter(), store);
+    let (Some(from), Some(to)) = (contents.get(from), contents.get(to)) else {
+        return false;
+    };
+    fs::read(step.path).is_ok_and(|now| {
+        new_file::is_cut_off(&now, &from, &to) || new_file::is_cut_off(&now, &to, &from)
+    })
 }
 
 /// Why a step cannot be done where `here` stands at its path.
@@ -195,7 +233,9 @@ pub(super) fn apply(steps: &[Step<'_>], store: &Store) -> Vec<Kept> {
                     written.extend(shared.filter(|_| done.is_ok()));
                     done
                 }
-                State::Link(target) => put_link(step.path, target),
+                State::Link(target) => {
+                    Place::open(step.path).and_then(|place| new_file::put_link(&place, target))
+                }
                 _ => Ok(()),
             };
             note(step, done);
@@ -287,29 +327,34 @@ struct New<'a> {
 
 /// Puts the bytes of a content in the place of what is at `path`, or into it.
 fn put(path: &Path, new: &New<'_>, store: &Store, contents: &GitContents<'_>) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    let permissions = Permissions::from_mode(new.mode);
-    let there = fs::symlink_metadata(path).ok();
-    let there = there.filter(fs::Metadata::is_file);
+    let place = Place::open(path)?;
+    let there = fs::symlink_metadata(path)
+        .ok()
+        .filter(fs::Metadata::is_file);
     if new.in_place && there.is_some() {
-        let mut options = OpenOptions::new();
-        options.write(true).custom_flags(nix::libc::O_NOFOLLOW);
-        let mut file = options.truncate(true).open(path)?;
-        fill(&mut file, new.content, store, contents)?;
-        return file.set_permissions(permissions);
+        return overwrite(&place, new, contents);
     }
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(PREFIX).suffix(SUFFIX);
-    let mut temp = builder.tempfile_in(folder)?;
-    fill(temp.as_file_mut(), new.content, store, contents)?;
-    if let Some(meta) = &there {
-        copy_owner(meta, temp.as_file());
+    let mut file = NewFile::beside(&place, 0o600)?;
+    if let Some(there) = there {
+        let old = place.open_file(OFlags::RDONLY);
+        match old.and_then(|old| file.copy_attributes(&old)) {
+            Err(_) if there.nlink() == 1 => return overwrite(&place, new, contents),
+            copied => copied?,
+        }
     }
-    temp.as_file().set_permissions(permissions)?;
+    fill(file.file(), new.content, store, contents)?;
+    (file.file()).set_permissions(Permissions::from_mode(new.mode))?;
     if new.is_synced {
-        temp.as_file().sync_data()?;
+        file.file().sync_data()?;
     }
-    temp.persist(path).map(drop).map_err(|error| error.error)
+    file.replace(&place)
+}
+
+fn overwrite(place: &Place, new: &New<'_>, contents: &GitContents<'_>) -> io::Result<()> {
+    let bytes = contents.get(new.content).ok_or_else(gone_from_git)?;
+    let mut file = place.open_file(OFlags::RDWR)?;
+    new_file::overwrite(&mut file, &bytes)?;
+    file.set_permissions(Permissions::from_mode(new.mode))
 }
 
 fn fill(
@@ -325,25 +370,9 @@ fn fill(
         }
         return Ok(());
     }
-    match contents.get(content) {
-        Some(bytes) => file.write_all(&bytes),
-        None => Err(io::Error::other("git no longer has its former content")),
-    }
+    file.write_all(&contents.get(content).ok_or_else(gone_from_git)?)
 }
 
-/// As far as the system lets us.
-fn copy_owner(meta: &fs::Metadata, file: &File) {
-    let own = file.metadata();
-    if own.is_ok_and(|own| own.uid() != meta.uid() || own.gid() != meta.gid()) {
-        let _ = std::os::unix::fs::fchown(file, Some(meta.uid()), Some(meta.gid()));
-    }
-}
-
-fn put_link(path: &Path, target: &Path) -> io::Result<()> {
-    let mut name = OsString::from(PREFIX);
-    name.push(uuid::Uuid::new_v4().simple().to_string());
-    name.push(SUFFIX);
-    let temp = path.with_file_name(name);
-    symlink(target, &temp)?;
-    fs::rename(&temp, path).inspect_err(|_| drop(fs::remove_file(&temp)))
+fn gone_from_git() -> io::Error {
+    io::Error::other("git no longer has its former content")
 }

@@ -1,5 +1,7 @@
 //! What an agent can be asked about the changes of its turns.
 
+use std::sync::Arc;
+
 use tokio::sync::oneshot;
 
 use super::history::Direction;
@@ -32,10 +34,19 @@ pub struct RewindPoint {
     pub entry: String,
     /// What the user said.
     pub prompt: String,
-    /// The turns from this one on, the oldest first.
-    pub turns: Vec<String>,
+    /// All turns of the conversation, the oldest first.
+    pub all_turns: Arc<[String]>,
+    /// Which of them is the first from this prompt on.
+    pub first: usize,
     /// The files that it has changed and that are still changed.
     pub files: usize,
+}
+
+impl RewindPoint {
+    /// The turns from this prompt on, the oldest first.
+    pub fn turns(&self) -> &[String] {
+        &self.all_turns[self.first..]
+    }
 }
 
 /// What goes back.

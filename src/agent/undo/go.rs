@@ -1,6 +1,6 @@
 //! Undoing and redoing what is recorded of turns, and what that would change.
 
-use super::apply::{Kept, Step, apply, keep_present, plan};
+use super::apply::{Outcome, Step, apply, keep_present, plan};
 use super::command::RewindPoint;
 use super::error::UndoError;
 use super::handle::Undo;
@@ -26,12 +26,12 @@ impl Undo {
         let Some(record) = next(&records, direction).map(|at| &records[at]) else {
             return Ok(None);
         };
-        let (todo, kept) = plan(steps_of(record, direction), &store);
+        let (todo, kept) = plan(steps_of(record, direction), record.is_under_way(), &store);
         Ok(Some(preview(direction, record, &todo, kept, &store)))
     }
 
-    /// Undoes or redoes `turn`, which must be the next one of the turns `path`. Gives what stayed as it
-    /// is, and why.
+    /// Undoes or redoes `turn`, which must be the next one of the turns `path`. Where a step fails, the
+    /// turn stays the next one.
     ///
     /// # Errors
     /// Another turn is the next one, or what is kept cannot be read or written.
@@ -40,7 +40,7 @@ impl Undo {
         path: &[String],
         direction: Direction,
         turn: &str,
-    ) -> Result<Vec<Kept>, UndoError> {
+    ) -> Result<Outcome, UndoError> {
         self.close()?;
         let store = self.opened()?;
         let _lock = store.lock()?;
@@ -65,21 +65,26 @@ impl Undo {
         Ok(preview_back(&records, &store))
     }
 
-    /// Undoes all of `turns`, the oldest first, that are done, from the newest to the oldest. Gives
-    /// what stayed as it is.
+    /// Undoes all of `turns`, the oldest first, that are done, from the newest to the oldest, or to the
+    /// first of which a step fails.
     ///
     /// # Errors
     /// What is kept cannot be read or written.
-    pub fn go_back(&self, path: &[String], turns: &[String]) -> Result<Vec<Kept>, UndoError> {
-        let mut kept = Vec::new();
+    pub fn go_back(&self, path: &[String], turns: &[String]) -> Result<Outcome, UndoError> {
+        let mut all = Outcome::default();
         loop {
             let store = self.opened()?;
             let records = load(&store, path)?;
             let next = next(&records, Direction::Undo).map(|at| records[at].begun.id.clone());
             let Some(id) = next.filter(|id| turns.contains(id)) else {
-                return Ok(kept);
+                return Ok(all);
             };
-            kept.extend(self.go(path, Direction::Undo, &id)?);
+            let outcome = self.go(path, Direction::Undo, &id)?;
+            all.kept.extend(outcome.kept);
+            all.failed = outcome.failed;
+            if !all.failed.is_empty() {
+                return Ok(all);
+            }
         }
     }
 
@@ -89,41 +94,64 @@ impl Undo {
     /// What is kept cannot be read.
     pub fn count_files(&self, points: &mut [RewindPoint]) -> Result<(), UndoError> {
         let store = self.opened()?;
-        let mut after = 0;
+        let mut end = None;
         for point in points.iter_mut().rev() {
-            let own = point.turns.len() - after;
-            let records = load(&store, &point.turns[..own])?;
+            let end = end.replace(point.first).unwrap_or(point.all_turns.len());
+            let records = load(&store, &point.all_turns[point.first..end])?;
             let done = records
                 .iter()
                 .filter(|it| !matches!(it.status, Status::Undone(_)));
             point.files = done.map(|record| record.changed.len()).sum();
-            after = point.turns.len();
         }
         Ok(())
     }
 
     /// Undoes or redoes what is recorded.
-    pub(super) fn carry_out(
+    fn carry_out(
         &self,
         record: &mut Record,
         direction: Direction,
         store: &Store,
-    ) -> Result<Vec<Kept>, UndoError> {
+    ) -> Result<Outcome, UndoError> {
         let steps = record.clone();
-        let (todo, mut kept) = plan(steps_of(&steps, direction), store);
+        let is_resumed = record.is_under_way();
+        let (todo, kept) = plan(steps_of(&steps, direction), is_resumed, store);
         keep_present(&todo, store, self.limits().file)?;
         record.status = match direction {
             Direction::Undo => Status::Undoing,
             Direction::Redo => Status::Redoing,
         };
         record.save(store)?;
-        kept.extend(apply(&todo, store));
-        record.status = match direction {
-            Direction::Undo => Status::Undone(jiff::Timestamp::now().as_millisecond()),
-            Direction::Redo => Status::Done,
-        };
-        record.save(store)?;
-        Ok(kept)
+        let failed = apply(&todo, store);
+        if failed.is_empty() {
+            finish(record, direction, store);
+        }
+        Ok(Outcome { kept, failed })
+    }
+}
+
+/// Ends the undoing or redoing of a turn that was cut short, if nothing of it was left to do.
+pub(super) fn finish_if_done(record: &mut Record, store: &Store) {
+    let direction = match record.status {
+        Status::Undoing => Direction::Undo,
+        Status::Redoing => Direction::Redo,
+        Status::Done | Status::Undone(_) => return,
+    };
+    let (todo, _) = plan(steps_of(record, direction), true, store);
+    if todo.is_empty() {
+        finish(record, direction, store);
+    }
+}
+
+/// Notes that all is done. Where that fails the turn is finished the next time: the files are as they
+/// are to be.
+fn finish(record: &mut Record, direction: Direction, store: &Store) {
+    record.status = match direction {
+        Direction::Undo => Status::Undone(jiff::Timestamp::now().as_millisecond()),
+        Direction::Redo => Status::Done,
+    };
+    if let Err(error) = record.save(store) {
+        tracing::warn!("undo: {error}");
     }
 }
 

@@ -9,14 +9,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::cover::Limits;
 use super::error::UndoError;
+use super::go::finish_if_done;
 use super::hash;
-use super::history::{Direction, load};
+use super::history::load;
 use super::looks::Looks;
 use super::open_turn::{OpenTurn, covered};
 use super::quota::evict;
-use super::record::{Begun, Record, Status, folders};
+use super::record::{Begun, Record, folders};
 use super::state::Lost;
 use super::store::Store;
+use crate::agent::new_id::new_id;
 
 /// A file may take this part of what all may take, the files of one tree that.
 const FILE_PART: u64 = 8;
@@ -209,11 +211,7 @@ impl Undo {
         }
         let begun = match &state.open {
             Some(_) => None,
-            None => Some(format!(
-                "{}{}",
-                uuid::Uuid::now_v7(),
-                tag(&state.prompt.session)
-            )),
+            None => Some(format!("{}{}", new_id(), tag(&state.prompt.session))),
         };
         let open = match (&mut state.open, &begun) {
             (Some(open), _) => open,
@@ -297,8 +295,9 @@ impl Undo {
         Ok(())
     }
 
-    /// Completes what was cut short: turns, and of the turns `path` the undoing and redoing. Gives these
-    /// turns, with those of `session` that it does not know (`known` are all of its turns): it was
+    /// Completes turns that were cut short. Of the turns `path`, whose undoing or redoing may have been
+    /// cut short too, no file is touched: they are the next to be undone or redone. Gives these turns,
+    /// with those of `session` that it does not know (`known` are all of its turns): it was
     /// cut short before they were stored there.
     ///
     /// # Errors
@@ -317,11 +316,7 @@ impl Undo {
         let store = self.opened()?;
         let _lock = store.lock()?;
         for mut record in load(&store, &path)? {
-            match record.status {
-                Status::Undoing => drop(self.carry_out(&mut record, Direction::Undo, &store)?),
-                Status::Redoing => drop(self.carry_out(&mut record, Direction::Redo, &store)?),
-                Status::Done | Status::Undone(_) => {}
-            }
+            finish_if_done(&mut record, &store);
         }
         let tag = tag(session);
         for (_, id) in folders(&store.turns())? {
@@ -330,11 +325,11 @@ impl Undo {
                 && let Ok(Some(record)) = Record::load(&store, &id)
                 && record.begun.session == session
             {
-                path.push(id);
+                // Ids sort by time, as long as nobody sets the clock back.
+                let before = path.iter().rposition(|known| *known < id);
+                path.insert(before.map_or(0, |before| before + 1), id);
             }
         }
-        // Ids sort by time.
-        path.sort();
         Ok(path)
     }
 

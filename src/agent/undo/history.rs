@@ -30,13 +30,11 @@ pub(super) fn load(store: &Store, path: &[String]) -> Result<Vec<Record>, UndoEr
 
 /// The turn that is next in this direction.
 pub(super) fn next(records: &[Record], direction: Direction) -> Option<usize> {
+    let last = (records.iter()).rposition(|record| !matches!(record.status, Status::Undone(_)));
     match direction {
-        Direction::Undo => records.iter().rposition(|record| {
-            matches!(
-                record.status,
-                Status::Done | Status::Undoing | Status::Redoing
-            )
-        }),
+        Direction::Undo => last,
+        // One that was cut short can be finished, or taken back, either way.
+        Direction::Redo if last.is_some_and(|at| records[at].is_under_way()) => last,
         Direction::Redo => {
             let newest = records.iter().map(|record| record.begun.at).max()?;
             let undone = records.iter().enumerate();

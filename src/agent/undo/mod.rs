@@ -28,7 +28,7 @@ mod hash;
 mod path_text;
 mod error;
 
-pub use apply::Kept;
+pub use apply::{Kept, Outcome};
 pub use command::{Rewind, RewindPoint, UndoCommand};
 pub use error::UndoError;
 pub use handle::{Covered, Undo};

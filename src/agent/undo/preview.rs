@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::apply::{Kept, Step, obstacle};
+use super::apply::{Kept, Step, is_cut_off, obstacle};
 use super::git_contents::{GitContents, TOGETHER};
 use super::history::Direction;
 use super::look::look;
@@ -76,6 +76,9 @@ pub(super) fn preview_back(records: &[Record], store: &Store) -> Preview {
                 (here.clone(), here)
             });
             let step = Step::new(path, &change.after, &change.before);
+            if record.is_under_way() && is_cut_off(&step, now, store) {
+                *now = change.after.clone();
+            }
             match obstacle(&step, now, store) {
                 Some(why) => drop(kept.insert(path, Kept::new(path, why))),
                 None => *now = change.before.clone(),

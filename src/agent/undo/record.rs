@@ -100,6 +100,11 @@ impl Record {
         })
     }
 
+    /// Whether it was begun to be undone or redone, and not finished.
+    pub fn is_under_way(&self) -> bool {
+        matches!(self.status, Status::Undoing | Status::Redoing)
+    }
+
     /// Writes it.
     pub fn save(&self, store: &Store) -> Result<(), UndoError> {
         let path = store.turns().join(&self.begun.id).join(RECORD);

@@ -17,7 +17,7 @@ use super::git_folders::git_folders;
 use super::git_settings::{Setting, Settings, text_of};
 use super::hooks::hooks_folder;
 use super::places::Workspace;
-use super::repositories::{Found, Repositories};
+use super::repositories::{After, Found, Repositories};
 use crate::agent::aside::put_aside;
 
 /// Settings are small.
@@ -28,16 +28,19 @@ impl Workspace {
     /// users. `over`: one of the commands that [`Self::for_commands`] was asked for has ended, with all
     /// that it started. Asks the file system, which may block.
     pub fn after_command(&self, repositories: &mut Repositories, over: bool) -> Vec<String> {
+        let after = self.look_after(repositories);
+        if over {
+            repositories.command_ended();
+        }
+        repositories.say(after)
+    }
+
+    /// The first half of [`Self::after_command`].
+    pub(in crate::agent) fn look_after(&self, repositories: &mut Repositories) -> After {
         let found = repositories.look(self.projects());
         let disarmed = self.disarm(repositories, &found);
         repositories.remember_made(&found);
-        repositories.running = repositories.running.saturating_sub(usize::from(over));
-        if disarmed.is_empty() && repositories.running == 0 {
-            repositories.no_command_since(found);
-        }
-        let mut said = std::mem::take(&mut repositories.unsaid);
-        said.extend(disarmed);
-        said
+        After { found, disarmed }
     }
 
     /// As [`Self::after_command`], of what was found.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, linkat, mkdirat, renameat,
-    renameat_with, statat, unlinkat,
+    renameat_with, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -177,6 +177,11 @@ impl Place {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let mode = Mode::from_raw_mode(mode as _);
         exact::open_in(&self.folder.0, &self.name, flags, mode).map(File::from)
+    }
+
+    /// Makes a link to `target` there.
+    pub fn symlink(&self, target: &Path) -> io::Result<()> {
+        Ok(symlinkat(target, &self.folder.0, &self.name)?)
     }
 
     /// What is there; a link is not followed.

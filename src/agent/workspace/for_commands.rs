@@ -29,6 +29,8 @@ pub struct CommandPlaces {
     pub read_only: Vec<PathBuf>,
     /// What they may not even read.
     pub hidden: Vec<PathBuf>,
+    /// What of that they may read all the same.
+    pub readable: Vec<PathBuf>,
     /// What is not there, and must not be made.
     pub forbidden: Vec<PathBuf>,
 }
@@ -54,12 +56,12 @@ impl Workspace {
             let start_up = start_up.filter(|path| path.symlink_metadata().is_ok());
             repositories.take_for_own(&found, start_up);
         }
-        repositories.another_command();
         let (own, made) = found.split(&repositories.own);
         let writable = self.writable();
         CommandPlaces {
             read_only: self.read_only(&writable, &own, &made),
             hidden: self.hidden(),
+            readable: self.readable().to_vec(),
             forbidden: self.forbidden(&writable, &own, &made),
             writable,
         }
@@ -73,7 +75,9 @@ impl Workspace {
     }
 
     fn writable(&self) -> Vec<PathBuf> {
+        let is_private = |root: &PathBuf| self.private().is_some_and(|it| it.parent() == root);
         let mut places = self.roots().to_vec();
+        places.retain(|root| !is_private(root));
         for root in self.roots() {
             let git = git_folders(root).filter(|git| git.belong_to(root));
             let Some(Ok(common)) = git.map(|git| real(&git.common)) else {

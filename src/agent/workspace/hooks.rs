@@ -1,9 +1,10 @@
 //! What git is told by its settings: a folder of hooks to use instead of its own, remotes.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::git_folders::{git_folders, read_small};
-use super::git_settings::Settings;
+use super::git_folders::{git_folders, is_git_folder, read_small};
+use super::git_settings::{Setting, Settings, text_of};
 use super::places::Workspace;
 
 /// The folder that `core.hooksPath` names for the working tree at `tree`, where the repository, the
@@ -25,7 +26,111 @@ pub(super) fn hooks_folder(tree: &Path, home: Option<&Path>) -> Option<PathBuf> 
     })
 }
 
+/// What a repository knows of others, and what git would run on the way there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GitRemotes {
+    /// The names of the remotes that have an address.
+    pub names: Vec<String>,
+    /// The one that is fetched from where none is named.
+    pub fetches_from: Option<String>,
+    /// The one that is pushed to where none is named.
+    pub pushes_to: Option<String>,
+    /// The SHA-256, in hexadecimal digits, of all settings of the repository but those of branches: of
+    /// what says where a remote is and how it is reached.
+    pub fingerprint: String,
+    /// The hooks that there are.
+    pub hooks: Vec<String>,
+    /// Whether it has submodules, which have settings of their own.
+    pub has_modules: bool,
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+}
+
 impl Workspace {
+    /// The remotes of the repository that git finds in `folder`, a real path; none where it is none of
+    /// the workspace's own, or cannot be understood.
+    pub fn remotes(&self, folder: &Path) -> Option<GitRemotes> {
+        let mut above = folder.ancestors();
+        let has_git = |folder: &&Path| {
+            folder.join(".git").symlink_metadata().is_ok() || is_git_folder(folder)
+        };
+        let tree = above.find(has_git)?;
+        let git = git_folders(tree)?;
+        let is_ours = self.projects().iter().any(|root| root == tree);
+        if !is_ours || !git.belong_to(tree) || git.own.join("config.worktree").exists() {
+            return None;
+        }
+        if [&git.own, &git.common]
+            .iter()
+            .any(|git| writes_elsewhere(git))
+            || self.may_redirect_git()
+        {
+            return None;
+        }
+        let settings = Settings::read(&read_small(&git.common.join("config"))?);
+        let includes = |one: &Setting| one.name().starts_with("include");
+        if !settings.whole || settings.all.iter().any(includes) {
+            return None;
+        }
+        let fixed = settings
+            .all
+            .iter()
+            .filter(|one| !one.name().starts_with("branch."));
+        let fingerprint = ring::digest::digest(&ring::digest::SHA256, text_of(fixed).as_bytes());
+        let names = settings.all.iter().filter_map(|one| {
+            let name = one.name();
+            Some(
+                name.strip_prefix("remote.")?
+                    .strip_suffix(".url")?
+                    .to_owned(),
+            )
+        });
+        let mut names: Vec<String> = names.collect();
+        names.dedup();
+        let head = read_small(&git.own.join("HEAD"))?;
+        let branch = head
+            .trim_end()
+            .strip_prefix("ref: refs/heads/")
+            .unwrap_or_default();
+        let value = |name: &str| settings.value(name).map(str::to_owned);
+        let of_branch = |key: &str| value(&format!("branch.{branch}.{key}"));
+        let only = if let [only] = names.as_slice() {
+            only.as_str()
+        } else {
+            "origin"
+        };
+        let fetches_from = of_branch("remote").unwrap_or_else(|| only.to_owned());
+        let pushes_to = of_branch("pushremote").or_else(|| value("remote.pushdefault"));
+        let hooks = hooks_folder(tree, self.home()).unwrap_or_else(|| git.common.join("hooks"));
+        let hooks = fs::read_dir(hooks).into_iter().flatten().flatten();
+        let hooks = hooks.filter_map(|entry| entry.file_name().into_string().ok());
+        Some(GitRemotes {
+            pushes_to: Some(pushes_to.unwrap_or_else(|| fetches_from.clone())),
+            fetches_from: Some(fetches_from),
+            fingerprint: hex(fingerprint.as_ref()),
+            hooks: hooks.filter(|name| !name.contains('.')).collect(),
+            has_modules: tree.join(".gitmodules").exists() || git.common.join("modules").exists(),
+            names,
+        })
+    }
+
+    /// Whether the user's own settings of git may lead it to another remote or repository than those of
+    /// the project say.
+    fn may_redirect_git(&self) -> bool {
+        let Some(home) = self.home() else {
+            return false;
+        };
+        let files = [".gitconfig", ".config/git/config"].map(|name| home.join(name));
+        let texts = files.iter().filter_map(|file| read_small(file));
+        let mut texts = texts.map(|text| text.to_lowercase());
+        let words = ["pushdefault", "[include", "recursesubmodules", "[submodule"];
+        texts.any(|text| words.iter().any(|word| text.contains(word)))
+    }
+
     /// Whether every remote of the repository is a folder of this machine, or there is none: then git
     /// fetches from them without a network.
     pub fn has_local_remotes(&self) -> bool {
@@ -37,4 +142,34 @@ impl Workspace {
                 .remotes()
                 .all(|url| url.starts_with(['/', '.']) || url.starts_with("file://"))
     }
+}
+
+/// Entries of git's folder that are looked at.
+const MAX_ENTRIES: usize = 20_000;
+
+/// Whether git, writing in its folder, may follow a link to somewhere else; also where it holds too much to
+/// tell.
+fn writes_elsewhere(git: &Path) -> bool {
+    let mut left = MAX_ENTRIES;
+    let mut has = |name: &&str, deep| has_link(&git.join(name), deep, &mut left);
+    ["", "objects", "objects/pack", "objects/info"]
+        .iter()
+        .any(|name| has(name, false))
+        || ["logs", "refs"].iter().any(|name| has(name, true))
+}
+
+/// Whether a link is in `folder`, or with `deep` anywhere below it.
+fn has_link(folder: &Path, deep: bool, left: &mut usize) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries {
+        *left = left.saturating_sub(1);
+        let is_folder = match entry.file_type() {
+            Ok(kind) if !kind.is_symlink() && *left > 0 => kind.is_dir(),
+            _ => return true,
+        };
+        if deep && is_folder && has_link(&entry.path(), deep, left) {
+            return true;
+        }
+    }
+    false
 }

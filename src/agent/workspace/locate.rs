@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::places::Workspace;
 use super::zone::Zone;
-use crate::agent::paths::{Purpose, real, resolve};
+use crate::agent::paths::{Purpose, real};
 
 /// What a call wants with a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,8 @@ impl Workspace {
     /// The path cannot be followed to its end, so that a tool cannot use it either.
     pub fn locate(&self, cwd: &Path, raw: &str, access: Access) -> io::Result<Vec<Located>> {
         let mut located: Vec<Located> = Vec::new();
-        for real in destinations(cwd, raw, access)? {
+        let resolve = |purpose| self.resolve(raw, cwd, purpose);
+        for real in destinations(resolve, access)? {
             if located.iter().all(|known| known.real != real) {
                 let zone = self.zone(&real);
                 located.push(Located { real, zone });
@@ -43,20 +44,19 @@ impl Workspace {
     }
 }
 
-/// The real paths that a tool may take `raw` for. For a write also the path whose last part is not
-/// followed: removing a link removes the link.
+/// The real paths that a tool may take a path for that `resolve` follows. For a write also the path
+/// whose last part is not followed: removing a link removes the link.
 pub(in crate::agent) fn destinations(
-    cwd: &Path,
-    raw: &str,
+    resolve: impl Fn(Purpose) -> PathBuf,
     access: Access,
 ) -> io::Result<Vec<PathBuf>> {
     if access == Access::Read {
-        return Ok(vec![real(&resolve(raw, cwd, Purpose::Existing))?]);
+        return Ok(vec![real(&resolve(Purpose::Existing))?]);
     }
     let mut paths = Vec::new();
     // How the tool reads it is not known here.
     for purpose in [Purpose::Existing, Purpose::MayBeNew] {
-        let path = resolve(raw, cwd, purpose);
+        let path = resolve(purpose);
         paths.push(real(&path)?);
         if let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
             paths.push(real(folder)?.join(name));

@@ -11,6 +11,7 @@ use super::builtin::{
 use super::folded::FoldedPath;
 use super::git_folders::git_folders;
 use super::hooks::hooks_folder;
+use super::private::PrivateFolders;
 use super::zone::Zone;
 use crate::agent::paths::real;
 
@@ -32,8 +33,10 @@ pub struct Places {
     pub home: Option<PathBuf>,
     /// tiller's own folders: its settings, keys, sessions. Protected.
     pub own: Vec<PathBuf>,
-    /// Folders in them that may be read: long outputs of commands.
+    /// Folders in them that may be read: long outputs of the open session. The agent says which.
     pub readable: Vec<PathBuf>,
+    /// Temporary folders of the session's own, which belong to the workspace.
+    pub private: Option<PrivateFolders>,
 }
 
 /// The workspace of a session. All paths in it are real: no link, no `..`.
@@ -58,6 +61,8 @@ impl Workspace {
         let mut roots = vec![root];
         let added = places.writable.iter().chain(&places.temporary);
         roots.extend(added.map(|path| resolved(path)));
+        let private = places.private.iter();
+        roots.extend(private.map(|private| private.parent().to_owned()));
         let in_home = |names: &[&str]| -> Vec<PathBuf> {
             let homes = places.home.iter();
             homes
@@ -106,8 +111,31 @@ impl Workspace {
         self.projects().iter().any(|root| path.starts_with(root))
     }
 
+    /// Whether one of them is the home folder, or holds it: what runs by itself in there is more than
+    /// anybody can list.
+    pub fn holds_home(&self) -> bool {
+        let home = self.places.home.as_deref().map(resolved);
+        home.is_some_and(|home| self.projects().iter().any(|root| home.starts_with(root)))
+    }
+
+    /// The same for calls that see the temporary folders of all programs.
+    pub fn without_private(&self) -> Self {
+        Self::new(Places {
+            private: None,
+            ..self.places.clone()
+        })
+    }
+
+    pub(super) fn private(&self) -> Option<&PrivateFolders> {
+        self.places.private.as_ref()
+    }
+
     pub(super) fn home(&self) -> Option<&Path> {
         self.places.home.as_deref()
+    }
+
+    pub(super) fn readable(&self) -> &[PathBuf] {
+        &self.readable
     }
 
     pub(super) fn protected_paths(&self) -> &[PathBuf] {

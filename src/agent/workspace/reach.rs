@@ -16,7 +16,7 @@ use super::limits::Limits;
 use super::locate::Access;
 use super::places::Workspace;
 use super::zone::Zone;
-use crate::agent::paths::real;
+use crate::agent::paths::{Purpose, display, real, resolve};
 
 /// Where a call may read and write. Tools resolve their paths themselves, later than the decision
 /// was made, so each is asked about again, and what is opened is opened by its real path (see
@@ -52,6 +52,27 @@ impl Reach {
             Arc::make_mut(limits).allowed.push((place, access));
         }
         self
+    }
+
+    /// The file or folder that `raw` means to the call.
+    pub(in crate::agent) fn resolve(&self, raw: &str, cwd: &Path, purpose: Purpose) -> PathBuf {
+        match &self.0 {
+            Some(limits) => limits.workspace.resolve(raw, cwd, purpose),
+            None => resolve(raw, cwd, purpose),
+        }
+    }
+
+    /// `path` for users and the model, as [`display`] has it.
+    pub(in crate::agent) fn display(&self, path: &Path, cwd: &Path) -> String {
+        display(&self.named(path), cwd)
+    }
+
+    /// What the call knows `path` by.
+    pub(in crate::agent) fn named(&self, path: &Path) -> PathBuf {
+        match &self.0 {
+            Some(limits) => limits.workspace.named(path),
+            None => path.to_owned(),
+        }
     }
 
     /// Fails unless the real path `path` may be read or written.

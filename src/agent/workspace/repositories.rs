@@ -38,6 +38,12 @@ pub struct Repositories {
     last: Option<(Instant, Found)>,
 }
 
+/// What came of a look at what commands have made.
+pub(in crate::agent) struct After {
+    pub(super) found: Found,
+    pub(super) disarmed: Vec<String>,
+}
+
 /// What a look found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
@@ -80,14 +86,24 @@ impl Repositories {
     }
 
     /// A command starts.
-    pub(in crate::agent) fn another_command(&mut self) {
+    pub fn another_command(&mut self) {
         self.running += 1;
         self.last = None;
     }
 
-    /// The command that has just started can write nothing.
-    pub(in crate::agent) fn leaves_nothing(&mut self) {
+    /// One of the commands that were counted has ended, with all that it started.
+    pub(in crate::agent) fn command_ended(&mut self) {
         self.running = self.running.saturating_sub(1);
+    }
+
+    /// What there is to say after a look.
+    pub(in crate::agent) fn say(&mut self, after: After) -> Vec<String> {
+        if after.disarmed.is_empty() && self.running == 0 {
+            self.no_command_since(after.found);
+        }
+        let mut said = std::mem::take(&mut self.unsaid);
+        said.extend(after.disarmed);
+        said
     }
 
     /// Looks, unless that was done just now or has to be done anyway. Only to read folders for the first

@@ -40,6 +40,7 @@ impl RunArgs {
             // Those that are left out.
             prompt: _,
             print: _,
+            no_stdin: _,
             mode: _,
             cd: _,
             add_dir: _,

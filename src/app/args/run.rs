@@ -7,6 +7,8 @@ use clap::{Args as ClapArgs, CommandFactory, Parser, ValueEnum};
 use toml::Value;
 
 use super::commands::SubCommand;
+use crate::app::action::Action;
+use crate::app::outcome::exit_codes;
 use crate::llm::ThinkingLevel;
 
 /// A full-screen terminal coding agent.
@@ -18,6 +20,7 @@ use crate::llm::ThinkingLevel;
     name = "tiller",
     version,
     args_conflicts_with_subcommands = true,
+    after_long_help = exit_codes(),
     max_term_width = 100
 )]
 pub struct Args {
@@ -38,23 +41,33 @@ pub struct RunArgs {
     pub prompt: Vec<String>,
 
     /// Run once, print the last reply, exit. Piped stdin is put before the prompt.
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = "Output")]
     pub print: bool,
 
+    /// Don't read stdin, even if it is a pipe.
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    pub no_stdin: bool,
+
     /// What to write to stdout (implies --print).
-    #[arg(long, value_enum, value_name = "MODE")]
+    #[arg(long, value_enum, value_name = "MODE", help_heading = "Output")]
     pub mode: Option<OutputMode>,
 
     /// The model as provider/id, or a part of its name; an optional :thinking at the end.
-    #[arg(short, long, value_name = "MODEL")]
+    #[arg(short, long, value_name = "MODEL", help_heading = "Model")]
     pub model: Option<String>,
 
     /// How hard the model thinks: off, minimal, low, medium, high, xhigh, max.
-    #[arg(long, value_name = "LEVEL")]
+    #[arg(long, value_name = "LEVEL", help_heading = "Model")]
     pub thinking: Option<ThinkingLevel>,
 
     /// The tools it may use: all, coding, read_only, none, or names; +name adds, -name removes.
-    #[arg(long, value_name = "SET", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "SET",
+        allow_hyphen_values = true,
+        help_heading = "Model",
+        hide_short_help = true
+    )]
     pub tools: Option<String>,
 
     /// Work in this folder.
@@ -62,89 +75,130 @@ pub struct RunArgs {
     pub cd: Option<PathBuf>,
 
     /// Let this folder belong to the workspace too (may be repeated).
-    #[arg(long, value_name = "DIR", value_parser = existing_folder)]
+    #[arg(long, value_name = "DIR", value_parser = existing_folder, help_heading = "Permission", hide_short_help = true)]
     pub add_dir: Vec<PathBuf>,
 
     /// Go on with the last session of this folder.
-    #[arg(short = 'c', long = "continue")]
+    #[arg(short = 'c', long = "continue", help_heading = "Session")]
     pub go_on: bool,
 
     /// Choose from the sessions of this folder which one goes on (full screen).
-    #[arg(short, long, conflicts_with_all = ["go_on", "session", "fork", "print", "mode"])]
+    #[arg(short, long, conflicts_with_all = ["go_on", "session", "fork"], help_heading = "Session")]
     pub resume: bool,
 
     /// Go on with this session: an id, a part of it, or a file.
-    #[arg(long, value_name = "SESSION", conflicts_with = "go_on")]
+    #[arg(
+        long,
+        value_name = "SESSION",
+        conflicts_with = "go_on",
+        help_heading = "Session"
+    )]
     pub session: Option<String>,
 
     /// Go on with a copy of this session, which stays as it is.
-    #[arg(long, value_name = "SESSION", conflicts_with_all = ["go_on", "session"])]
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["go_on", "session"], help_heading = "Session", hide_short_help = true)]
     pub fork: Option<String>,
 
     /// Only read the session: nothing is sent or stored (full screen).
-    #[arg(long, conflicts_with_all = ["fork", "print", "mode", "at", "wait"])]
+    #[arg(long, conflicts_with_all = ["fork", "at", "wait"], help_heading = "Session", hide_short_help = true)]
     pub read_only: bool,
 
     /// Where another program has the session open, wait until it is free.
-    #[arg(long)]
+    #[arg(long, help_heading = "Session", hide_short_help = true)]
     pub wait: bool,
 
     /// Branch off: go on behind this entry of the session, named by its id. What came after it stays.
-    #[arg(long, value_name = "ENTRY")]
+    #[arg(
+        long,
+        value_name = "ENTRY",
+        help_heading = "Session",
+        hide_short_help = true
+    )]
     pub at: Option<String>,
 
     /// Store nothing: no session, no history, no log.
-    #[arg(long, conflicts_with_all = ["go_on", "resume", "session", "fork"])]
+    #[arg(long, conflicts_with_all = ["go_on", "resume", "session", "fork"], help_heading = "Session", hide_short_help = true)]
     pub no_session: bool,
 
     /// Replace the built-in system prompt.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        help_heading = "Model",
+        hide_short_help = true
+    )]
     pub system_prompt: Option<String>,
 
     /// Add to the system prompt (may be repeated).
-    #[arg(long, value_name = "TEXT")]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        help_heading = "Model",
+        hide_short_help = true
+    )]
     pub append_system_prompt: Vec<String>,
 
     /// Model calls per message of the user; 0 is no limit.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Model", hide_short_help = true)]
     pub max_iterations: Option<u32>,
 
     /// What the session may cost in US dollars; 0 is no limit.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "Model"
+    )]
     pub budget_usd: Option<f64>,
 
     /// Tokens that models may read and write in the session; 0 is no limit.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "Model",
+        hide_short_help = true
+    )]
     pub budget_tokens: Option<i64>,
 
     /// Stop the run after this many seconds, with exit code 124 (print mode).
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Output")]
     pub timeout: Option<Duration>,
 
     /// What is done without a question (auto, if the settings do not say).
-    #[arg(long, value_enum, value_name = "MODE")]
+    #[arg(long, value_enum, value_name = "MODE", help_heading = "Permission")]
     pub permission: Option<Permission>,
 
     /// Trust the project in this run: its AGENTS.md counts.
-    #[arg(long)]
+    #[arg(long, help_heading = "Permission")]
     pub trust: bool,
 
     /// Set one setting, as in config.toml: agent.max_iterations=50 (may be repeated).
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", hide_short_help = true)]
     pub config: Vec<String>,
 
     /// Append the events of the run to this file, as --mode json writes them; in every mode.
-    #[arg(long, value_name = "FILE")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     pub events: Option<PathBuf>,
 
-    /// Colors: auto, dark, light, ansi.
-    #[arg(long, value_name = "NAME")]
+    /// Colors: auto, dark, light, ansi or another theme; /theme shows them all.
+    #[arg(
+        long,
+        value_name = "NAME",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     pub theme: Option<String>,
 
     /// Append the conversation to the normal screen, for the terminal's own scrollback, instead of
     /// filling the screen.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
-        default_missing_value = "true", conflicts_with_all = ["print", "mode"])]
+        default_missing_value = "true", help_heading = "Output", hide_short_help = true)]
     pub inline: Option<bool>,
 
     /// Play the built-in demo: a script through the real program, in a scratch folder.
@@ -203,6 +257,31 @@ impl RunArgs {
         ];
         let given = |(flag, key, value): (_, _, Option<Value>)| Some((flag, key, value?));
         flags.into_iter().filter_map(given)
+    }
+
+    /// Why the prompt is not sent, if it is a command of the screen: it would cost a model call, and not do
+    /// what it says. `/init` is a prompt.
+    pub fn slash_command(&self) -> Option<String> {
+        let typed = self.prompt.join(" ");
+        let (action, _) = Action::from_slash(typed.trim().strip_prefix('/')?)?;
+        let flag = match action {
+            Action::Init => return None,
+            Action::Models => "use -m MODEL",
+            Action::Thinking => "use --thinking LEVEL",
+            Action::PermissionMode => "use --permission MODE",
+            Action::Budget => "use --budget-usd N",
+            Action::Resume => "use --session SESSION, or -c for the last one",
+            Action::Fork => "use --fork SESSION",
+            Action::Theme => "use --theme NAME",
+            Action::Login => "use tiller auth add PROVIDER",
+            Action::Export => "use tiller sessions export SESSION",
+            Action::Trust => "use --trust",
+            Action::Settings => "use --config KEY=VALUE",
+            _ => "start tiller without it, then type it there",
+        };
+        Some(format!(
+            "{typed} is a command of the full screen: {flag}. To send it as a prompt: tiller -- '{typed}'"
+        ))
     }
 
     /// The first word of the prompt if it looks like a sub-command that does not exist, with the
@@ -317,6 +396,43 @@ mod tests {
             let got = args.run.mistyped_command();
             let got = got.as_ref().map(|(word, near)| (*word, near.as_deref()));
             assert_eq!(got, expected, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_command_of_the_screen_is_no_prompt() {
+        for (line, flag) in [
+            ("/model opus", Some("-m MODEL")),
+            ("/compact", Some("start tiller without it")),
+            ("-p /login anthropic", Some("tiller auth add")),
+            ("/init in German", None),
+            ("/etc/hosts is wrong", None),
+            ("/modelling is fun", None),
+            ("explain /model", None),
+        ] {
+            let args = Args::parse_from(["tiller"].into_iter().chain(line.split(' ')));
+            match (args.run.slash_command(), flag) {
+                (None, None) => {}
+                (Some(told), Some(flag)) => assert!(told.contains(flag), "{told}"),
+                (told, _) => panic!("{line}: {told:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn the_short_help_fits_a_screen() {
+        let short = Args::command().render_help().to_string();
+        assert!(short.lines().count() <= 50, "{short}");
+        let long = Args::command().render_long_help().to_string();
+        for part in [
+            "Session:",
+            "Model:",
+            "Permission:",
+            "Output:",
+            "--events",
+            "Exit codes:",
+        ] {
+            assert!(long.contains(part), "{part}");
         }
     }
 

@@ -29,6 +29,7 @@ pub(super) fn doctor(
     let trust = Trust::load(&dirs.projects_file(), &cwd);
     let layers = plan::layers(dirs, trust.as_ref().ok(), &[]);
     let settings = match &layers {
+        Ok(layers) if !layers.left_out.is_empty() => Err(layers.left_out.join("\n")),
         Ok(layers) => Settings::resolve(layers),
         Err(error) => Err(error.message.clone()),
     };

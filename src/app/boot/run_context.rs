@@ -40,6 +40,8 @@ pub(super) struct RunContext {
     /// Where outputs too long for the model go: beside the session, else to a folder that is made
     /// when needed.
     spill_dir: PathBuf,
+    /// For the temporary folders of the session's own; made when needed.
+    temporary: PathBuf,
     /// The session as the screen shows it.
     session: Option<SessionInfo>,
     /// What the user should read about the session.
@@ -93,6 +95,18 @@ impl RunContext {
                 ));
             }
         }
+        let holds_home = || {
+            dirs.home
+                .as_ref()
+                .is_some_and(|home| home.starts_with(&cwd))
+        };
+        if plan.loaded.settings.permission == PermissionMode::Auto && holds_home() {
+            notices.push(
+                "Mode auto asks before every change here, as ask does: this is your home folder, or \
+                 holds it. Start tiller in the folder of a project"
+                    .to_owned(),
+            );
+        }
         let session_file = session.path().map(Path::to_owned);
         let spill_dir = match &session_file {
             Some(file) => file.with_extension(""),
@@ -114,6 +128,10 @@ impl RunContext {
             }),
             session_file,
             spill_dir,
+            temporary: {
+                let name = format!("tiller-{}", uuid::Uuid::new_v4().simple());
+                std::env::temp_dir().join(name)
+            },
             notices,
         };
         Ok((context, session, facts))
@@ -146,7 +164,9 @@ impl RunContext {
             provider: Arc::new(
                 Client::new(Arc::clone(&plan.loaded.catalog), keys, script)
                     .with_smallest_window(settings.min_context_window)
-                    .with_caching(settings.caching),
+                    .with_caching(settings.caching)
+                    .with_max_output(settings.max_output)
+                    .with_idle_timeout(settings.idle_timeout),
             ),
             model: self.model.clone(),
             fallback: plan.fallback.clone(),
@@ -184,9 +204,14 @@ impl RunContext {
             policy: Policy::new(settings.permission, rules.cloned().collect()),
             places: Places {
                 cwd: self.cwd.clone(),
-                // Commands hand what they wrote there to file tools, and models write `/tmp` whatever
-                // TMPDIR says.
-                temporary: vec![std::env::temp_dir(), PathBuf::from("/tmp")],
+                // On Linux the session has its own. Elsewhere commands hand what they wrote there to
+                // file tools, and models write `/tmp` whatever TMPDIR says.
+                temporary: if cfg!(target_os = "linux") {
+                    Vec::new()
+                } else {
+                    vec![std::env::temp_dir(), PathBuf::from("/tmp")]
+                },
+                private: None,
                 writable: settings
                     .places
                     .writable
@@ -197,9 +222,11 @@ impl RunContext {
                 protected: settings.places.protected.clone(),
                 home: dirs.home.clone(),
                 own: vec![dirs.config.clone(), dirs.data.clone(), dirs.state.clone()],
-                readable: vec![self.spill_dir.clone()],
+                readable: Vec::new(),
             },
             caches: settings.places.caches.clone(),
+            // Elsewhere nothing can put them in the place of others.
+            temporary: cfg!(target_os = "linux").then(|| self.temporary.clone()),
             has_user: plan.front_end == FrontEnd::Screen,
         }
     }
@@ -227,7 +254,7 @@ impl RunContext {
                 notices.push("Runs everything without asking: use a container, or a repository you can restore"
                         .to_owned());
             }
-            notices.extend(plan.loaded.project_fault());
+            notices.extend(plan.loaded.faults());
             notices.extend(
                 plan.loaded
                     .trust
@@ -254,6 +281,7 @@ impl RunContext {
                 session: self.session.clone(),
                 permission: settings.permission,
                 budget: settings.budget,
+                waiting: self.scratch.is_some().then(|| plan.loaded.cwd.clone()),
                 ..Status::new(&self.cwd, self.model.clone(), self.thinking)
             },
             start: Start {
@@ -313,6 +341,7 @@ fn redactor(plan: &Plan) -> LazyRedactor {
 
 impl Drop for RunContext {
     fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.temporary);
         if self.session_file.is_none() {
             let _ = fs::remove_dir_all(&self.spill_dir);
         }

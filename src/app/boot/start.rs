@@ -22,11 +22,13 @@ use crate::agent::session::Header;
 use crate::agent::session::folder::folder_for;
 use crate::agent::{AgentHandle, WhenIdle};
 use crate::app::args::{Args, RunArgs};
+use crate::app::attachments::missing_mentions;
 use crate::app::cli::{self, Json, Output, PlainDemo, Print, Sink};
 use crate::app::dirs::Dirs;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::plan::{FrontEnd, Loaded, Plan, Stdio};
 use crate::app::serve::{EventsFile, SteerSocket, steer_by_file};
+use crate::app::unread_flags::check_flags;
 use crate::app::{keys, tui};
 use crate::llm::Content;
 use crate::llm::scripted::demo_script;
@@ -57,9 +59,14 @@ pub fn run() -> ExitCode {
         }
     };
     let separated = std::env::args_os().any(|argument| argument == "--");
-    let started = match args.run.mistyped_command() {
-        Some((word, nearest)) if !separated => Err(StartError::usage(no_command(word, nearest))),
-        _ => start(args),
+    let started = if separated {
+        start(args)
+    } else if let Some((word, nearest)) = args.run.mistyped_command() {
+        Err(StartError::usage(no_command(word, nearest)))
+    } else if let Some(why) = args.run.slash_command() {
+        Err(StartError::usage(why))
+    } else {
+        start(args)
     };
     started.unwrap_or_else(|error| {
         cli::eprint_line(&format!("tiller: {error}"));
@@ -69,6 +76,9 @@ pub fn run() -> ExitCode {
 
 fn no_command(word: &str, nearest: Option<String>) -> String {
     let hint = match nearest {
+        Some(name) if name == word => format!(
+            "it stands before all flags: tiller {word}; for another folder, (cd DIR && tiller {word})."
+        ),
         Some(name) => format!("did you mean tiller {name}?"),
         None => "tiller --help lists them.".to_owned(),
     };
@@ -87,6 +97,7 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
         stdin: io::stdin().is_terminal(),
         stdout: io::stdout().is_terminal(),
     };
+    check_flags(&args.run, stdio)?;
     let loaded = Loaded::new(args.run, &dirs, &env, |text| {
         cli::eprint_line(&format!("tiller: {text}"));
     })?;
@@ -107,10 +118,21 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
             "tiller: left out, because this folder is not trusted: {files} (--trust takes it in)"
         ));
     }
-    if let (Some(fault), FrontEnd::Print | FrontEnd::Json | FrontEnd::PlainDemo) =
-        (plan.loaded.project_fault(), plan.front_end)
-    {
-        cli::eprint_line(&format!("tiller: {fault}"));
+    if plan.front_end != FrontEnd::Screen {
+        let words = plan
+            .loaded
+            .args
+            .prompt
+            .iter()
+            .filter(|word| !word.starts_with('@'));
+        for missing in words.flat_map(|word| missing_mentions(word, &plan.loaded.cwd)) {
+            cli::eprint_line(&format!(
+                "tiller: @{missing}: no such file; it is sent as text"
+            ));
+        }
+        for fault in plan.loaded.faults() {
+            cli::eprint_line(&format!("tiller: {fault}"));
+        }
     }
     let runtime = start_runtime()?;
     let code = runtime.block_on(run_plan(plan, &dirs, &env));
@@ -126,7 +148,7 @@ fn start_runtime() -> Result<Runtime, StartError> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {
         cli::eprint_line(&format!("tiller: {NO_THREADS}"));
-        process::exit(Outcome::Failed as i32);
+        process::exit(i32::from(Outcome::Failed.code()));
     }));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
@@ -182,7 +204,9 @@ async fn run_plan(
             &processes,
         )))
         .await;
-        handle.shutdown().await;
+        if let Some(unsaved) = handle.shutdown().await {
+            cli::eprint_line(&format!("tiller: {unsaved}"));
+        }
         let code = end.code();
         match end {
             tui::ExitKind::Unusable(why) => return Err(StartError::usage(why)),
@@ -203,7 +227,7 @@ async fn run_plan(
         }
         ExitCode::from(code)
     } else {
-        let outcome = run_without_screen(plan, &context, header, handle).await;
+        let outcome = run_without_screen(plan, &context, header, handle, &processes).await;
         outcome.into()
     };
     drop(socket);
@@ -237,6 +261,7 @@ async fn run_without_screen(
     context: &RunContext,
     header: Header,
     handle: AgentHandle,
+    processes: &Processes,
 ) -> Outcome {
     let mut sink: Box<dyn Sink> = match plan.front_end {
         FrontEnd::Json => Box::new(Json::new(header)),
@@ -252,5 +277,5 @@ async fn run_without_screen(
         None => plan.prompt,
     };
     let timeout = plan.loaded.args.timeout;
-    cli::run_headless(handle, prompt, timeout, &mut *sink).await
+    cli::run_headless(handle, processes, prompt, timeout, &mut *sink).await
 }

@@ -108,6 +108,9 @@ fn layers(dirs: &Dirs, assignments: &[String]) -> Result<Layers, StartError> {
     let cwd = plan::working_folder(None).ok();
     let trust = cwd.map(|cwd| Trust::load(&dirs.projects_file(), &cwd));
     let layers = plan::layers(dirs, trust.transpose()?.as_ref(), assignments)?;
+    for fault in &layers.left_out {
+        cli::eprint_line(&format!("tiller: left out: {fault}"));
+    }
     if let Some(fault) = &layers.project_fault {
         cli::eprint_line(&format!(
             "tiller: the project's settings were left out: {fault}"

@@ -1,11 +1,10 @@
 //! What every entry of a session says, in short: made once, in one pass over the file, for a list
 //! that is searched and filtered with every key.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::agent::is_from_user;
 use crate::agent::session::{Body, Entries, NodeId, SUMMARY_ORIGIN};
+use crate::agent::{ToolStatus, is_from_user};
 use crate::app::humanize::short;
 use crate::llm::message::content_text;
 use crate::llm::{AssistantMessage, Content, Message, StopReason, ToolResultMessage};
@@ -39,8 +38,10 @@ pub struct OutlineEntry {
     pub label: Option<String>,
     /// Whether it is part of the conversation.
     pub is_on_path: bool,
-    /// Of the last of several calls in a row: how many there are of which tool.
+    /// Of the last of several calls in a row: what they are about, or how many there are of a tool.
     pub calls: Option<String>,
+    /// The calls of an answer: the name of the tool, and what it is about.
+    asked: Vec<(String, String)>,
     /// The text and the label in lower case, to search in.
     haystack: String,
 }
@@ -189,6 +190,7 @@ impl OutlineEntry {
             label: None,
             is_on_path: false,
             calls: None,
+            asked: Vec::new(),
             haystack: String::new(),
         }
     }
@@ -274,45 +276,55 @@ fn of_message(message: &Arc<Message>) -> OutlineEntry {
 }
 
 fn of_answer(answer: &AssistantMessage) -> OutlineEntry {
+    let asked: Vec<(String, String)> = answer
+        .tool_calls()
+        .map(|call| (call.name.clone(), subject(&call.arguments)))
+        .collect();
     let text = content_text(&answer.content);
     let text = text.trim();
-    if !text.is_empty() {
-        return OutlineEntry::new(EntryKind::Answer, kept(text, KEPT));
-    }
     let failed = match answer.stop_reason {
         StopReason::Error => Some(answer.error_message.as_deref().unwrap_or("no reason given")),
         StopReason::Aborted => Some("stopped"),
         _ => None,
     };
-    if let Some(reason) = failed {
-        return OutlineEntry::new(EntryKind::Answer, kept(&format!("({reason})"), KEPT));
-    }
-    let mut calls = String::new();
-    for call in answer.tool_calls() {
-        let arguments = match &call.arguments {
-            serde_json::Value::Object(object) => {
-                let mut texts = object.values().filter_map(serde_json::Value::as_str);
-                texts.next().unwrap_or_default().to_owned()
-            }
-            other => other.to_string(),
-        };
-        let gap = if calls.is_empty() { "" } else { " · " };
-        let arguments = kept(&arguments, KEPT_RESULT);
-        let _ = write!(calls, "{gap}{} {arguments}", call.name);
-    }
-    let kind = if calls.is_empty() {
-        EntryKind::Answer
-    } else {
-        EntryKind::Calls
+    let (kind, text) = match (text.is_empty(), failed) {
+        (false, _) => (EntryKind::Answer, kept(text, KEPT)),
+        (true, Some(reason)) => (EntryKind::Answer, kept(&format!("({reason})"), KEPT)),
+        (true, None) if asked.is_empty() => (EntryKind::Answer, String::new()),
+        (true, None) => {
+            let calls = asked.iter().map(|(name, about)| format!("{name} {about}"));
+            let calls: Vec<String> = calls.collect();
+            (EntryKind::Calls, kept(&calls.join(" · "), KEPT))
+        }
     };
-    OutlineEntry::new(kind, kept(&calls, KEPT))
+    OutlineEntry {
+        asked,
+        ..OutlineEntry::new(kind, text)
+    }
+}
+
+/// What a call is about: its first argument that is a text.
+fn subject(arguments: &serde_json::Value) -> String {
+    let text = match arguments {
+        serde_json::Value::Object(object) => {
+            let mut texts = object.values().filter_map(serde_json::Value::as_str);
+            texts.next().unwrap_or_default().to_owned()
+        }
+        other => other.to_string(),
+    };
+    kept(text.lines().next().unwrap_or_default(), KEPT_RESULT)
 }
 
 fn of_result(result: &ToolResultMessage) -> String {
-    let failed = if result.is_error { " failed" } else { "" };
+    let ended = match ToolStatus::of(result) {
+        ToolStatus::Ok => "",
+        ToolStatus::Error => " failed",
+        ToolStatus::Skipped => " skipped",
+        ToolStatus::Cancelled => " stopped",
+    };
     let text = content_text(&result.content);
     format!(
-        "{}{failed}\n{}",
+        "{}{ended}\n{}",
         result.tool_name,
         kept(text.trim(), KEPT_RESULT)
     )
@@ -352,9 +364,12 @@ fn count_calls(entries: &mut [OutlineEntry]) {
             continue;
         }
         let mut counts: Vec<(String, usize)> = Vec::new();
+        let mut asked: Vec<&(String, String)> = Vec::new();
         let mut next = Some(at);
-        while let Some(now) = next.filter(|now| entries[*now].is_call()) {
-            if now != at && ends(now) {
+        while let Some(now) = next {
+            // The answer above the calls asked for the first of them.
+            asked.extend(&entries[now].asked);
+            if !entries[now].is_call() || (now != at && ends(now)) {
                 break;
             }
             if entries[now].kind == EntryKind::Result {
@@ -367,10 +382,15 @@ fn count_calls(entries: &mut [OutlineEntry]) {
             }
             next = above[now];
         }
-        let named = counts.iter().rev().map(|(name, count)| match count {
-            1 => name.clone(),
-            count => format!("{count} {name}"),
-        });
+        let about = |name: &str| asked.iter().find(|(tool, _)| tool == name);
+        let named = counts
+            .iter()
+            .rev()
+            .map(|(name, count)| match (count, about(name)) {
+                (1, Some((_, about))) => format!("{name} {about}").trim_end().to_owned(),
+                (1, None) => name.clone(),
+                (count, _) => format!("{count} {name}"),
+            });
         let named: Vec<String> = named.collect();
         entries[at].calls = Some(if named.is_empty() {
             entries[at].text.clone()

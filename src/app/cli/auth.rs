@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::out;
 use super::password_prompt;
 use crate::app::args::AuthCommand;
-use crate::app::keys::check_key;
+use crate::app::keys::{check_key, looks_like_a_key};
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::llm::auth::{KeyLocation, Secret};
@@ -37,14 +37,14 @@ impl AuthContext {
             out::eprint_line(&format!("tiller: {notice}"));
         }
         match what {
-            AuthCommand::Add { provider, rest } => self.add(provider, rest),
+            AuthCommand::Add { provider, rest } => self.add(provider, rest).await,
             AuthCommand::List { json } => self.list(*json).await,
             AuthCommand::Remove { provider } => self.remove(provider),
             AuthCommand::Check { provider } => self.check(provider.as_deref()).await,
         }
     }
 
-    fn add(&self, provider: &str, rest: &[String]) -> Result<Outcome, StartError> {
+    async fn add(&self, provider: &str, rest: &[String]) -> Result<Outcome, StartError> {
         if !rest.is_empty() || looks_like_a_key(provider) {
             let provider = if looks_like_a_key(provider) {
                 "PROVIDER"
@@ -80,7 +80,25 @@ impl AuthContext {
             }
             _ => {}
         }
-        Ok(Outcome::Done)
+        self.keys.reload();
+        if !io::stdin().is_terminal() {
+            return Ok(Outcome::Done);
+        }
+        let http = Http::default();
+        Ok(
+            match check_key(&self.catalog, &self.keys, &http, provider).await {
+                Verdict::Accepted => say(&format!("{provider} accepts it\n")),
+                Verdict::Refused(why) => {
+                    out::eprint_line(&format!(
+                        "tiller: {provider} refuses the key: {why}\nstore another one, or remove it: tiller \
+                     auth remove {provider}"
+                    ));
+                    Outcome::Failed
+                }
+                // Offline, or a server that does not say: the key stays.
+                Verdict::Unclear(_) | Verdict::Unreachable(_) => Outcome::Done,
+            },
+        )
     }
 
     fn remove(&self, provider: &str) -> Result<Outcome, StartError> {
@@ -223,16 +241,6 @@ impl AuthContext {
             all.join(", ")
         )))
     }
-}
-
-/// Whether a word that stands where a provider should is a key: nobody's provider is that long or
-/// begins like that.
-fn looks_like_a_key(word: &str) -> bool {
-    let begins = [
-        "sk-", "sk_", "gsk_", "xai-", "AIza", "AQ.", "pplx-", "nvapi-", "csk-", "r8_", "hf_",
-    ];
-    let digits = word.chars().filter(char::is_ascii_digit).count();
-    begins.iter().any(|begin| word.starts_with(begin)) || word.len() >= 24 && digits >= 4
 }
 
 /// The key from the pipe on stdin, or typed on the terminal; none when the user gave up.

@@ -1,161 +1,284 @@
 //! One run without a screen: sends the prompt, hands every event to a sink, and turns the way it
-//! ended into an outcome. Signals and `--timeout` abort the run; the processes it started are told
-//! to die before this returns.
+//! ended into an outcome. Nothing here waits longer than a signal or `--timeout` allows: not for a
+//! reader of stdout that stopped reading, not for a run that does not end. What the run started is
+//! dead when this returns.
 
 use std::io;
+use std::pin::pin;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
-use super::out;
+use super::out::{self, Writer};
+use super::refusal::refusal;
+use crate::agent::process::Processes;
 use crate::agent::{AgentEvent, AgentHandle, BudgetLimit, Event, RunOutcome, SlowReader};
 use crate::app::outcome::Outcome;
 use crate::app::signals::Signals;
 use crate::llm::Content;
 use crate::llm::message::content_text;
 
-pub trait Sink {
-    /// Nothing was asked yet. An error means that stdout cannot be written; then nothing is.
-    fn start(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+/// After a signal or `--timeout`: how long the run may take to end and to say so.
+const GRACE: Duration = Duration::from_millis(100);
+/// After that: how long killed processes may take to be gone.
+const DYING: Duration = Duration::from_millis(50);
+/// How long the session may take to be closed; longer only on a disk that hangs.
+const CLOSING: Duration = Duration::from_secs(1);
+/// After a run that ended: how long its processes get, SIGKILL included.
+const STOPPING: Duration = Duration::from_secs(4);
 
-    /// Takes one event. An error means that stdout cannot be written.
-    fn event(&mut self, event: &Event) -> io::Result<()>;
+/// What is said of one event.
+#[derive(Debug, Default)]
+pub struct Said {
+    /// For stdout.
+    pub out: String,
+    err: String,
+}
+
+impl Said {
+    /// Says on stderr what scripts and users should know.
+    pub fn tell(&mut self, text: &str) {
+        self.err.push_str(&out::line(&format!("tiller: {text}")));
+    }
+}
+
+/// Says what happens.
+pub trait Sink {
+    /// The first prompt leaves now.
+    fn start(&mut self, _said: &mut Said) {}
+
+    /// Takes one event.
+    fn event(&mut self, event: &Event, said: &mut Said);
 
     /// The run is over.
-    fn end(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    fn end(&mut self, _said: &mut Said) {}
 }
 
-/// Runs once, at most for `timeout`. Returns when the agent has settled and is shut down.
+/// Runs once, at most for `limit`. Returns when the agent is shut down and its processes are dead.
 pub async fn run_headless(
     handle: AgentHandle,
+    processes: &Processes,
     prompt: Vec<Content>,
-    timeout: Option<Duration>,
+    limit: Option<Duration>,
     sink: &mut dyn Sink,
 ) -> Outcome {
-    let outcome = drive(&handle, prompt, timeout, sink).await;
-    handle.shutdown().await;
-    outcome
-}
-
-/// Says on stderr what scripts and users should know.
-fn tell(text: &str) {
-    out::eprint_line(&format!("tiller: {text}"));
-}
-
-async fn drive(
-    handle: &AgentHandle,
-    prompt: Vec<Content>,
-    timeout: Option<Duration>,
-    sink: &mut dyn Sink,
-) -> Outcome {
-    let signals = Signals::new([
-        (Signal::SIGINT, Outcome::Interrupted),
-        (Signal::SIGTERM, Outcome::Terminated),
-        (Signal::SIGHUP, Outcome::HungUp),
-    ]);
-    let mut signals = match signals {
-        Ok(signals) => signals,
+    let mut run = match Run::new(&handle, limit) {
+        Ok(run) => run,
         Err(error) => {
-            tell(&format!("cannot listen for signals: {error}"));
+            out::eprint_line(&format!("tiller: cannot start: {error}"));
             return Outcome::Failed;
         }
     };
-    if let Err(error) = sink.start() {
-        return out::write_failed(&error);
+    let mut last = Said::default();
+    let outcome = match run.drive(prompt, sink, &mut last).await {
+        Ok(outcome) => outcome,
+        Err(GaveUp::Time(outcome)) => outcome,
+        Err(GaveUp::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Outcome::Cut,
+        Err(GaveUp::Write(error)) => {
+            last.tell(&format!("cannot write to stdout: {error}"));
+            Outcome::Failed
+        }
+    };
+    run.say_last(last).await;
+    if let Ok(Some(unsaved)) = timeout(CLOSING, handle.shutdown()).await {
+        out::eprint_line(&format!("tiller: {unsaved}"));
     }
-    let mut events = handle.subscribe(SlowReader::Wait);
-    handle.prompt(prompt);
-    let deadline = timeout.map(|timeout| Instant::now() + timeout);
-    // What ended the run from outside; the run then ends as aborted.
-    let mut stopped = None;
-    let mut ended = None;
-    let mut waiting = Vec::new();
-    loop {
-        let event = tokio::select! {
-            biased;
-            outcome = signals.next() => {
-                if stopped.is_some() {
-                    return outcome;
+    let empty = run.ends.until(timeout(STOPPING, processes.empty())).await;
+    if !matches!(empty, Ok(Ok(()))) {
+        processes.kill_all();
+        let _ = timeout(DYING, processes.empty()).await;
+    }
+    run.ends.stopped.unwrap_or(outcome)
+}
+
+/// Why a run is left before its end.
+enum GaveUp {
+    /// A signal, or `--timeout`.
+    Time(Outcome),
+    /// stdout cannot be written.
+    Write(io::Error),
+}
+
+impl From<Outcome> for GaveUp {
+    fn from(outcome: Outcome) -> Self {
+        Self::Time(outcome)
+    }
+}
+
+impl From<io::Error> for GaveUp {
+    fn from(error: io::Error) -> Self {
+        Self::Write(error)
+    }
+}
+
+/// What ends the run from outside.
+struct Ends<'a> {
+    handle: &'a AgentHandle,
+    signals: Signals<Outcome>,
+    /// `--timeout`; once the run was stopped, the end of its grace.
+    deadline: Option<Instant>,
+    stopped: Option<Outcome>,
+}
+
+impl Ends<'_> {
+    /// Waits for `work`. A signal or `--timeout` stops the run, which then has [`GRACE`] to end; a second
+    /// signal ends the waiting at once.
+    async fn until<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Outcome> {
+        let mut work = pin!(work);
+        loop {
+            let stop = tokio::select! {
+                biased;
+                outcome = self.signals.next() => match self.stopped {
+                    Some(_) => return Err(outcome),
+                    None => outcome,
+                },
+                () = at(self.deadline) => match self.stopped {
+                    Some(outcome) => return Err(outcome),
+                    None => Outcome::TimedOut,
+                },
+                value = &mut work => return Ok(value),
+            };
+            self.stopped = Some(stop);
+            self.deadline = Some(Instant::now() + GRACE);
+            self.handle.abort();
+        }
+    }
+}
+
+struct Run<'a> {
+    ends: Ends<'a>,
+    stdout: Writer,
+    stderr: Writer,
+}
+
+impl<'a> Run<'a> {
+    fn new(handle: &'a AgentHandle, limit: Option<Duration>) -> io::Result<Self> {
+        let signals = Signals::new([
+            (Signal::SIGINT as i32, Outcome::Interrupted),
+            (Signal::SIGTERM as i32, Outcome::Terminated),
+            (Signal::SIGHUP as i32, Outcome::HungUp),
+        ])?;
+        Ok(Self {
+            ends: Ends {
+                handle,
+                signals,
+                deadline: limit.map(|limit| Instant::now() + limit),
+                stopped: None,
+            },
+            stdout: Writer::start(io::stdout())?,
+            stderr: Writer::start(io::stderr())?,
+        })
+    }
+
+    async fn drive(
+        &mut self,
+        prompt: Vec<Content>,
+        sink: &mut dyn Sink,
+        last: &mut Said,
+    ) -> Result<Outcome, GaveUp> {
+        let mut said = Said::default();
+        sink.start(&mut said);
+        self.write(said).await?;
+        let mut events = self.ends.handle.subscribe(SlowReader::Wait);
+        self.ends.handle.prompt(prompt);
+        let (mut begun, mut ended) = (false, None);
+        let (mut waiting, mut refused) = (Vec::new(), false);
+        loop {
+            let Some(event) = self.ends.until(events.recv()).await? else {
+                last.tell("the agent stopped before the end of the run");
+                return Ok(Outcome::Failed);
+            };
+            let mut said = Said::default();
+            sink.event(&event, &mut said);
+            let mut over = false;
+            match &event.kind {
+                AgentEvent::AgentStart => begun = true,
+                AgentEvent::AgentEnd { outcome, .. } => ended = Some(outcome.clone()),
+                AgentEvent::QueueUpdate {
+                    steering,
+                    follow_up,
+                } => waiting = [steering.as_slice(), follow_up].concat(),
+                AgentEvent::QueueReturned { messages } => {
+                    waiting.clone_from(messages);
+                    // The prompt was not taken: no run comes.
+                    over = !begun && !messages.is_empty();
                 }
-                stopped = Some(outcome);
-                handle.abort();
-                continue;
+                AgentEvent::Refused(question) => {
+                    refused = true;
+                    said.tell(&refusal(question));
+                }
+                AgentEvent::AgentSettled { .. } => over = true,
+                _ => {}
             }
-            () = at(deadline), if stopped.is_none() => {
-                stopped = Some(Outcome::TimedOut);
-                handle.abort();
-                continue;
+            self.write(said).await?;
+            if over {
+                break;
             }
-            event = events.recv() => event,
+        }
+        for queued in waiting {
+            let text = content_text(&queued.content);
+            last.tell(&format!("not sent to the model: {text}"));
+        }
+        let mut said = Said::default();
+        sink.end(&mut said);
+        self.write(said).await?;
+        self.ends.until(self.stdout.finish()).await??;
+        Ok(match outcome_of(ended, last) {
+            Outcome::Done if refused => Outcome::Refused,
+            outcome => outcome,
+        })
+    }
+
+    async fn write(&mut self, said: Said) -> Result<(), GaveUp> {
+        // Whoever closed stderr does not want to know.
+        let _ = self.ends.until(self.stderr.write(said.err)).await?;
+        self.ends.until(self.stdout.write(said.out)).await??;
+        Ok(())
+    }
+
+    /// Says how the run ended.
+    async fn say_last(&mut self, mut last: Said) {
+        if self.ends.stopped == Some(Outcome::TimedOut) {
+            last.tell("the time given by --timeout ran out; the run was stopped");
+        }
+        let stopped = self.ends.stopped.is_some();
+        let stderr = &mut self.stderr;
+        let written = async {
+            let _ = stderr.write(last.err).await;
+            let _ = stderr.finish().await;
         };
-        let Some(event) = event else {
-            tell("the agent stopped before the end of the run");
-            return stopped.unwrap_or(Outcome::Failed);
-        };
-        if let Err(error) = sink.event(&event) {
-            let outcome = out::write_failed(&error);
-            return stopped.unwrap_or(outcome);
-        }
-        match &event.kind {
-            AgentEvent::AgentEnd { outcome, .. } => ended = Some(outcome.clone()),
-            AgentEvent::QueueUpdate {
-                steering,
-                follow_up,
-            } => waiting = [steering.as_slice(), follow_up].concat(),
-            AgentEvent::QueueReturned { messages } => waiting.clone_from(messages),
-            AgentEvent::AgentSettled { .. } => break,
-            _ => {}
+        if stopped {
+            let _ = timeout(DYING, written).await;
+        } else {
+            let _ = self.ends.until(written).await;
         }
     }
-    for queued in waiting {
-        let text = content_text(&queued.content);
-        tell(&format!("not sent to the model: {text}"));
-    }
-    if let Err(error) = sink.end() {
-        let outcome = out::write_failed(&error);
-        return stopped.unwrap_or(outcome);
-    }
-    if let Some(outcome) = stopped {
-        if outcome == Outcome::TimedOut {
-            tell("the time given by --timeout ran out; the run was stopped");
-        }
-        return outcome;
-    }
+}
+
+/// What the end of the run comes to; says why it failed.
+fn outcome_of(ended: Option<RunOutcome>, said: &mut Said) -> Outcome {
     match ended {
-        Some(RunOutcome::Done) => Outcome::Done,
-        Some(RunOutcome::Truncated) => {
-            tell(
-                "the answer was cut at the model's output limit\nask for less at once, or raise max_output of the model in models.toml",
-            );
-            Outcome::Failed
-        }
-        Some(RunOutcome::Failed { message }) => {
-            tell(&message);
-            Outcome::Failed
-        }
-        Some(RunOutcome::LimitReached { limit }) => {
-            tell(&format!(
-                "Max iterations ({limit}) exceeded\nallow more with --max-iterations N, 0 for no limit"
-            ));
-            Outcome::Failed
-        }
+        Some(RunOutcome::Done) => return Outcome::Done,
+        Some(RunOutcome::Truncated) => said.tell(
+            "the answer was cut at the output limit\nask for less at once, or raise models.max_output in config.toml",
+        ),
+        Some(RunOutcome::Failed { message }) => said.tell(&message),
+        Some(RunOutcome::LimitReached { limit }) => said.tell(&format!(
+            "Max iterations ({limit}) exceeded\nallow more with --max-iterations N, 0 for no limit"
+        )),
         Some(RunOutcome::BudgetReached(reached)) => {
             let flag = match reached.limit {
                 BudgetLimit::Usd(_) => "--budget-usd",
                 BudgetLimit::Tokens(_) => "--budget-tokens",
             };
-            tell(&format!(
+            said.tell(&format!(
                 "{reached}\nallow more with {flag} N, 0 for no limit"
             ));
-            Outcome::Failed
         }
-        Some(RunOutcome::Aborted) | None => Outcome::Failed,
+        Some(RunOutcome::Aborted) | None => {}
     }
+    Outcome::Failed
 }
 
 async fn at(deadline: Option<Instant>) {

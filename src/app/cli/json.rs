@@ -1,9 +1,6 @@
 //! JSON mode: a session header, then one record per event and line.
 
-use std::io;
-
-use super::headless::Sink;
-use super::out;
+use super::headless::{Said, Sink};
 use crate::agent::Event;
 use crate::agent::session::Header;
 use crate::app::records::{Recorder, to_line};
@@ -25,14 +22,13 @@ impl Json {
 }
 
 impl Sink for Json {
-    fn start(&mut self) -> io::Result<()> {
-        out::write(to_line(&self.header).as_bytes())
+    fn start(&mut self, said: &mut Said) {
+        said.out.push_str(&to_line(&self.header));
     }
 
-    fn event(&mut self, event: &Event) -> io::Result<()> {
-        match self.recorder.record(event) {
-            Some(record) => out::write(to_line(&record).as_bytes()),
-            None => Ok(()),
+    fn event(&mut self, event: &Event, said: &mut Said) {
+        if let Some(record) = self.recorder.record(event) {
+            said.out.push_str(&to_line(&record));
         }
     }
 }

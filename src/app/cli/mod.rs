@@ -3,6 +3,7 @@
 
 mod out;
 mod headless;
+mod refusal;
 mod print;
 mod json;
 mod plain_demo;

@@ -1,22 +1,77 @@
-//! stdout and stderr. A closed pipe (`tiller -p ... | head -1`) is no error: it ends the program
-//! quietly. Any other failed write (a full disk) is told on stderr and ends in exit code 1.
+//! stdout and stderr. A closed pipe (`tiller models | head -1`) is no error of a sub-command; a run that
+//! loses its reader before the end is cut, quietly. Any other failed write (a full disk) is told on
+//! stderr and ends in exit code 1.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::{panic, thread};
 
+use tokio::sync::{mpsc, oneshot};
+
 use crate::app::outcome::Outcome;
 use crate::app::sanitize::for_terminal;
 use crate::llm::auth::Redactor;
 
+/// Texts that may wait for a slow reader.
+const WAITING: usize = 64;
+
 /// Writes one line to stderr for a user, control characters shown as such.
 pub fn eprint_line(text: &str) {
+    let _ = io::stderr().lock().write_all(line(text).as_bytes());
+}
+
+/// A line for a user, control characters shown as such.
+pub fn line(text: &str) -> String {
     let mut line = for_terminal(text).into_owned();
     if !line.ends_with('\n') {
         line.push('\n');
     }
-    let _ = io::stderr().lock().write_all(line.as_bytes());
+    line
+}
+
+/// Writes on a thread of its own: only that thread waits for a reader that stopped reading.
+#[derive(Debug)]
+pub struct Writer {
+    texts: Option<mpsc::Sender<String>>,
+    written: oneshot::Receiver<io::Result<()>>,
+}
+
+impl Writer {
+    /// Starts the thread.
+    pub fn start(mut to: impl Write + Send + 'static) -> io::Result<Self> {
+        let (texts, mut inbox) = mpsc::channel::<String>(WAITING);
+        let (done, written) = oneshot::channel();
+        let mut write_all = move || {
+            while let Some(text) = inbox.blocking_recv() {
+                to.write_all(text.as_bytes())?;
+                to.flush()?;
+            }
+            Ok(())
+        };
+        let named = thread::Builder::new().name(String::from("writer"));
+        named.spawn(move || done.send(write_all()))?;
+        let texts = Some(texts);
+        Ok(Self { texts, written })
+    }
+
+    /// Waits until there is room for `text`. An error may be that of an earlier text.
+    pub async fn write(&mut self, text: String) -> io::Result<()> {
+        match &self.texts {
+            Some(texts) if !text.is_empty() && texts.send(text).await.is_err() => {
+                self.finish().await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until everything is written; nothing more can be.
+    pub async fn finish(&mut self) -> io::Result<()> {
+        if self.texts.take().is_none() {
+            return Ok(());
+        }
+        (&mut self.written).await.unwrap_or(Ok(()))
+    }
 }
 
 /// From now on a panic tells what happened without what `redactor` knows.
@@ -43,7 +98,8 @@ pub fn print(text: &str) -> Outcome {
     }
 }
 
-/// The outcome after a failed write to stdout; tells the error on stderr unless it is a closed pipe.
+/// The outcome of a sub-command after a failed write to stdout; tells the error on stderr unless it is
+/// a closed pipe.
 pub fn write_failed(error: &io::Error) -> Outcome {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Outcome::Done;

@@ -1,10 +1,8 @@
 //! The demo without a terminal: the whole run as plain text on stdout, as it happens.
 
 use std::fmt::Write as _;
-use std::io;
 
-use super::headless::Sink;
-use super::out;
+use super::headless::{Said, Sink};
 use crate::agent::tool::DiffDetails;
 use crate::agent::{AgentEvent, Details, Event, ToolStatus};
 use crate::app::sanitize::for_terminal;
@@ -21,23 +19,23 @@ pub struct PlainDemo {
 }
 
 impl Sink for PlainDemo {
-    fn event(&mut self, event: &Event) -> io::Result<()> {
+    fn event(&mut self, event: &Event, said: &mut Said) {
         match &event.kind {
             AgentEvent::MessageEnd { message } => match &**message {
-                Message::User(_) => self.paragraph(&format!("> {}", message.text())),
-                _ => self.close(),
+                Message::User(_) => self.paragraph(&format!("> {}", message.text()), said),
+                _ => self.close(said),
             },
             AgentEvent::MessageUpdate {
                 event: StreamEvent::TextDelta { delta, .. },
             } => {
                 self.open = true;
-                out::write(for_terminal(delta).as_bytes())
+                said.out.push_str(&for_terminal(delta));
             }
             AgentEvent::MessageUpdate {
                 event: StreamEvent::TextEnd { .. },
             } => {
-                self.close()?;
-                out::write(b"\n")
+                self.close(said);
+                said.out.push('\n');
             }
             AgentEvent::ToolEnd {
                 name,
@@ -50,29 +48,27 @@ impl Sink for PlainDemo {
                 } else {
                     "failed"
                 };
-                self.paragraph(&format!("[{name}: {mark}] {}", shown(details)))
+                self.paragraph(&format!("[{name}: {mark}] {}", shown(details)), said);
             }
-            _ => Ok(()),
+            _ => {}
         }
     }
 
-    fn end(&mut self) -> io::Result<()> {
-        self.close()
+    fn end(&mut self, said: &mut Said) {
+        self.close(said);
     }
 }
 
 impl PlainDemo {
-    fn close(&mut self) -> io::Result<()> {
+    fn close(&mut self, said: &mut Said) {
         if std::mem::take(&mut self.open) {
-            out::write(b"\n")
-        } else {
-            Ok(())
+            said.out.push('\n');
         }
     }
 
-    fn paragraph(&mut self, text: &str) -> io::Result<()> {
-        self.close()?;
-        out::write(format!("{}\n\n", for_terminal(text.trim_end())).as_bytes())
+    fn paragraph(&mut self, text: &str, said: &mut Said) {
+        self.close(said);
+        let _ = write!(said.out, "{}\n\n", for_terminal(text.trim_end()));
     }
 }
 

@@ -77,6 +77,7 @@ pub fn explain_command(
         root,
         home,
         local_remotes: false,
+        remotes: None,
         linked_trees: true,
     };
     let decision = decide(policy, &request);

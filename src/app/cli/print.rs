@@ -1,10 +1,7 @@
 //! Print mode: the text of the last reply on stdout, nothing else. What went wrong on the way is on
 //! stderr.
 
-use std::io;
-
-use super::headless::Sink;
-use super::out;
+use super::headless::{Said, Sink};
 use crate::agent::{AgentEvent, Event, NoticeLevel};
 use crate::app::sanitize::for_terminal;
 use crate::llm::Message;
@@ -35,7 +32,7 @@ impl Print {
 }
 
 impl Sink for Print {
-    fn event(&mut self, event: &Event) -> io::Result<()> {
+    fn event(&mut self, event: &Event, said: &mut Said) {
         match &event.kind {
             AgentEvent::MessageEnd { message } => {
                 if matches!(**message, Message::Assistant(_)) {
@@ -52,32 +49,28 @@ impl Sink for Print {
                 error,
             } => {
                 let seconds = delay_ms.div_ceil(1000);
-                out::eprint_line(&format!(
-                    "tiller: {error}\nretry {attempt}/{max_attempts} in {seconds} s"
+                said.tell(&format!(
+                    "{error}\nretry {attempt}/{max_attempts} in {seconds} s"
                 ));
             }
             AgentEvent::Notice {
                 level: NoticeLevel::Warning | NoticeLevel::Error,
                 text,
-            } => {
-                out::eprint_line(&format!("tiller: {text}"));
-            }
+            } => said.tell(text),
             _ => {}
         }
-        Ok(())
     }
 
-    fn end(&mut self) -> io::Result<()> {
+    fn end(&mut self, said: &mut Said) {
         if self.reply.is_empty() {
-            return Ok(());
+            return;
         }
-        let mut reply = match self.output {
+        said.out = match self.output {
             Output::Tty => for_terminal(&self.reply).into_owned(),
             Output::Pipe => std::mem::take(&mut self.reply),
         };
-        if !reply.ends_with('\n') {
-            reply.push('\n');
+        if !said.out.ends_with('\n') {
+            said.out.push('\n');
         }
-        out::write(reply.as_bytes())
     }
 }

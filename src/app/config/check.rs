@@ -126,16 +126,21 @@ pub fn dotted(prefix: &str, name: &str) -> String {
 
 /// The line of `text`, a settings file, that a dotted key stands on.
 pub fn line_of(text: &str, key: &str) -> Option<usize> {
-    let (start, _) = find_key(DeTable::parse(text).ok()?.get_ref(), "", key)?;
+    let (start, _) = place_of(text, key)?;
     Some(text.get(..start)?.matches('\n').count() + 1)
 }
 
-/// Where the name of `wanted`, below the table at `prefix`, begins and ends in the file.
+/// Where the name of a dotted key begins in a settings file, and where its value ends.
+pub fn place_of(text: &str, key: &str) -> Option<(usize, usize)> {
+    find_key(DeTable::parse(text).ok()?.get_ref(), "", key)
+}
+
+/// The place of `wanted`, below the table at `prefix`.
 fn find_key(table: &DeTable, prefix: &str, wanted: &str) -> Option<(usize, usize)> {
     table.iter().find_map(|(name, value)| {
         let key = dotted(prefix, name.get_ref());
         if key == wanted {
-            return Some((name.span().start, name.span().end));
+            return Some((name.span().start, value.span().end));
         }
         match value.get_ref() {
             DeValue::Table(inner) if wanted.starts_with(&format!("{key}.")) => {

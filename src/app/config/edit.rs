@@ -1,14 +1,18 @@
 //! Changes one value in a settings file, or appends to it. Everything else of the file stays as the user wrote it:
 //! comments, order, blank lines, keys we do not know. All of the new file is there or none of it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use rustix::fs::FlockOperation;
 use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
+use super::check::place_of;
 use super::layers::{Layers, Origin};
 use super::settings::Settings;
+use crate::llm::read_small::read_small;
 use crate::llm::replace_file::replace_file;
 
 /// Sets the string `name` of `table` in `file`, which is made if need be.
@@ -65,8 +69,22 @@ pub fn unset_checked(file: &Path, key: &str) -> Result<(), String> {
         if let Some(table) = table {
             table.remove(name);
         }
-        Ok(document.to_string())
+        let without = document.to_string();
+        Ok(cut_out(text, key)
+            .filter(|cut| cut.parse::<toml::Table>().ok() == without.parse::<toml::Table>().ok())
+            .unwrap_or(without))
     })
+}
+
+/// `text` without the key and its value, and with the comments above and behind them; none where the key
+/// does not stand on lines of its own.
+fn cut_out(text: &str, key: &str) -> Option<String> {
+    let (start, end) = place_of(text, key)?;
+    let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    let next = text[end..].find('\n').map_or(text.len(), |it| end + it + 1);
+    let behind = text[end..next].trim_start_matches([' ', '\t']);
+    let behind = if behind.starts_with('#') { behind } else { "" };
+    Some(format!("{}{behind}{}", &text[..line], &text[next..]))
 }
 
 /// Appends tables to `file`, which is made if need be. `check` looks at the whole text before it is
@@ -88,14 +106,16 @@ pub fn append_to_file(
     })
 }
 
-/// Replaces the text of `file` by what `change` makes of it.
+/// Replaces the text of `file` by what `change` makes of it. One after the other, whoever changes it: a lock
+/// file beside it sees to that, for the file itself is replaced.
 fn change_file(
     file: &Path,
     change: impl FnOnce(&str) -> Result<String, String>,
 ) -> Result<(), String> {
     let error = |message: String| format!("{}: {message}", file.display());
     let io_error = |io: io::Error| error(io.to_string());
-    let (text, permissions) = match fs::read_to_string(file) {
+    let _lock = lock(file).map_err(io_error)?;
+    let (text, permissions) = match read_small(file) {
         Ok(text) => {
             let meta = fs::metadata(file).map_err(io_error)?;
             (text, Some(meta.permissions()))
@@ -108,6 +128,18 @@ fn change_file(
         return Err(error("it is read-only; it was not changed".to_owned()));
     }
     replace_file(file, &text, permissions).map_err(io_error)
+}
+
+/// Waits until nobody else changes `file`.
+fn lock(file: &Path) -> io::Result<File> {
+    let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
+    let path = file.with_extension("lock");
+    let mut options = File::options();
+    let lock = options.write(true).create(true).truncate(false).mode(0o600);
+    let lock = lock.open(path)?;
+    rustix::fs::flock(&lock, FlockOperation::LockExclusive)?;
+    Ok(lock)
 }
 
 /// `text` with the string `name` of `table` set.
@@ -227,6 +259,45 @@ mod tests {
     }
 
     #[test]
+    fn a_setting_that_is_taken_out_leaves_its_comments() {
+        for (before, after) in [
+            (
+                "# mine\n[ui]\n# dark, for the eyes\ntheme = \"x\" # why\nvim = true\n",
+                "# mine\n[ui]\n# dark, for the eyes\n# why\nvim = true\n",
+            ),
+            ("# a\nui.theme = 'x'\n# b\n", "# a\n# b\n"),
+            (
+                "ui = { theme = \"x\", vim = true }\n",
+                "ui = { vim = true }\n",
+            ),
+            ("[ui]\ntheme = \"\"\"\na\n\"\"\" # c\n", "[ui]\n# c\n"),
+            ("[ui]\ntheme = \"x\"", "[ui]\n"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("config.toml");
+            fs::write(&file, before).unwrap();
+            unset_checked(&file, "ui.theme").unwrap();
+            assert_eq!(fs::read_to_string(&file).unwrap(), after, "{before}");
+        }
+    }
+
+    #[test]
+    fn changes_at_the_same_moment_all_land() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        std::thread::scope(|scope| {
+            for number in 0..16 {
+                let file = &file;
+                scope.spawn(move || {
+                    set_in_file(file, "models.aliases", &format!("a{number}"), "x").unwrap();
+                });
+            }
+        });
+        let text = fs::read_to_string(&file).unwrap();
+        assert_eq!(text.matches("= \"x\"").count(), 16, "{text}");
+    }
+
+    #[test]
     fn what_is_not_understood_is_left_alone() {
         for text in ["[models\n", "models = 3\n", "[models.default]\nx = 1\n"] {
             let folder = tempfile::tempdir().unwrap();
@@ -254,7 +325,8 @@ mod tests {
             fs::metadata(&real).unwrap().permissions().mode() & 0o777,
             0o640
         );
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+        // The third is the lock.
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
         fs::set_permissions(&real, fs::Permissions::from_mode(0o440)).unwrap();
         let error = set_default(&link, "c/d").unwrap_err();
         assert!(error.contains("read-only"), "{error}");

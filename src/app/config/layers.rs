@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::check::{check, collect_keys, dotted, line_of};
+use super::settings::Settings;
+use crate::llm::read_small::read_small;
 
 /// The default settings, in the form of a user's file.
 pub const DEFAULTS: &str = include_str!("../../../assets/config.toml");
@@ -54,6 +56,8 @@ pub struct Layers {
     layers: Vec<Layer>,
     /// Why the settings of a trusted project were left out, if they were.
     pub project_fault: Option<String>,
+    /// What is wrong with settings of the user's file that were left out.
+    pub left_out: Vec<String>,
 }
 
 /// The settings of one origin.
@@ -97,22 +101,48 @@ impl Layers {
         Self {
             layers: vec![Layer::new(Origin::Default, table)],
             project_fault: None,
+            left_out: Vec::new(),
         }
     }
 
-    /// Adds the user's settings file. One that does not exist adds nothing.
+    /// Adds the user's settings file. One that does not exist adds nothing. A setting that does not exist or
+    /// has a wrong value is left out, see `left_out`: one wrong word, or a setting of a newer tiller, must
+    /// not cost the start.
     ///
     /// # Errors
-    /// The file cannot be read, is not valid TOML, or has a setting that does not exist or a value of
-    /// the wrong type; with the line.
-    pub fn add_file(&mut self, path: &Path) -> Result<(), String> {
-        let text = match std::fs::read_to_string(path) {
+    /// The file cannot be read or is not valid TOML, or a setting of permission is wrong.
+    pub fn add_user_file(&mut self, path: &Path) -> Result<(), String> {
+        let text = match read_small(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(cannot_read(path, &error)),
         };
-        self.add_text(Origin::User(path.to_owned()), text)
-            .map(|_| ())
+        let origin = Origin::User(path.to_owned());
+        let Ok(mut table) = text.parse::<Table>() else {
+            return self.add_text(origin, text).map(|_| ());
+        };
+        loop {
+            let layer = Layer {
+                origin: origin.clone(),
+                table: table.clone(),
+                text: text.clone(),
+            };
+            let mut tried = self.clone();
+            let added = tried.add(layer).map(|_| ());
+            let resolved = added.and_then(|()| Settings::resolve(&tried).map(|_| ()));
+            let Err(fault) = resolved else {
+                *self = tried;
+                return Ok(());
+            };
+            let named = fault.split_once("setting ").map_or("", |(_, rest)| rest);
+            let key = named.split([' ', ':']).next().unwrap_or_default();
+            match key.split('.').next() {
+                Some(first) if first != "permission" && remove(&mut table, key) => {
+                    self.left_out.push(fault);
+                }
+                _ => return Err(fault),
+            }
+        }
     }
 
     /// Adds the settings of a file.
@@ -241,6 +271,15 @@ impl Layers {
         self.layers.insert(at, layer);
         Ok(&self.layers[at])
     }
+}
+
+/// Takes a dotted key out; says whether it was there.
+fn remove(table: &mut Table, key: &str) -> bool {
+    let inner = key.match_indices('.').any(|(dot, _)| {
+        let inner = table.get_mut(&key[..dot]).and_then(Value::as_table_mut);
+        inner.is_some_and(|inner| remove(inner, &key[dot + 1..]))
+    });
+    inner || table.remove(key).is_some()
 }
 
 pub(super) fn cannot_read(path: &Path, why: &dyn fmt::Display) -> String {
@@ -396,11 +435,41 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
         let mut layers = Layers::defaults();
-        layers.add_file(&path).unwrap();
+        layers.add_user_file(&path).unwrap();
         std::fs::write(&path, "[agent\n").unwrap();
-        let error = layers.add_file(&path).unwrap_err();
+        let error = layers.add_user_file(&path).unwrap_err();
         assert!(error.contains("config.toml is not valid TOML"), "{error}");
-        let error = layers.add_file(dir.path()).unwrap_err();
+        let error = layers.add_user_file(dir.path()).unwrap_err();
         assert!(error.contains("cannot read the settings file"), "{error}");
+    }
+
+    #[test]
+    fn a_wrong_setting_is_left_out_and_one_of_permission_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        let mut layers = Layers::defaults();
+        let text = "them = 'dark'\n[ui]\nnotify = 'whistle'\nvim = true\n[future]\na.b = 1\n";
+        std::fs::write(&path, text).unwrap();
+        layers.add_user_file(&path).unwrap();
+        assert_eq!(layers.get("ui.vim").unwrap().0, &Value::Boolean(true));
+        let left_out = layers.left_out.join("\n");
+        for told in [
+            "them (user: ",
+            "config.toml:1)",
+            "ui.notify = ",
+            "config.toml:3)",
+            "future (user: ",
+        ] {
+            assert!(left_out.contains(told), "{told}: {left_out}");
+        }
+        for text in [
+            "[permission]\nmood = 'ask'\n",
+            "[permission]\nmode = 'fool'\n",
+            "[ui\n",
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let mut layers = Layers::defaults();
+            assert!(layers.add_user_file(&path).is_err(), "{text}");
+        }
     }
 }

@@ -54,16 +54,14 @@ const WORDS: &[(&str, &[&str])] = &[
         "models.thinking",
         &["off", "minimal", "low", "medium", "high", "xhigh", "max"],
     ),
+    ("models.cache", &["5m", "1h"]),
     ("permission.mode", &["plan", "ask", "auto", "full"]),
     ("tools.set", &["all", "coding", "read_only", "none"]),
     ("ui.notify", &["bell", "desktop", "off"]),
     ("ui.motion", &["full", "reduced"]),
     ("ui.diff", &["auto", "unified", "split"]),
     ("ui.links", &["auto", "on", "off"]),
-    (
-        "ui.images",
-        &["auto", "off", "kitty", "iterm2", "sixel", "blocks"],
-    ),
+    ("ui.images", &["auto", "off", "kitty", "blocks"]),
 ];
 
 /// The words that the setting `key` takes, if they are few.

@@ -1,7 +1,7 @@
 //! Settings: layers of TOML, each value with its origin.
 //!
 //! `layers` reads files and `check` checks them (raw: the form of the files), `project` says what a
-//! project may set, `rules` reads those of permission, `settings` (with `rules` and `places`) says what they mean (resolved: the form of the need), `edit` changes
+//! project may set, `rules` reads those of permission, `settings` (with `reader`, `rules` and `places`) says what they mean (resolved: the form of the need), `edit` changes
 //! a file, `answered_rules` appends rules to it. Nothing here reads the environment.
 
 mod check;
@@ -9,6 +9,7 @@ mod layers;
 mod project;
 mod rules;
 mod places;
+mod reader;
 mod settings;
 mod edit;
 mod manual;

@@ -2,16 +2,16 @@
 //! runs a program, names an address or a key, or lets a tool do or see more. A file with an error is
 //! left out whole, and told: somebody else's mistake must not keep the user from working.
 
-use std::io::Read;
 use std::path::Path;
 
 use super::check::collect_keys;
 use super::layers::{Layer, Layers, Origin, cannot_read};
 use super::places::PROTECTED;
 use super::settings::Settings;
+use crate::llm::read_small::read_small;
 
 /// What a project may set, with all below a name that ends in a dot.
-const PROJECT_SETTINGS: [&str; 15] = [
+const PROJECT_SETTINGS: [&str; 16] = [
     "agent.",
     "compaction.",
     "retry.",
@@ -19,6 +19,7 @@ const PROJECT_SETTINGS: [&str; 15] = [
     "models.thinking",
     "models.fallback",
     "models.favorites",
+    "models.max_output",
     "tools.bash.timeout_seconds",
     "tools.bash.max_timeout_seconds",
     "tools.bash.max_output_chars",
@@ -30,9 +31,6 @@ const PROJECT_SETTINGS: [&str; 15] = [
     // Adds to the user's.
     PROTECTED,
 ];
-/// Most bytes of the file.
-const MAX_BYTES: u64 = 1024 * 1024;
-
 /// Adds the settings file of a trusted project in `root`. One that does not exist adds nothing; what is
 /// wrong with one that was left out, with the line, is `project_fault` then.
 pub fn add_project_file(layers: &mut Layers, path: &Path, root: &Path) {
@@ -86,17 +84,7 @@ fn read(path: &Path, root: &Path) -> Result<Option<String>, String> {
     if !root.canonicalize().is_ok_and(|root| real.starts_with(root)) {
         return Err(error(&"it is a link to a file outside the project"));
     }
-    if !real.is_file() {
-        return Err(error(&"it is not a file"));
-    }
-    let mut text = String::new();
-    let file = std::fs::File::open(&real).map_err(|io| error(&io))?;
-    let read = file.take(MAX_BYTES + 1).read_to_string(&mut text);
-    read.map_err(|io| error(&io))?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(error(&"it is larger than 1 MiB"));
-    }
-    Ok(Some(text))
+    read_small(&real).map(Some).map_err(|io| error(&io))
 }
 
 #[cfg(test)]
@@ -104,6 +92,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::llm::read_small::MAX_BYTES;
 
     fn added(text: &str) -> Result<(), String> {
         let dir = tempfile::tempdir().unwrap();
@@ -197,9 +186,9 @@ mod tests {
         );
         fs::remove_file(&path).unwrap();
         nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
-        assert!(read().unwrap_err().ends_with("it is not a file"));
+        assert!(read().unwrap_err().ends_with("it is not a plain file"));
         fs::remove_file(&path).unwrap();
         fs::write(&path, "#".repeat(MAX_BYTES as usize + 1)).unwrap();
-        assert!(read().unwrap_err().ends_with("larger than 1 MiB"));
+        assert!(read().unwrap_err().ends_with("larger than 8 MiB"));
     }
 }

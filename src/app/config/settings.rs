@@ -1,22 +1,18 @@
 //! What the settings mean: the merged layers as the types of those who need them.
 
 use std::collections::BTreeMap;
-
-use serde::de::DeserializeOwned;
-use toml::Value;
+use std::time::Duration;
 
 use super::layers::Layers;
 use super::places::{PlaceSettings, place_settings};
+use super::reader::Reader;
 use super::rules::{PermissionRules, permission_rules};
 use crate::agent::permission::PermissionMode;
 use crate::agent::toolbox::ToolSelection;
-use crate::agent::{
-    Budget, CompactionRules, LoopGuardRules, LoopRules, QueueMode, RetryRules, Threshold,
-    ToolSettings,
-};
+use crate::agent::{Budget, CompactionRules, LoopGuardRules, LoopRules, RetryRules, ToolSettings};
 use crate::app::manners::Manners;
 use crate::app::notify::Notify;
-use crate::llm::local::{Address, LocalServer, ServerAddrs};
+use crate::llm::local::ServerAddrs;
 use crate::llm::{PromptCaching, ThinkingLevel};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +30,10 @@ pub struct Settings {
     pub context_window: u64,
     /// Tokens; no run is made with a model whose window is smaller.
     pub min_context_window: u64,
+    /// The most tokens of one answer, where the user said so.
+    pub max_output: Option<u64>,
+    /// How long a silent provider is given, where the user said so.
+    pub idle_timeout: Option<Duration>,
     /// Where `tiller models --refresh` fetches a newer catalogue of models; empty: nowhere.
     pub catalogue_url: String,
     /// Whether providers are asked to cache prompts.
@@ -123,9 +123,16 @@ impl Settings {
             fallback: read.get("models.fallback")?,
             context_window: read.get("models.context_window")?,
             min_context_window: read.get("models.min_context_window")?,
+            max_output: Some(read.get("models.max_output")?).filter(|tokens| *tokens > 0),
+            idle_timeout: Some(read.get("models.idle_timeout")?)
+                .filter(|seconds| *seconds > 0)
+                .map(Duration::from_secs),
             catalogue_url: read.get("models.catalogue_url")?,
             caching: if read.get("models.auto_cache")? {
-                PromptCaching::On
+                match read.one_of("models.cache", &["5m", "1h"])?.as_str() {
+                    "1h" => PromptCaching::Hour,
+                    _ => PromptCaching::On,
+                }
             } else {
                 PromptCaching::Off
             },
@@ -162,114 +169,14 @@ impl Settings {
     }
 }
 
-struct Reader<'a>(&'a Layers);
-
-impl Reader<'_> {
-    fn get<T: DeserializeOwned>(&self, key: &str) -> Result<T, String> {
-        self.convert(key, |value| {
-            let read = value.clone().try_into();
-            read.map_err(|error: toml::de::Error| error.to_string().trim_end().to_owned())
-        })
-    }
-
-    fn parsed<T>(&self, key: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, String> {
-        self.convert(key, |value| parse(value.as_str().unwrap_or_default()))
-    }
-
-    fn convert<T>(
-        &self,
-        key: &str,
-        convert: impl Fn(&Value) -> Result<T, String>,
-    ) -> Result<T, String> {
-        let value = self.0.find(key);
-        let (value, layer) = value.ok_or_else(|| format!("setting {key} has no value"))?;
-        convert(value)
-            .map_err(|error| format!("setting {key} = {value} ({}): {error}", layer.place(key)))
-    }
-
-    fn one_of(&self, key: &str, words: &[&str]) -> Result<String, String> {
-        self.parsed(key, |text| {
-            if words.contains(&text) {
-                Ok(text.to_owned())
-            } else {
-                Err(format!("expected one of {}", words.join(", ")))
-            }
-        })
-    }
-
-    /// A whole number, not 0.
-    fn not_zero<T: TryFrom<u64>>(&self, key: &str) -> Result<T, String> {
-        self.convert(key, |value| {
-            let number = value.as_integer().and_then(|it| u64::try_from(it).ok());
-            let number = number
-                .filter(|it| *it > 0)
-                .and_then(|it| it.try_into().ok());
-            number.ok_or_else(|| "expected a whole number from 1".to_owned())
-        })
-    }
-
-    /// A share of the window.
-    fn share(&self, key: &str) -> Result<f64, String> {
-        self.convert(key, |value| {
-            let share: f64 = value.clone().try_into().unwrap_or(f64::NAN);
-            let fault = || "expected a share of the window from 0.05 to 1, such as 0.8".to_owned();
-            (0.05..=1.0)
-                .contains(&share)
-                .then_some(share)
-                .ok_or_else(fault)
-        })
-    }
-
-    fn dollars(&self, key: &str) -> Result<f64, String> {
-        self.convert(key, |value| {
-            let usd: f64 = value.clone().try_into().unwrap_or(f64::NAN);
-            let ok = usd.is_finite() && usd >= 0.0;
-            ok.then_some(usd)
-                .ok_or_else(|| "expected US dollars from 0, such as 2.5".to_owned())
-        })
-    }
-
-    fn servers(&self) -> Result<ServerAddrs, String> {
-        let mut addresses = BTreeMap::new();
-        for server in LocalServer::ALL {
-            let facts = server.facts();
-            let parse = |text: &str| match text.trim() {
-                "" if server == LocalServer::Ollama => Ok(None),
-                text => Address::parse(text, facts.port).map(Some),
-            };
-            let address = self.parsed(&format!("models.servers.{}", facts.id), parse)?;
-            addresses.extend(address.map(|address| (server, address)));
-        }
-        Ok(ServerAddrs {
-            wanted: self.get("models.local")?,
-            addresses,
-            ollama_window: None,
-        })
-    }
-
-    fn thresholds(&self) -> Result<BTreeMap<String, Threshold>, String> {
-        let key = "compaction.thresholds";
-        let parse = |(model, text): (String, String)| match text.parse() {
-            Ok(threshold) => Ok((model, threshold)),
-            Err(error) => Err(format!("setting {key}.\"{model}\": {error}")),
-        };
-        self.0.string_map(key).into_iter().map(parse).collect()
-    }
-
-    fn queue_mode(&self, key: &str) -> Result<QueueMode, String> {
-        Ok(match self.one_of(key, &["all", "one"])?.as_str() {
-            "one" => QueueMode::One,
-            _ => QueueMode::All,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::layers;
     use super::*;
     use crate::agent::permission::{Action, Origin, Rule};
+    use crate::agent::{QueueMode, Threshold};
     use crate::app::manners::{DiffLayout, Images, Links, Motion};
+    use crate::llm::local::{Address, LocalServer};
     use crate::llm::window_check;
 
     #[test]
@@ -314,8 +221,11 @@ mod tests {
             "models.fallback=[\"lab/other\"]",
             "models.context_window=10",
             "models.min_context_window=11",
+            "models.max_output=12",
+            "models.idle_timeout=13",
             "models.catalogue_url=\"https://h/m.toml\"",
             "models.auto_cache=false",
+            "models.cache=1h",
             "models.favorites=[\"lab/scripted\", \"sonnet\"]",
             "models.local=false",
             "models.servers.ollama=:1",
@@ -349,7 +259,7 @@ mod tests {
             "ui.preview=true",
             "ui.diff=split",
             "ui.links=off",
-            "ui.images=sixel",
+            "ui.images=kitty",
             "ui.inline=true",
             "ui.vim=true",
             "permission.mode=plan",
@@ -417,6 +327,8 @@ mod tests {
             fallback: vec!["lab/other".to_owned()],
             context_window: 10,
             min_context_window: 11,
+            max_output: Some(12),
+            idle_timeout: Some(Duration::from_secs(13)),
             catalogue_url: "https://h/m.toml".to_owned(),
             caching: PromptCaching::Off,
             aliases: [("fast", "lab/quick:low"), ("v1.5", "lab/old")]
@@ -467,7 +379,7 @@ mod tests {
                 previews: true,
                 diff: DiffLayout::Split,
                 links: Links::Off,
-                images: Images::Sixel,
+                images: Images::Kitty,
                 inline: true,
             },
         };

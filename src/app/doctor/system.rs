@@ -83,14 +83,26 @@ pub fn sandbox(processes: &Processes, folder: &Path, home: Option<&Path>) -> Sec
     let support = processes.sandbox_support();
     let mut checks = vec![
         match &support.namespaces {
-            Ok(()) => Check::good("namespaces", "files, network and processes of its own"),
+            Ok(()) => Check::good(
+                "namespaces",
+                "for users, mounts, network, IPC and host name",
+            ),
             Err(why) => Check::hint(
                 "namespaces",
                 why,
-                "Allow user namespaces: sysctl user.max_user_namespaces, \
-                 kernel.unprivileged_userns_clone=1 (Debian),\n\
-                 kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu); in a container: its \
-                 runtime's profile",
+                support.remedy().unwrap_or(
+                    "Something around tiller refuses user namespaces: in a container the profile of \
+                     its runtime",
+                ),
+            ),
+        },
+        match &support.processes {
+            Ok(()) => Check::good("process ids", "a namespace with a /proc for it"),
+            Err(why) => Check::hint(
+                "process ids",
+                why,
+                "Landlock keeps signals in instead, from version 6 on (Linux 6.12);\n\
+                 in a container: do not let its runtime mask parts of /proc",
             ),
         },
         match &support.landlock {
@@ -112,6 +124,17 @@ pub fn sandbox(processes: &Processes, folder: &Path, home: Option<&Path>) -> Sec
         hidden: home.map(|home| home.join(".ssh")).into_iter().collect(),
         ..Sandbox::default()
     };
+    for promise in support.promises(&usual) {
+        checks.push(if promise.kept {
+            Check::good(promise.name, "kept")
+        } else {
+            Check::hint(
+                promise.name,
+                format!("not kept: {}", promise.else_what),
+                "The parts above say what is missing for it",
+            )
+        });
+    }
     let missing = support.missing(&usual);
     checks.push(if missing.is_empty() {
         Check::good("together", "a confined command is kept in")

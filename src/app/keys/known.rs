@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::agent::process::Secrets;
-use crate::llm::auth::Redactor;
+use crate::agent::process::{Secrets, password_in};
+use crate::llm::auth::{Redactor, Secret};
 use crate::llm::{Catalog, Keys};
 
 /// Names of variables whose values are redacted, beside those that commands do not see.
@@ -37,12 +37,20 @@ impl KnownSecrets {
         let usual = USUAL.map(str::to_owned);
         let secrets = Secrets::new(&[&self.patterns[..], &usual].concat());
         let mut names = self.keys.variables();
+        let in_addresses = names.iter().filter_map(|name| {
+            let password = password_in(self.keys.get(name)?)?;
+            Some((name.clone(), Secret::new(password)))
+        });
+        let in_addresses: Vec<_> = in_addresses.collect();
         names.retain(|name| secrets.hide(OsStr::new(name)) && !self.names_a_file(name));
         names.extend(catalog.key_variables());
         self.keys.register(&names);
         let redactor = self.keys.redactor();
         for (provider, key) in catalog.literal_keys() {
             redactor.add_named(&provider, &key);
+        }
+        for (name, password) in in_addresses {
+            redactor.add_named(&name, &password);
         }
         redactor.clone()
     }
@@ -52,4 +60,14 @@ impl KnownSecrets {
         let path = self.keys.get(name).map(Path::new);
         path.is_some_and(|path| path.is_absolute() && path.exists())
     }
+}
+
+/// Whether a word that stands where a provider should is a key: nobody's provider is that long or
+/// begins like that.
+pub fn looks_like_a_key(word: &str) -> bool {
+    let begins = [
+        "sk-", "sk_", "gsk_", "xai-", "AIza", "AQ.", "pplx-", "nvapi-", "csk-", "r8_", "hf_",
+    ];
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    begins.iter().any(|begin| word.starts_with(begin)) || word.len() >= 24 && digits >= 4
 }

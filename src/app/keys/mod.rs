@@ -12,6 +12,6 @@ mod check;
 
 pub use check::check_key;
 pub use commands::run_in_shell;
-pub use known::KnownSecrets;
+pub use known::{KnownSecrets, looks_like_a_key};
 pub(crate) use load::load;
 pub use scrub::scrub_environ;

@@ -24,7 +24,7 @@ const TAKEN: &str = ".tiller/steer.taken";
 /// Waits for SIGUSR1 from now on, as long as the program runs: without it the signal would end the
 /// program. Must be called within a tokio runtime.
 pub fn steer_by_file(handle: AgentHandle, cwd: PathBuf, when_idle: WhenIdle) -> io::Result<()> {
-    let mut signals = Signals::new([(Signal::SIGUSR1, ())])?;
+    let mut signals = Signals::new([(Signal::SIGUSR1 as i32, ())])?;
     tokio::spawn(async move {
         loop {
             signals.next().await;

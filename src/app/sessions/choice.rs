@@ -140,12 +140,16 @@ impl Choice {
         let Self::Open(path) = self else {
             return Ok(());
         };
+        let works_in = StoredSession::at(path).cwd();
+        if works_in.is_some_and(|works_in| is_same(Path::new(&works_in), cwd)) {
+            return Ok(());
+        }
         match self.folder()? {
-            Some(folder) if !is_same(&folder, cwd) => {
+            Some(folder) => {
                 let reason = format!("it works in {}", for_terminal(&folder.to_string_lossy()));
                 Err(Refused::new(path, Refusal::OtherFolder(folder), reason))
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 
@@ -299,7 +303,9 @@ impl Opened {
 /// Whether both are the same folder, however they are written.
 fn is_same(one: &Path, other: &Path) -> bool {
     let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    one == other || whole(one) == whole(other)
+    // A session stores the name of its folder as text.
+    let as_text = other.to_string_lossy();
+    one == other || one == Path::new(&*as_text) || whole(one) == whole(other)
 }
 
 impl Refused {

@@ -135,9 +135,12 @@ fn branches(tree: &Tree) -> usize {
             Kind::ModelChange,
             Kind::ThinkingLevelChange,
             Kind::Prompt,
+            Kind::ThinkingFrom,
             Kind::Uncompacted,
             Kind::Usage,
             Kind::RunEnd,
+            Kind::Queued,
+            Kind::Unqueued,
         ];
         !about.contains(&kind)
     };

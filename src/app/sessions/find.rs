@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::agent::session::{StoredSession, all_sessions};
+use super::title::title_of;
+use crate::agent::session::{SessionIndex, StoredSession, all_sessions};
 use crate::app::outcome::StartError;
 
 /// Most sessions an error lists.
@@ -25,9 +26,7 @@ pub fn find(wanted: &str, root: &Path) -> Result<PathBuf, StartError> {
     let whole = fitting.iter().find(|it| it.id == wanted);
     match (whole, fitting.as_slice()) {
         (Some(one), _) | (None, [one]) if !wanted.is_empty() => Ok(one.path.clone()),
-        (_, []) => Err(StartError::usage(format!(
-            "no session '{wanted}': tiller sessions --all lists them"
-        ))),
+        (_, []) => by_words(wanted, &stored, root),
         (_, several) => {
             let ids: Vec<&str> = several
                 .iter()
@@ -38,6 +37,36 @@ pub fn find(wanted: &str, root: &Path) -> Result<PathBuf, StartError> {
                 "'{wanted}' names {} sessions, among them {}: type more of the id",
                 several.len(),
                 ids.join(", ")
+            )))
+        }
+    }
+}
+
+/// The session whose name or first prompt holds `wanted`.
+fn by_words(wanted: &str, stored: &[StoredSession], root: &Path) -> Result<PathBuf, StartError> {
+    let mut index = SessionIndex::load(root);
+    index.read_new(stored);
+    let lower = wanted.to_lowercase();
+    let mut found = Vec::new();
+    for session in stored.iter().filter(|_| !lower.trim().is_empty()) {
+        let label = index.head(session).label().to_owned();
+        if label.to_lowercase().contains(&lower) {
+            found.push((session, label));
+        }
+    }
+    match found.as_slice() {
+        [(one, _)] => Ok(one.path.clone()),
+        [] => Err(StartError::usage(format!(
+            "no session '{wanted}': no id, name or first prompt has it; tiller sessions --all lists them"
+        ))),
+        several => {
+            let lines = several.iter().take(LISTED).map(|(session, label)| {
+                format!("\n  {}  {}", short_id(&session.id), title_of(label))
+            });
+            Err(StartError::usage(format!(
+                "'{wanted}' is in the name or prompt of {} sessions; choose one by its id:{}",
+                several.len(),
+                lines.collect::<String>()
             )))
         }
     }

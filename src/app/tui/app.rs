@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use ratatui::layout::Size;
 
-use super::answer_delay::AnswerDelay;
 use super::completion::Completion;
 use super::composer::{Composer, SavedDraft};
 use super::effect::Direction;
@@ -18,10 +17,12 @@ use super::layout::{Areas, editor_size};
 use super::overlay::{ModelsState, Overlay};
 use super::picture::TerminalGraphics;
 use super::pointer::Pointer;
+use super::question_strip::QuestionStrip;
 use super::rule_draft::RuleDraft;
 use super::run_facts::{Resume, RunStats};
 use super::screen_mode::ScreenMode;
 pub use super::session_info::{Access, SessionInfo};
+use super::session_switch::SessionSwitch;
 use super::shell::ShellRun;
 pub use super::start::Start;
 use super::theme::{Theme, ThemeChoice};
@@ -29,7 +30,7 @@ use super::timeline::Timeline;
 use super::transcript::{Fold, Transcript};
 use crate::agent::permission::PermissionMode;
 use crate::agent::trial::Trial;
-use crate::agent::{Budget, Phase, Question, QueueKind, Queued, RunState, SessionWork, Subject};
+use crate::agent::{Budget, Phase, Question, QueueKind, Queued, RunState, SessionWork};
 use crate::app::action::{Action, Scope};
 use crate::app::attachments::typed_text;
 use crate::app::humanize::abbreviate_home;
@@ -91,8 +92,10 @@ pub struct App {
     pub(crate) questions: Vec<Arc<Question>>,
     /// The rule that is to answer it, while it is in the editor.
     pub(crate) rule: Option<Box<RuleDraft>>,
-    /// When keys answer it.
-    pub(crate) answer_delay: AnswerDelay,
+    /// What the user does with it.
+    pub(crate) strip: QuestionStrip,
+    /// When what is in the editor was begun (Unix ms); none while it is empty.
+    pub(crate) text_since: Option<i64>,
     /// Whether the user looks at this terminal, as far as it says.
     pub(crate) focused: bool,
     /// How they are called when they do not, and something is asked.
@@ -103,8 +106,6 @@ pub struct App {
     pub graphics: TerminalGraphics,
     /// Whether the terminal tells Shift+Enter from Enter, as far as is known.
     pub tells_keys: bool,
-    /// Whether everything was allowed before, on purpose.
-    pub(crate) full_chosen: bool,
     /// The status line's facts.
     pub status: Status,
     /// The models there are, and those that were used.
@@ -119,8 +120,8 @@ pub struct App {
     pub(crate) agent_gone: bool,
     /// A short text above the editor, for a while.
     pub(crate) hint: Option<Hint>,
-    /// What becomes of the text in the editor when the session that is being opened is there.
-    pub(crate) arriving: Arriving,
+    /// The way to another session.
+    pub(crate) switch: SessionSwitch,
     /// Why Enter on the empty editor goes on with the last run, if it does.
     pub(crate) resume: Option<Resume>,
     /// What waits for the start.
@@ -140,6 +141,8 @@ pub struct App {
 pub struct Status {
     /// The folder.
     pub cwd: PathBuf,
+    /// The user's own folder, while a demo plays in another one.
+    pub waiting: Option<PathBuf>,
     /// The user's home, shown as `~`.
     pub home: Option<PathBuf>,
     /// The git branch.
@@ -167,6 +170,7 @@ impl Status {
     pub fn new(cwd: &Path, model: Model, thinking: ThinkingLevel) -> Self {
         Self {
             cwd: cwd.to_owned(),
+            waiting: None,
             home: std::env::home_dir(),
             branch: None,
             changes: None,
@@ -192,7 +196,11 @@ impl Status {
 
     /// The folder as users write it.
     pub fn place(&self) -> String {
-        abbreviate_home(&self.cwd, self.home.as_deref())
+        let home = self.home.as_deref();
+        match &self.waiting {
+            Some(folder) => format!("demo · {} waits", abbreviate_home(folder, home)),
+            None => abbreviate_home(&self.cwd, home),
+        }
     }
 }
 
@@ -205,20 +213,6 @@ pub struct OpenTrial {
     pub changed: Option<usize>,
 }
 
-/// What becomes of the text in the editor when another session is opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Arriving {
-    /// It comes along: the other one goes on from here.
-    #[default]
-    WithText,
-    /// The same, but what commands wrote here is not for the other one, which is new.
-    Anew,
-    /// It comes to what was left unsent in the other one.
-    Together,
-    /// It stays with the session it was typed in.
-    WithoutText,
-}
-
 /// When keys were pressed last (Unix ms).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LastPressed {
@@ -227,6 +221,8 @@ pub(crate) struct LastPressed {
     pub interrupt: Option<i64>,
     /// Esc on the empty editor.
     pub cancel: Option<i64>,
+    /// Esc, while it was vim's.
+    pub vim_escape: Option<i64>,
     /// What stopped a run.
     pub abort: Option<i64>,
 }
@@ -276,8 +272,8 @@ impl App {
             mouse: true,
             graphics: TerminalGraphics::default(),
             tells_keys: false,
-            full_chosen: status.permission == PermissionMode::Full,
-            answer_delay: AnswerDelay::starting(now),
+            strip: QuestionStrip::starting(now),
+            text_since: None,
             models: ModelsState::new(Arc::clone(&status.model)),
             status,
             presses: LastPressed::default(),
@@ -285,7 +281,7 @@ impl App {
             warmed: false,
             agent_gone: false,
             hint: None,
-            arriving: Arriving::default(),
+            switch: SessionSwitch::default(),
             resume: None,
             start: Start::default(),
             jump: None,
@@ -299,23 +295,22 @@ impl App {
     pub fn scope(&self) -> Scope {
         match self.overlays.last() {
             Some(top) => top.scope(),
-            None if self.asks_permission() => Scope::Permission,
-            None if self.trial_asks() => Scope::Trial,
             None => Scope::Everywhere,
         }
     }
 
-    /// The question in the strip, once the user has had time to see it.
-    pub fn seen_question(&self) -> Option<&Question> {
-        let question = self.questions.first()?;
-        self.answer_delay.is_over(self.now).then_some(question)
-    }
-
-    /// The same, when a key may answer it. What is being typed is never an answer.
+    /// The question in the strip, while its list has the keys.
     pub fn asks(&self) -> Option<&Question> {
         let is_empty = self.composer.is_empty() && self.rule.is_none();
-        let free = is_empty && self.overlays.is_empty();
-        self.seen_question().filter(|_| free)
+        let is_free = is_empty && self.overlays.is_empty();
+        self.questions.first().filter(|_| is_free).map(|it| &**it)
+    }
+
+    /// Whether the text in the editor answers the question in the strip: not when it was begun before the
+    /// user could have read it, nor when it is a message that came back.
+    pub fn text_answers(&self) -> bool {
+        let begun = self.text_since.filter(|_| !self.composer.is_message());
+        !self.questions.is_empty() && begun.is_some_and(|at| self.strip.is_before(at))
     }
 
     /// The editor for messages; another one is on the screen while a rule is edited.
@@ -332,22 +327,12 @@ impl App {
         }
     }
 
-    /// Whether a key decides if a call may run.
-    fn asks_permission(&self) -> bool {
-        let question = self.asks();
-        question.is_some_and(|question| matches!(question.subject, Subject::Permission(_)))
-    }
-
-    /// Whether a key decides what becomes of the trial. What is being typed is never an answer.
-    pub fn trial_asks(&self) -> bool {
-        self.trial.is_some() && !self.is_running() && self.composer.is_empty()
-    }
-
-    /// Whether the todo list is open on a screen of this size: by itself only on a high one.
+    /// Whether the todo list is open on a screen of this size: unless the user says so, only during a
+    /// run, and on a screen with many rows.
     pub fn opens_todo(&self, size: Size) -> bool {
         match self.todo_fold {
             Some(fold) => fold == Fold::Open,
-            None => size.height >= OPEN_TODO_FROM,
+            None => size.height >= OPEN_TODO_FROM && self.is_running(),
         }
     }
 
@@ -396,8 +381,6 @@ impl App {
     /// run is done.
     pub fn set_queue(&mut self, steering: &[Queued], follow_up: &[Queued]) {
         self.queue = [steering, follow_up].concat();
-        // Shown as waiting, it must be there again whatever happens.
-        self.save_draft_at = Some(self.now);
     }
 
     /// Whether a message waits that could be delivered now.
@@ -406,21 +389,21 @@ impl App {
         queue.any(|queued| queued.kind == QueueKind::Steering)
     }
 
-    /// What was typed and not sent: the editor and the messages that wait.
+    /// What was typed and not sent, and that no session keeps: the editor, and the messages that wait
+    /// where the session is not stored, or goes with its folder.
     pub fn draft(&self) -> SavedDraft {
         let queue = self.queue.iter();
+        let waiting = queue.map(|queued| typed_text(&queued.content));
+        let is_kept = self.status.session.is_some() && !self.status.is_demo();
+        let (text, is_message) = self.message().unsent();
         SavedDraft {
-            queue: queue.map(|queued| typed_text(&queued.content)).collect(),
-            text: self.message().text(),
+            queue: (self.opening.iter().cloned().chain(waiting))
+                .filter(|_| !is_kept)
+                .collect(),
+            text,
+            is_message,
             session: None,
         }
-    }
-
-    /// The same at the end of the program, with the prompt that no conversation may get any more.
-    pub fn last_draft(&self) -> SavedDraft {
-        let mut draft = self.draft();
-        draft.queue.splice(0..0, self.opening.clone());
-        draft
     }
 
     /// The draft is another one now: it is kept on disk soon, not at every key, and later where a huge
@@ -474,8 +457,11 @@ impl App {
         let overlay = self.overlays.last();
         let overlay = overlay.and_then(|top| top.next_wake(self.now));
         let edge = self.pointer.edge.map(|edge| edge.at);
+        let asked = self.asks().is_some() && self.strip.answers.selected().is_some();
+        let answer = self.strip.answers.next_wake(self.now).filter(|_| asked);
         [
             edge,
+            answer,
             overlay,
             hint,
             demo.filter(|at| *at > 0),

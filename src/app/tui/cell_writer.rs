@@ -184,7 +184,7 @@ fn write_run(run: &[(u16, &Cell)], out: &mut Vec<u8>) {
 }
 
 /// Whether a row with this cell may be written from the first difference on.
-pub fn is_special(cell: &Cell) -> bool {
+fn is_special(cell: &Cell) -> bool {
     columns(cell) > 1 || is_uncertain(cell)
 }
 

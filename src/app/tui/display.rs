@@ -178,10 +178,7 @@ impl Display {
     fn draw_full(&mut self, app: &App, cache: &mut ViewCache, out: &mut Vec<u8>) -> Drawn {
         let screen = view(app, cache, self.full.begin());
         out.extend(cache.transcript.pictures.take_outgoing());
-        let pictures = &cache.transcript.pictures;
-        let cost = self
-            .full
-            .finish_marked(screen.cursor, &cache.links, pictures, out);
+        let cost = self.full.finish_marked(screen.cursor, &cache.links, out);
         Drawn {
             screen,
             cost,

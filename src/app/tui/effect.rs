@@ -123,8 +123,8 @@ pub enum Effect {
     ReadIterations(PathBuf),
     /// Read one of them, counted from 1.
     ReadIteration(PathBuf, usize),
-    /// Search pages of the stored conversation.
-    SearchPages(Box<PageSearch>),
+    /// Search pages of the stored conversation, and give up the search under way; none only gives up.
+    SearchPages(Option<Box<PageSearch>>),
     /// Open the file or the address that this word is.
     Open(String),
     /// Copy this text, of which this much is said.

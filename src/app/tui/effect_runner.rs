@@ -20,6 +20,7 @@ use super::msg::{EffectResult, FoundModel};
 use super::open_target;
 use super::options::{StoredFiles, UserFiles};
 use super::outbox::{Outbox, Outgoing};
+use super::page_searcher::PageSearcher;
 use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::shell_runner::ShellRunner;
 use super::storage::{Job, Storage};
@@ -75,6 +76,7 @@ pub struct EffectRunner {
     sessions: Option<SessionEffectRunner>,
     shell: ShellRunner,
     finder: FileFinder,
+    searcher: PageSearcher,
     git: GitReader,
     user: UserFiles,
     results: UnboundedSender<EffectResult>,
@@ -91,6 +93,7 @@ impl EffectRunner {
         let (cwd, secrets) = (shell.cwd.clone(), shell.secrets.clone());
         let results = shell.results.clone();
         let finder = FileFinder::new(&cwd, results.clone());
+        let searcher = PageSearcher::new(results.clone());
         let trusted = project.as_ref().is_some_and(Project::is_trusted);
         let git = GitReader::new(&cwd, trusted, results.clone());
         let Files {
@@ -125,6 +128,7 @@ impl EffectRunner {
             sessions,
             shell,
             finder,
+            searcher,
             git,
             storage: files.and_then(|files| Storage::start(files, results.clone())),
             user,
@@ -194,9 +198,7 @@ impl EffectRunner {
             Effect::ReadIteration(file, number) => {
                 self.block(move || EffectResult::Iteration(number, iteration(&file, number)));
             }
-            Effect::SearchPages(search) => {
-                self.block(move || EffectResult::PagesSearched(search.run()));
-            }
+            Effect::SearchPages(search) => self.searcher.search(search.map(|search| *search)),
             Effect::Copy(text, what) => {
                 let copied = clipboard::copy_here(text, self.copied.clone());
                 let copied = copied.map(|outcome| EffectResult::Copied(what, outcome));

@@ -58,7 +58,7 @@ pub async fn run(mut options: TuiOptions) -> ExitKind {
     let app = setup::app(&mut options, screen, clock.now());
     let tui = app.and_then(|app| Tui::open(options, app, clock).map_err(|error| error.to_string()));
     match tui {
-        Ok(tui) => tui.run().await,
+        Ok(tui) => Box::pin(tui.run()).await,
         Err(reason) => ExitKind::Unusable(reason),
     }
 }
@@ -389,7 +389,10 @@ impl Tui {
         let App {
             transcript, theme, ..
         } = &self.app;
+        let before = self.cache.transcript.rows();
         self.unmeasured = self.cache.transcript.refine(transcript, theme, REFINE);
+        // The number of rows below is shown.
+        self.dirty |= !transcript.is_following() && self.cache.transcript.rows() != before;
     }
 
     fn resize(&mut self) {
@@ -466,7 +469,7 @@ impl Drop for Tui {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let (app, effects) = (&self.app, &mut self.effects);
-            let save = AssertUnwindSafe(|| effects.save_draft_now(app.last_draft()));
+            let save = AssertUnwindSafe(|| effects.save_draft_now(app.draft()));
             let _ = catch_unwind(save);
         }
     }

@@ -26,11 +26,18 @@ pub(super) async fn edit(text: &str) -> Result<String, String> {
         .await
         .map_err(failed)?;
     let bytes = tokio::fs::read(file.path()).await.map_err(failed)?;
+    let failure = format!("The editor `{editor}` ended with {status}");
+    if !status.success() && bytes != text.as_bytes() {
+        // It may have died, or it was told to fail: only the user knows which text is wanted.
+        let path = file.path().display();
+        return Err(format!(
+            "{failure}. Your prompt is unchanged; what the editor saved is in {path}"
+        ));
+    }
     let _ = tokio::fs::remove_file(file.path()).await;
     if !status.success() {
         return Err(format!(
-            "The editor `{editor}` ended with {status}; the text is as it was.\n\
-             $VISUAL or $EDITOR names the editor."
+            "{failure}. Your prompt is unchanged. Set $VISUAL or $EDITOR to use another editor."
         ));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())

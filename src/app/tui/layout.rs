@@ -16,7 +16,7 @@ pub struct Areas {
     pub queue: Rect,
     /// What is asked.
     pub question: Rect,
-    /// Whether the end of a question of the model is not shown.
+    /// Whether something of what is asked is not shown.
     pub question_cut: bool,
     pub activity: Rect,
     /// The editor with its border, if it has one.

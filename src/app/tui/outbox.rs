@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::agent::{AgentHandle, Answer, QueueKind};
+use crate::agent::{AgentHandle, Answer, NoticeLevel, QueueKind};
 use crate::app::attachments::{attach_mentions, mentions_files, pictures_in};
 use crate::llm::Content;
 
@@ -121,8 +121,12 @@ async fn read(waiting: Arc<Mutex<Waiting>>, handle: AgentHandle, cwd: PathBuf) {
         if waiting.left == number
             && let Some(mut outgoing) = waiting.next()
         {
-            if let Ok(Ok(content)) = read {
+            if let Ok(Ok((content, left_out))) = read {
                 *outgoing.content_mut() = content;
+                if !left_out.is_empty() {
+                    let text = format!("Not attached: {}", left_out.join(", "));
+                    handle.notify(NoticeLevel::Warning, text);
+                }
             }
             outgoing.deliver(&handle);
         }

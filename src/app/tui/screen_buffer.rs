@@ -10,8 +10,7 @@ use std::io::Write as _;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Rect, Size};
 
-use super::cell_writer::{RowPlace, bound_symbols, is_special, write_row};
-use super::picture::{PictureCache, is_marked, split_row};
+use super::cell_writer::{RowPlace, bound_symbols, write_row};
 use super::row_move::{Move, find_move};
 use super::text::link::LinkTable;
 
@@ -70,15 +69,14 @@ impl ScreenBuffer {
     /// Appends to `out` what brings the terminal from the last frame to the painted one, with the
     /// cursor at `cursor`, or hidden. Appends nothing when nothing changed.
     pub fn finish(&mut self, cursor: Option<(u16, u16)>, out: &mut Vec<u8>) -> FrameCost {
-        self.finish_marked(cursor, &LinkTable::default(), &PictureCache::default(), out)
+        self.finish_marked(cursor, &LinkTable::default(), out)
     }
 
-    /// The same, where cells may bear the marks of `links` and of `pictures`.
+    /// The same, where cells may bear the marks of `links`.
     pub fn finish_marked(
         &mut self,
         cursor: Option<(u16, u16)>,
         links: &LinkTable,
-        pictures: &PictureCache,
         out: &mut Vec<u8>,
     ) -> FrameCost {
         let start = out.len();
@@ -88,10 +86,10 @@ impl ScreenBuffer {
         if self.stale {
             out.extend_from_slice(b"\x1b[0m\x1b[r\x1b[2J");
             self.shown.reset();
-        } else if !(pictures.draws() && self.shows_pictures()) {
+        } else {
             self.scroll(out);
         }
-        let rows = self.write_difference(links, pictures, out);
+        let rows = self.write_difference(links, out);
         let cost = FrameCost {
             rows,
             heavy: rows * 10 >= usize::from(self.size().height) * 7 && rows > 4,
@@ -111,17 +109,12 @@ impl ScreenBuffer {
     }
 
     /// Writes the cells that differ; the number of rows they are on.
-    fn write_difference(
-        &mut self,
-        links: &LinkTable,
-        pictures: &PictureCache,
-        out: &mut Vec<u8>,
-    ) -> usize {
+    fn write_difference(&mut self, links: &LinkTable, out: &mut Vec<u8>) -> usize {
         let width = usize::from(self.next.area.width);
         if width == 0 {
             return 0;
         }
-        let (mut rows, mut strips) = (0, Vec::new());
+        let mut rows = 0;
         let lines = self
             .shown
             .content
@@ -132,27 +125,9 @@ impl ScreenBuffer {
                 continue;
             }
             rows += 1;
-            let place = RowPlace::Row(y as u16);
-            if !pictures.draws() || !next.iter().any(is_marked) {
-                write_row(place, shown, next, links, out);
-                continue;
-            }
-            let is_whole = shown.iter().chain(next).any(is_special);
-            let text = split_row(y as u16, (shown, next), is_whole, &mut strips);
-            write_row(place, shown, &text, links, out);
-        }
-        // Last, for drawing leaves the cursor anywhere.
-        for strip in &strips {
-            pictures.draw(strip, out);
+            write_row(RowPlace::Row(y as u16), shown, next, links, out);
         }
         rows
-    }
-
-    /// Whether a picture is on the screen, or will be. What a terminal makes of one in rows that it moves,
-    /// nobody knows.
-    fn shows_pictures(&self) -> bool {
-        let mut cells = self.shown.content.iter().chain(&self.next.content);
-        cells.any(is_marked)
     }
 
     /// Moves rows by hardware when that makes the rest of the work small, here and on the terminal.

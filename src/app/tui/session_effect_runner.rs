@@ -13,7 +13,9 @@ use super::session_effect::{SessionEffect, SessionResult};
 use crate::agent::session::Session;
 use crate::agent::{AgentHandle, OpenSession};
 use crate::app::models::Models;
-use crate::app::sessions::{self, Choice, LOOK_AGAIN, Opened, Refusal, SessionFacts, SessionScope};
+use crate::app::sessions::{
+    self, Choice, LOOK_AGAIN, Opened, Refusal, Refused, SessionFacts, SessionScope,
+};
 use crate::llm::Model;
 
 #[derive(Debug)]
@@ -53,13 +55,17 @@ impl OpenEffect {
             notices.push(notice);
             None
         });
-        self.handle.open(OpenSession {
+        let opened = self.handle.open(OpenSession {
             thinking: session.thinking(),
             spill_dir: session.path().unwrap_or(&self.root).with_extension(""),
             session,
             facts,
             model,
         });
+        if let Err(refused) = opened.await {
+            let _ = self.results.send(EffectResult::Failed(refused.to_string()));
+            return;
+        }
         if let Some(prompt) = prompt {
             let _ = self.results.send(EffectResult::Forked(prompt));
         }
@@ -176,8 +182,15 @@ impl SessionEffectRunner {
                     Ok(Err(refused)) => {
                         return send(&opening.results, SessionResult::Opened(Err(refused)));
                     }
-                    // It panicked, and the log says why.
-                    Err(_) => return,
+                    Err(panic) => {
+                        let refused = Refused {
+                            path: PathBuf::new(),
+                            label: String::new(),
+                            why: Refusal::Other,
+                            reason: format!("tiller failed while it opened this session: {panic}"),
+                        };
+                        return send(&opening.results, SessionResult::Opened(Err(refused)));
+                    }
                 }
                 if !waits() {
                     return;

@@ -10,7 +10,7 @@ use super::keymap::Keymap;
 use super::options::TuiOptions;
 use super::picture::TerminalGraphics;
 use super::screen_mode::ScreenMode;
-use super::theme::{AUTO, ColorDepth, Theme, ThemeChoice, Themes};
+use super::theme::{AUTO, ColorDepth, Kind, Theme, ThemeChoice, Themes};
 use super::update;
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
@@ -29,6 +29,7 @@ pub(super) fn app(
         wanted: options.theme.wanted.clone(),
         for_dark: options.theme.for_dark.clone(),
         for_light: options.theme.for_light.clone(),
+        scheme: scheme(&std::env::var("COLORFGBG").unwrap_or_default()),
         ..ThemeChoice::default()
     };
     let (theme, faults) = first_theme(&choice)?;
@@ -105,6 +106,16 @@ fn first_theme(choice: &ThemeChoice) -> Result<(Theme, Vec<String>), String> {
     Ok((loaded.theme, faults))
 }
 
+/// Whether the ground is dark or light, as some terminals say in a variable: the numbers of the colors of
+/// text and ground, with others between them.
+fn scheme(fgbg: &str) -> Option<Kind> {
+    match fgbg.rsplit(';').next()?.parse().ok()? {
+        0..=6 | 8 => Some(Kind::Dark),
+        7 | 9..=15 => Some(Kind::Light),
+        _ => None,
+    }
+}
+
 /// How many colors a terminal with these variables has.
 fn color_depth(var: impl Fn(&str) -> String) -> ColorDepth {
     let term = var("TERM");
@@ -125,6 +136,21 @@ fn color_depth(var: impl Fn(&str) -> String) -> ColorDepth {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn some_terminals_say_in_a_variable_whether_they_are_light() {
+        for (said, expected) in [
+            ("15;0", Some(Kind::Dark)),
+            ("0;15", Some(Kind::Light)),
+            ("0;default;7", Some(Kind::Light)),
+            ("12;8", Some(Kind::Dark)),
+            ("0;default", None),
+            ("0;255", None),
+            ("", None),
+        ] {
+            assert_eq!(scheme(said), expected, "{said}");
+        }
+    }
 
     #[test]
     fn colors_are_as_many_as_the_terminal_has() {

@@ -6,8 +6,9 @@ use nix::sys::signal::Signal as Number;
 
 use crate::app::signals::Signals;
 
-/// Signals that would end the program without giving the terminal back.
-const ENDING: [Number; 8] = [
+/// Signals that would end the program without giving the terminal back. What a fault of the program itself
+/// raises (an abort, a stack overflow) ends it all the same: that comes back to the place of the fault.
+const ENDING: &[Number] = &[
     Number::SIGTERM,
     Number::SIGHUP,
     Number::SIGQUIT,
@@ -16,7 +17,26 @@ const ENDING: [Number; 8] = [
     Number::SIGVTALRM,
     Number::SIGPROF,
     Number::SIGXCPU,
+    Number::SIGABRT,
+    Number::SIGTRAP,
+    Number::SIGSYS,
+    Number::SIGIO,
+    #[cfg(target_os = "linux")]
+    Number::SIGPWR,
+    #[cfg(target_os = "linux")]
+    Number::SIGSTKFLT,
 ];
+
+/// The signals without a meaning of their own, which end a program that does not know them.
+#[cfg(target_os = "linux")]
+fn real_time() -> impl Iterator<Item = i32> {
+    nix::libc::SIGRTMIN()..=nix::libc::SIGRTMAX()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn real_time() -> impl Iterator<Item = i32> {
+    std::iter::empty()
+}
 
 /// A signal that means something to the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,12 +51,15 @@ pub enum SignalEvent {
 
 /// All of them, the most urgent first. Must be called within a tokio runtime.
 pub fn catch() -> io::Result<Signals<SignalEvent>> {
-    let end = |number| (number, SignalEvent::End(number as i32));
+    let ending = ENDING.iter().map(|number| *number as i32);
+    let ending = ending.chain(real_time());
     let others = [
         (Number::SIGINT, SignalEvent::Interrupt),
         (Number::SIGCONT, SignalEvent::Continue),
         (Number::SIGTSTP, SignalEvent::Stop),
         (Number::SIGWINCH, SignalEvent::Resize),
     ];
-    Signals::new(ENDING.into_iter().map(end).chain(others))
+    let others = others.map(|(number, meaning)| (number as i32, meaning));
+    let ending = ending.map(|number| (number, SignalEvent::End(number)));
+    Signals::new(ending.chain(others))
 }

@@ -33,7 +33,7 @@ pub fn run(
             Effect::ReadThemes => EffectResult::Themes(Arc::new(Themes::read(&themes))),
             Effect::ReadSettings => {
                 let mut layers = Layers::defaults();
-                let read = layers.add_file(&config);
+                let read = layers.add_user_file(&config);
                 EffectResult::Settings(read.map(|()| setting_rows(&layers, &overrides)))
             }
             Effect::SaveSetting(key, value) => {
@@ -71,7 +71,10 @@ fn store_key(
         let (models, results) = (Arc::clone(models), results.clone());
         tokio::spawn(async move {
             if let Verdict::Refused(why) = models.check_key(&provider).await {
-                let text = format!("{provider} refuses the key: {why}");
+                let text = format!(
+                    "{provider} refuses the key: {why}. Store another with /login, or remove it: tiller \
+                     auth remove {provider}"
+                );
                 let _ = results.send(EffectResult::Failed(text));
             }
         });

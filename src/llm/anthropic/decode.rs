@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::llm::decoder::{Block, BlockKind, Decoder, EventWriter, non_empty};
-use crate::llm::error::ErrorClass;
-use crate::llm::message::Usage;
+use crate::llm::message::{PAUSED, Usage};
+use crate::llm::model::Billing;
 
 /// The state of one response.
 #[derive(Default)]
@@ -17,7 +17,13 @@ pub struct AnthropicDecoder {
     /// Open blocks by their index in the stream.
     open: BTreeMap<u64, Open>,
     usage: Usage,
+    /// The cache writes that are kept for an hour.
+    hour_writes: u64,
+    /// `fast`, where that is charged.
+    speed: Option<String>,
     stop: Option<String>,
+    /// What a refusal says about itself.
+    category: Option<String>,
     explanation: Option<String>,
 }
 
@@ -104,25 +110,35 @@ impl AnthropicDecoder {
         take("cache_creation_input_tokens", &mut self.usage.cache_write);
         let thinking = usage["output_tokens_details"]["thinking_tokens"].as_u64();
         self.usage.reasoning = thinking.or(self.usage.reasoning);
-        out.usage(self.usage.clone(), |list| list);
+        let hour = usage["cache_creation"]["ephemeral_1h_input_tokens"].as_u64();
+        self.hour_writes = hour.unwrap_or(self.hour_writes);
+        self.speed = non_empty(&usage["speed"]).or(self.speed.take());
+        let billing = Billing {
+            tier: self.speed.as_deref().filter(|speed| *speed != "standard"),
+            hour_writes: self.hour_writes,
+            billed: None,
+        };
+        out.usage(self.usage.clone(), &billing);
     }
 
+    /// The end of the answer, whatever it is: an unknown reason is an error, for a cut answer must not
+    /// pass for a whole one.
+    /// <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons>
     fn stop(&mut self, out: &mut EventWriter) {
         for open in std::mem::take(&mut self.open).into_values() {
             close(open, out);
         }
         let raw = self.stop.take();
         match raw.as_deref() {
-            Some("refusal" | "sensitive") => {
-                let why = self.explanation.take();
-                let why = why.map_or_else(String::new, |why| format!(": {why}"));
-                out.fail(
-                    ErrorClass::Client,
-                    &format!("the model refused to answer{why}"),
-                );
-            }
+            // `sensitive` is Z.ai's.
+            Some("refusal" | "sensitive") => out.refuse(
+                "the model refused to answer",
+                self.category.as_deref(),
+                self.explanation.as_deref(),
+            ),
             Some("max_tokens" | "model_context_window_exceeded") => out.cut(raw),
-            _ => out.done(raw),
+            Some("end_turn" | "stop_sequence" | "tool_use" | PAUSED) => out.done(raw),
+            unknown => out.interrupted(unknown.unwrap_or_default()),
         }
     }
 }
@@ -146,12 +162,21 @@ impl Decoder for AnthropicDecoder {
             "message_delta" => {
                 let delta = &json["delta"];
                 self.stop = non_empty(&delta["stop_reason"]).or(self.stop.take());
-                self.explanation =
-                    non_empty(&delta["stop_details"]["explanation"]).or(self.explanation.take());
+                let details = &delta["stop_details"];
+                self.category = non_empty(&details["category"]).or(self.category.take());
+                self.explanation = non_empty(&details["explanation"]).or(self.explanation.take());
                 self.count(&json["usage"], out);
             }
             "message_stop" => self.stop(out),
             _ => {}
+        }
+    }
+
+    /// Some servers close without the end mark; with a stop reason and no open block nothing is
+    /// missing.
+    fn end(&mut self, out: &mut EventWriter) {
+        if self.stop.is_some() && self.open.is_empty() {
+            self.stop(out);
         }
     }
 }

@@ -70,7 +70,7 @@ pub fn body(request: &Request) -> Vec<u8> {
     let mut messages = messages(&turns);
     let marks = model.quirks.cache_marks;
     if marks {
-        mark_last_two_user_messages(&mut messages);
+        mark_last_two_user_messages(&mut messages, CacheControl::of(model));
     }
     let mut tools: Vec<Tool> = request
         .tools
@@ -90,11 +90,11 @@ pub fn body(request: &Request) -> Vec<u8> {
     let tool_choice = tool_choice.filter(|_| !tools.is_empty());
     let mark_tools = marks && model.quirks.tool_cache_marks;
     if let (Some(last), true) = (tools.last_mut(), mark_tools) {
-        last.cache_control = Some(CacheControl::EPHEMERAL);
+        last.cache_control = Some(CacheControl::of(model));
     }
     let system = request.system_prompt().map(|prompt| {
         [Block {
-            cache_control: marks.then_some(CacheControl::EPHEMERAL),
+            cache_control: marks.then_some(CacheControl::of(model)),
             ..text(prompt)
         }]
     });
@@ -145,16 +145,22 @@ struct Tool<'a> {
 #[derive(Clone, Copy, Serialize)]
 struct CacheControl {
     r#type: &'static str,
+    /// Left out it means five minutes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttl: Option<&'static str>,
 }
 
 impl CacheControl {
-    const EPHEMERAL: Self = Self {
-        r#type: "ephemeral",
-    };
+    fn of(model: &Model) -> Self {
+        Self {
+            r#type: "ephemeral",
+            ttl: model.quirks.hour_cache.then_some("1h"),
+        }
+    }
 }
 
 #[derive(Serialize)]
-#[serde(tag = "type", rename_all = "lowercase")]
+#[serde(tag = "type", rename_all = "snake_case")]
 enum Thinking {
     Adaptive {
         display: &'static str,
@@ -168,6 +174,8 @@ enum Thinking {
         budget_tokens: u64,
     },
     Disabled,
+    /// Not before an answer; notes between tool calls are left to the model.
+    BetweenTools,
 }
 
 #[derive(Serialize)]
@@ -349,11 +357,11 @@ fn lacks_leading_thinking(turns: &[Turn]) -> bool {
     !leading && matches!(rest.first(), Some(Turn::Results(_)))
 }
 
-fn mark_last_two_user_messages(messages: &mut [ApiMessage]) {
+fn mark_last_two_user_messages(messages: &mut [ApiMessage], mark: CacheControl) {
     let users = messages.iter_mut().rev().filter(|it| it.role == "user");
     for message in users.take(2) {
         if let Some(last) = message.content.last_mut() {
-            last.cache_control = Some(CacheControl::EPHEMERAL);
+            last.cache_control = Some(mark);
         }
     }
 }
@@ -366,7 +374,10 @@ fn thinking(request: &Request, limit: u64) -> Option<Thinking> {
     }
     let level = model.clamp_thinking(request.thinking);
     if level == ThinkingLevel::Off {
-        return Some(Thinking::Disabled);
+        return Some(match model.thinking_word(level) {
+            Some("between_tools") => Thinking::BetweenTools,
+            _ => Thinking::Disabled,
+        });
     }
     if adaptive(model) {
         let bound = model.quirks.thinking_binding && model.quirks.betas;

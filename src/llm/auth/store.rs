@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::Secret;
+use crate::llm::read_small::read_small;
 use crate::llm::replace_file::replace_file;
 
 /// The stored keys.
@@ -34,7 +35,7 @@ impl Store {
             ..Self::default()
         };
         let fault = |error: &io::Error| format!("{}: {error}", path.display());
-        let text = match fs::read_to_string(path) {
+        let text = match read_small(path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(store),
             Err(error) => return Err(fault(&error)),

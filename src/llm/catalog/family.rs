@@ -1,5 +1,7 @@
 //! What a model's id tells about it, whoever serves it: the `[[families]]` of the catalogue.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use super::pattern::Name;
@@ -25,6 +27,8 @@ pub struct Family {
     pub provider: Option<String>,
     /// The shape in which the models edit files best.
     pub edit_format: Option<EditFormat>,
+    /// What their service tiers cost, as factors.
+    pub service_tiers: BTreeMap<String, f64>,
     /// How they want to be spoken to.
     pub quirks: QuirksTable,
 }

@@ -2,7 +2,6 @@
 //! that file says now. No watcher, no thread: it is read with each question, and understood anew when
 //! its text has changed.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::naming::{Named, Resolver};
 use super::snapshot::{CatalogOptions, Snapshot};
 use crate::llm::auth::Keys;
+use crate::llm::read_small::read_small;
 
 /// All models that can be named. A user's file that is broken changes nothing and is told by
 /// [`Catalog::take_trouble`].
@@ -93,7 +93,7 @@ impl State {
 
 /// The text of the file; one that is not there is empty.
 fn read(file: &Path) -> Result<String, String> {
-    match fs::read_to_string(file) {
+    match read_small(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
         read => read.map_err(|error| error.to_string()),
     }

@@ -226,7 +226,13 @@ impl Resolver<'_> {
                 (alias.as_str(), format!("  {alias} (an alias of {target})"))
             });
         let near = match nearest_few(name, ids.chain(aliases), NEAREST).as_slice() {
-            [] => String::new(),
+            // A misspelt word of an id: `sonet`.
+            [] => {
+                let ids = self.snapshot.ids();
+                let words = ids.flat_map(|(_, id)| id.split(['-', '/', '.', ':']));
+                let near = nearest(name, words.filter(|word| word.len() > 3));
+                near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"))
+            }
             near => format!("; the nearest are\n{}", near.join("\n")),
         };
         format!(

@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use super::builtin::BuiltIn;
 use super::family::Family;
 use super::file::{self, ModelEntry, ModelsFile, ProviderEntry};
+use super::pattern::Name;
 use crate::llm::api::Api;
 use crate::llm::auth::{KeyLocation, KeySpec, Keys, ProviderAuth, Secret};
 use crate::llm::model::Model;
@@ -101,9 +102,34 @@ impl Snapshot {
         self.assemble(provider, id, built_in.as_ref())
     }
 
-    /// A model nobody listed, of a provider that is known.
+    /// A model nobody listed, of a provider that is known. One that is newer than the newest listed of
+    /// its family is taken to be like that one, but for its price.
     pub fn unlisted(&self, provider: &str, id: &str) -> Option<Model> {
-        self.assemble(provider, id, None)
+        let Some(like) = self.newest_before(provider, id) else {
+            return self.assemble(provider, id, None);
+        };
+        let entry = ModelEntry {
+            name: None,
+            prices: None,
+            ..self.built_in().model(provider, like)?
+        };
+        let model = self.assemble(provider, id, Some(&entry))?;
+        Some(Model {
+            like: Some(format!("{provider}/{like}")),
+            ..model
+        })
+    }
+
+    /// The newest listed model of the family of `id`, where that has a later version.
+    fn newest_before(&self, provider: &str, id: &str) -> Option<&str> {
+        let name = Name::parse(id);
+        let listed = self.built_in().model_ids();
+        let siblings = listed
+            .filter(|(other, _)| *other == provider)
+            .map(|(_, id)| (Name::parse(id), id))
+            .filter(|(sibling, _)| sibling.family == name.family);
+        let (newest, id) = siblings.max_by(|a, b| a.0.age().cmp(&b.0.age()))?;
+        (name.version > newest.version).then_some(id)
     }
 
     /// What the user says of a model.
@@ -327,6 +353,13 @@ impl Snapshot {
         let format = written.into_iter().flatten().next();
         let family = families.iter().rev().find_map(|family| family.edit_format);
         model.edit_format = format.or(family).unwrap_or_default();
+        // What stands with the model wins, then the last family.
+        for family in families.iter().rev() {
+            for (tier, factor) in &family.service_tiers {
+                let tiers = &mut model.prices.service_tiers;
+                tiers.entry(tier.clone()).or_insert(*factor);
+            }
+        }
         model.quirks = self.quirks(&model, built_in);
         (model.context_window, model.window_source) =
             window::of(model.context_window, self.options.context_window);
@@ -357,8 +390,15 @@ impl Snapshot {
             .chain(of_host)
             .chain(of_model.map(|entry| &entry.quirks))
             .fold(Quirks::of_api(model.api), Quirks::with);
-        // A proxy may not know it.
-        quirks.cache_key &= at_home.is_some();
+        // A proxy may not know them.
+        for optional in [
+            &mut quirks.cache_key,
+            &mut quirks.eager_tool_input,
+            &mut quirks.betas,
+            &mut quirks.open_output,
+        ] {
+            *optional &= at_home.is_some();
+        }
         let user = self.user().get(&model.provider).map(|entry| &entry.quirks);
         let own = self.own(&model.provider, &model.id);
         let users = user.into_iter().chain(own.map(|entry| &entry.quirks));

@@ -8,15 +8,12 @@ use serde_json::Value;
 
 use super::LOCAL_ID_PREFIX;
 use super::pieces::Pieces;
-use crate::llm::decoder::{Block, BlockKind, Decoder, EventWriter, non_empty};
+use crate::llm::classify::OTHER_WORDS;
+use crate::llm::decoder::{Block, BlockKind, Decoder, EventWriter, FILTERED, non_empty};
 use crate::llm::error::ErrorClass;
 use crate::llm::http;
 use crate::llm::message::Usage;
-
-/// Longest part of the provider's own words in an error, in characters.
-const QUOTED_CHARS: usize = 300;
-/// The way out of an answer that a filter stopped.
-const OTHER_WORDS: &str = "Say it in other words, or choose another model with --model provider/id";
+use crate::llm::model::Billing;
 
 /// The state of one response.
 pub struct GoogleDecoder {
@@ -87,8 +84,8 @@ impl GoogleDecoder {
         let feedback = &chunk["promptFeedback"];
         if let Some(reason) = non_empty(&feedback["blockReason"]) {
             self.explanation = non_empty(&feedback["blockReasonMessage"]);
-            let what = "the provider refused the request";
-            self.fail(what, &reason, OTHER_WORDS, out);
+            let why = self.explanation.as_deref();
+            out.refuse("the provider refused the request", Some(&reason), why);
         }
     }
 
@@ -205,7 +202,7 @@ impl GoogleDecoder {
             }
         }
         if given {
-            out.usage(counts.usage(), |list| list);
+            out.usage(counts.usage(), &Billing::default());
         }
     }
 
@@ -240,11 +237,17 @@ impl GoogleDecoder {
                 "the provider has limited or disabled the account",
                 "Look at the account at the provider, or choose another model with --model provider/id",
             ),
-            // SAFETY, BLOCKLIST, PROHIBITED_CONTENT, SPII, and whatever filter comes next.
-            _ => (
-                "the provider's content filter stopped the answer",
-                OTHER_WORDS,
-            ),
+            // <https://ai.google.dev/api/generate-content#FinishReason>
+            "SAFETY"
+            | "BLOCKLIST"
+            | "PROHIBITED_CONTENT"
+            | "SPII"
+            | "MODEL_ARMOR"
+            | "IMAGE_SAFETY"
+            | "IMAGE_PROHIBITED_CONTENT" => {
+                return out.refuse(FILTERED, Some(&reason), self.explanation.as_deref());
+            }
+            unknown => return out.interrupted(unknown),
         };
         self.fail(what, &reason, hint, out);
     }
@@ -254,11 +257,8 @@ impl GoogleDecoder {
             http::TRY_AGAIN => ErrorClass::Retryable,
             _ => ErrorClass::Client,
         };
-        let why = self.explanation.as_deref().map_or_else(String::new, |why| {
-            let words: Vec<&str> = why.split_whitespace().collect();
-            let words: String = words.join(" ").chars().take(QUOTED_CHARS).collect();
-            format!(": {words}")
-        });
+        let why = self.explanation.as_deref();
+        let why = why.map_or_else(String::new, |why| format!(": {}", http::one_line(why)));
         let what = format!("{what} ({reason}){why}");
         out.error(out.context().error(class, &what).with_hint(hint));
     }

@@ -179,7 +179,7 @@ impl<'a> Handoff<'a, '_> {
         at: usize,
         shared_turn: bool,
     ) {
-        if answer.stop_reason == StopReason::Error {
+        if !answer.is_sent() {
             return;
         }
         let cut = matches!(
@@ -412,7 +412,7 @@ fn go_on<'a>() -> Turn<'a> {
 
 /// Whether `message` is an answer that is sent: results behind it belong to it.
 fn is_sent_answer(message: &Message) -> bool {
-    matches!(message, Message::Assistant(answer) if answer.stop_reason != StopReason::Error)
+    matches!(message, Message::Assistant(answer) if answer.is_sent())
 }
 
 /// Whether a call of a cut answer never came to its end: its text is not parsed, or it is the last

@@ -14,7 +14,7 @@ use crate::llm::classify::ErrorContext;
 use crate::llm::decoder::{BlockKind, EventWriter};
 use crate::llm::event::StreamEvent;
 use crate::llm::message::{Message, Usage};
-use crate::llm::model::Prices;
+use crate::llm::model::{Billing, Prices};
 use crate::llm::provider::{Provider, Request};
 
 /// Bytes per token, roughly.
@@ -108,7 +108,7 @@ impl<'a> Player<'a> {
             output: self.output / BYTES_PER_TOKEN,
             ..Usage::default()
         };
-        self.writer.usage(usage, |list| list);
+        self.writer.usage(usage, &Billing::default());
         self.writer.done(None);
         self.flush();
         self.events

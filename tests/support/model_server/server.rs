@@ -242,6 +242,12 @@ impl ModelServer {
         })
     }
 
+    /// Whether a reply waits at a gate.
+    pub fn has_reached(&self, gate: &str) -> bool {
+        let state = self.shared.lock();
+        state.reached.contains(gate) && !state.open.contains(gate)
+    }
+
     /// Waits until a reply stands at a gate.
     #[track_caller]
     pub fn wait_gate(&self, gate: &str) {

@@ -115,8 +115,7 @@ impl<'a> Launch<'a> {
 
     /// Starts tiller.
     pub fn start(self) -> Screen {
-        let program = env!("CARGO_BIN_EXE_tiller");
-        self.start_program(program)
+        self.start_program(&super::program())
     }
 
     /// Starts another program in the same surroundings.
@@ -330,6 +329,28 @@ impl Screen {
             );
             state = self.shared.wait(state, left);
         }
+    }
+
+    /// Waits until nothing was drawn for `still`, or for `most`: for a driver that does not know what
+    /// its keys will do.
+    pub fn settle(&self, still: Duration, most: Duration) {
+        let end = Instant::now() + most;
+        let mut state = self.shared.lock();
+        loop {
+            let written = state.raw.len();
+            let waited = self.shared.changed.wait_timeout(state, still);
+            let (now, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            state = now;
+            let is_still = timeout.timed_out() && state.raw.len() == written;
+            if is_still || state.exit.is_some() || Instant::now() >= end {
+                return;
+            }
+        }
+    }
+
+    /// Whether the program has ended.
+    pub fn has_exited(&self) -> bool {
+        self.shared.lock().exit.is_some()
     }
 
     /// Looks at the screen as it is.

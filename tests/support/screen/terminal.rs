@@ -16,8 +16,6 @@ pub enum Terminal {
     Xterm,
     /// The same, late and byte by byte.
     Slow,
-    /// The same, with sixel graphics.
-    Sixel,
     /// Answers nothing.
     Silent,
 }
@@ -133,7 +131,6 @@ impl Perform for Answers {
                 self.flags.push(first);
             }
             (b">", 'm') if first == 4 => self.other_keys = values.get(1).copied().unwrap_or(0),
-            (b"", 'c') if self.terminal == Terminal::Sixel => self.answer("\x1b[?62;4;22c"),
             (b"", 'c') => self.answer("\x1b[?62;22c"),
             (b"", 't') if first == 16 => self.answer("\x1b[6;20;10t"),
             (b">", 'c') => self.answer("\x1b[>41;380;0c"),

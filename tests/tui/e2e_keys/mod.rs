@@ -4,8 +4,6 @@
 mod encode;
 mod rows;
 
-use std::time::{Duration, Instant};
-
 use serde_json::json;
 use tiller::app::action::{ACTIONS, Action};
 use tiller::app::tui::keymap::Keymap;
@@ -101,7 +99,7 @@ fn press(screen: &Screen, row: &Row, encoding: Encoding, begin: impl Fn(), end: 
 #[test]
 fn every_action_with_a_key_is_tried() {
     let keymap = Keymap::default();
-    let rows = [rows::IDLE, rows::RUNNING, rows::ASKED, rows::IN_A_TRIAL].concat();
+    let rows = [rows::IDLE, rows::RUNNING].concat();
     for spec in ACTIONS {
         let has_key = keymap.keys(spec.action).next().is_some();
         let is_tried = rows.iter().any(|row| row.action == spec.action);
@@ -174,55 +172,5 @@ fn keys_while_a_run_is_under_way() {
             };
             press(&screen, row, encoding, begin, end);
         }
-    }
-}
-
-#[test]
-fn keys_while_a_trial_is_open() {
-    for (encoding, terminal) in ALL {
-        let (_server, sandbox) = stage((0..2).map(|_| Reply::text("Tried.")).collect());
-        sandbox.git_init();
-        let screen = open(&sandbox, terminal, "full");
-        let begin = || {
-            screen.keys("/try it<enter>");
-            screen.wait_for("k keeps");
-        };
-        let end = || {
-            screen.keys("<enter>");
-            screen.wait_gone("k keeps");
-            screen.wait_for("│ Ask for anything");
-        };
-        for row in rows::IN_A_TRIAL {
-            press(&screen, row, encoding, begin, end);
-        }
-    }
-}
-
-/// Letters: every terminal sends them alike.
-#[test]
-fn keys_while_a_call_waits_for_permission() {
-    let ask = || Reply::call("bash", json!({"command": "touch asked"}));
-    let (_server, sandbox) = stage((0..40).map(|_| ask()).collect());
-    let screen = open(&sandbox, Terminal::Xterm, "ask");
-    for row in rows::ASKED {
-        let begin = || {
-            screen.keys("go<enter>");
-            screen.wait_for("? Run");
-            // Keys count when the question has been there for a moment.
-            let begun = Instant::now();
-            while begun.elapsed() < Duration::from_millis(600) {
-                screen.keys("x");
-                screen.wait_for("│ x ");
-                screen.keys("<backspace>");
-                screen.wait_gone("│ x ");
-            }
-        };
-        let end = || {
-            if screen.text().contains("Esc stops") {
-                screen.keys("<esc>");
-            }
-            screen.wait_gone("Esc stops");
-        };
-        press(&screen, row, Encoding::OtherKeys, begin, end);
     }
 }

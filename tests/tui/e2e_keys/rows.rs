@@ -156,7 +156,7 @@ pub const IDLE: &[Row] = &[
         .hides("36 earlier")
         .after("<a-o><c-end>"),
     row(Search, "", "").shows(" Find ").after("<esc>"),
-    row(CopyReply, "", "").shows("terminal's clipboard"),
+    row(CopyReply, "", "").shows("through the terminal"),
     row(CopyList, "", "").shows("─ Copy").after("<esc>"),
     row(Iterations, "", "").shows("─ Iterations").after("<esc>"),
     row(ToggleTodo, "", "").shows("There is no todo list"),
@@ -167,7 +167,7 @@ pub const IDLE: &[Row] = &[
     row(SelectLines, "<a-s>", " marks")
         .shows(" Selecting lines ")
         .after("<esc><esc>"),
-    row(SelectCopy, "<a-s>", " marks").shows("Sent"),
+    row(SelectCopy, "<a-s>", " marks").shows("Copied"),
     // Popups.
     row(ListNext, "/settings<enter>", "Model calls since")
         .hides("Model calls since")
@@ -202,26 +202,27 @@ pub const IDLE: &[Row] = &[
         .after("<esc><esc>"),
     row(SessionRemove, "/resume<enter>", "elsewhen")
         .shows("to the trash?")
-        .after("n<esc>"),
-    row(No, "/resume<enter>{elsewhen}<c-d>", "to the trash?")
-        .hides("to the trash?")
-        .after("<esc>"),
+        .after("<esc><esc>"),
+    row(Accept, "<f1>", "─ Keys that matter").hides("─ Keys that matter"),
+    row(Back, "<f1>", "─ Keys that matter").hides("─ Keys that matter"),
     row(PagerNext, "/keys<enter>", "Talking to the model")
         .hides("Talking to the model")
         .after("<esc>"),
     row(PagerClose, "/keys<enter>", "─ Keys").hides("─ Keys"),
     row(SelectSwap, "<a-s>v<up><up>", " Selecting ")
         .then("<up><up>y")
-        .shows("Sent 1 character"),
+        .shows("Copied 1 character"),
     row(SelectOpen, "<a-s>", " marks")
         .shows("is no file")
         .after("<esc>"),
-    row(Yes, "/resume<enter>{elsewhen}<c-d>", "to the trash?")
-        .hides("to the trash?")
-        .after("<esc>"),
     // What goes to another conversation.
     row(EditPrompt, "", "").shows("│ second").after("<c-c>"),
-    row(SessionCopy, "/resume<enter>", "elsewhen").shows("Said elsewhen."),
+    row(
+        SessionCopy,
+        "/resume<enter>{elsewhen}elsewhen",
+        "› elsewhen",
+    )
+    .shows("Said elsewhen."),
 ];
 
 /// While an answer comes in that does not end.
@@ -235,26 +236,4 @@ pub const RUNNING: &[Row] = &[
     row(Interrupt, "", "").hides("Esc stops"),
     row(SteerNow, "at once", "│ at once").shows("❯ at once"),
     row(Quit, "", "").shows("─ Leave?").after("<esc>"),
-];
-
-/// While a call waits for permission.
-pub const ASKED: &[Row] = &[
-    row(AllowOnce, "", "").hides("? Run"),
-    row(AllowInSession, "", "")
-        .shows("in this session")
-        .after("<esc>"),
-    row(AllowInProject, "", "")
-        .shows("in this project")
-        .after("<esc>"),
-    row(AllowAlways, "", "")
-        .shows("allows it always")
-        .after("<esc>"),
-    row(RefuseCall, "", "").hides("? Run"),
-    row(ShowCall, "", "").shows("Esc closes").after("<esc>"),
-];
-
-/// While a trial is open.
-pub const IN_A_TRIAL: &[Row] = &[
-    row(KeepTrial, "", "").shows("Keep the trial?"),
-    row(DiscardTrial, "", "").shows("Discard the trial?"),
 ];

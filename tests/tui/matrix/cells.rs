@@ -98,7 +98,7 @@ pub const SCENES: &[Scene] = &[
         call(tui, "weather", &other, Some("failed"));
     }),
     ("pictures", |tui| {
-        let attributes = TerminalReport::PrimaryAttributes { sixel: false };
+        let attributes = TerminalReport::PrimaryAttributes;
         tui.send(Msg::Input(InputEvent::Report(attributes)));
         let picture = image(&encode(&fields(8, 8), ImageFormat::Png));
         let user = |content: Vec<Content>| {
@@ -364,7 +364,7 @@ fn end(tui: &mut TestTui, outcome: RunOutcome) {
     tui.now += 28_000;
     tui.agent(AgentEvent::AgentEnd {
         totals: tiller::agent::RunTotals::default(),
-        messages: Vec::new(),
+        messages: Vec::new().into(),
         outcome,
     });
     tui.state(RunState::Idle);
@@ -564,7 +564,7 @@ fn notices(tui: &mut TestTui) {
         Message::User(UserMessage {
             content: vec![Content::text("You have read the same file five times.")],
             timestamp: tui.now,
-            origin: Some("tiller".into()),
+            origin: Some(tiller::agent::LOOP_GUARD_ORIGIN.into()),
         }),
     );
     tui.send(Msg::Done(EffectResult::Failed(
@@ -600,7 +600,7 @@ fn user(tui: &mut TestTui) {
         Message::User(UserMessage {
             content: vec![Content::text("from another program")],
             timestamp: tui.now,
-            origin: Some("socket".into()),
+            origin: Some(tiller::agent::STEER_ORIGIN.into()),
         }),
     );
     tui.send(Msg::Input(InputEvent::Paste("a pasted line\n".repeat(300))));

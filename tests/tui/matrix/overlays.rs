@@ -249,7 +249,8 @@ fn rewind(tui: &mut TestTui) {
     let point = |entry: &str, prompt: &str, files| RewindPoint {
         entry: entry.into(),
         prompt: prompt.into(),
-        turns: Vec::new(),
+        all_turns: [].into(),
+        first: 0,
         files,
     };
     let points = vec![

@@ -15,11 +15,13 @@ const SIZES: [(u16, u16); 3] = [(40, 10), (80, 24), (160, 50)];
 const STYLED: (u16, u16) = (80, 24);
 /// What they are called here, their theme, and what the terminal can show.
 type Colors = (&'static str, &'static str, ColorDepth);
-const COLORS: [Colors; 4] = [
+const COLORS: [Colors; 5] = [
     ("dark", "dark", ColorDepth::TrueColor),
     ("light", "light", ColorDepth::TrueColor),
     ("ansi", "ansi", ColorDepth::Ansi16),
     ("NO_COLOR", "dark", ColorDepth::None),
+    // Looked at by rules only: its styles are not written down.
+    ("256", "dark", ColorDepth::Indexed256),
 ];
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
@@ -55,7 +57,7 @@ pub fn in_all_colors(
     width: u16,
     height: u16,
     play: fn(&mut TestTui),
-) -> [(&'static str, Buffer); 4] {
+) -> [(&'static str, Buffer); 5] {
     COLORS.map(|colors| (colors.0, frame(width, height, colors, play)))
 }
 
@@ -111,7 +113,7 @@ fn differing_rows(picture: &mut String, colors: &str, text: &str, other: &str) {
 
 /// Rows of runs: a letter for each combination of styles, how many cells; the last one reaches to the
 /// edge. Below it the letters.
-fn styles(picture: &mut String, frames: &[Buffer; 4]) {
+fn styles(picture: &mut String, frames: &[Buffer]) {
     let mut known: Vec<[Style; 4]> = Vec::new();
     let mut rows: Vec<(String, usize)> = Vec::new();
     let width = usize::from(frames[0].area.width);
@@ -205,7 +207,9 @@ fn faults(colors: &str, frame: &Buffer) -> Vec<String> {
             "ansi" => both
                 .iter()
                 .all(|color| !matches!(color, Color::Rgb(..) | Color::Indexed(16..))),
-            _ => is_readable(cell, colors == "light"),
+            // No green of the cube is dark enough for more.
+            "256" => is_readable(cell, false, 3.0),
+            _ => is_readable(cell, colors == "light", 4.5),
         };
         if !fine {
             let style = style_text(style);
@@ -215,8 +219,8 @@ fn faults(colors: &str, frame: &Buffer) -> Vec<String> {
     wrong
 }
 
-/// Whether letters have a contrast of 4.5, as WCAG measures it; lines and marks need less.
-fn is_readable(cell: &Cell, light: bool) -> bool {
+/// Whether letters have such a contrast, as WCAG measures it; lines and marks need less.
+fn is_readable(cell: &Cell, light: bool, least: f64) -> bool {
     if !cell.symbol().chars().any(char::is_alphanumeric) {
         return true;
     }
@@ -228,6 +232,12 @@ fn is_readable(cell: &Cell, light: bool) -> bool {
     };
     let rgb = |color: Color, usual: (u8, u8, u8)| match color {
         Color::Rgb(r, g, b) => (r, g, b),
+        Color::Indexed(gray @ 232..) => [8 + 10 * (gray - 232); 3].into(),
+        Color::Indexed(cell @ 16..) => {
+            let level = |at: u8| [0, 95, 135, 175, 215, 255][usize::from(at % 6)];
+            let cell = cell - 16;
+            (level(cell / 36), level(cell / 6), level(cell))
+        }
         _ => usual,
     };
     let (ink, ground) = (rgb(cell.fg, ink), rgb(cell.bg, ground));
@@ -243,5 +253,5 @@ fn is_readable(cell: &Cell, light: bool) -> bool {
         0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
     };
     let (one, other) = (luminance(ink), luminance(ground));
-    (one.max(other) + 0.05) / (one.min(other) + 0.05) >= 4.5
+    (one.max(other) + 0.05) / (one.min(other) + 0.05) >= least
 }

@@ -19,6 +19,10 @@ pub const SCENES: &[Scene] = &[
     ("asks_with_rule", |tui| {
         asked(tui, &[with_rule(1, "cargo test")]);
     }),
+    ("asks_rule_selected", |tui| {
+        asked(tui, &[with_rule(1, "cargo test")]);
+        tui.key("2");
+    }),
     ("asks_long_command", |tui| {
         asked(tui, &[command(1, &"echo a long word ".repeat(60))]);
     }),
@@ -30,17 +34,19 @@ pub const SCENES: &[Scene] = &[
     }),
     ("asks_rule_edited", |tui| {
         asked(tui, &[with_rule(1, "cargo test")]);
-        tui.key("p");
+        edit_rule(tui);
     }),
     ("asks_rule_faulty", |tui| {
         asked(tui, &[with_rule(1, "cargo test")]);
-        tui.key("a");
+        edit_rule(tui);
+        tui.now += 500;
         tui.write("\nsandbox = 3");
         tui.key("enter");
     }),
     ("asks_call_shown", |tui| {
         asked(tui, &[change(1, 40)]);
-        tui.key("v");
+        tui.frame();
+        tui.key("ctrl+o");
     }),
     ("asks_trust", |tui| {
         tui.app.start = Start {
@@ -50,14 +56,6 @@ pub const SCENES: &[Scene] = &[
     }),
     ("asks_trial", |tui| {
         tui.agent(trial());
-    }),
-    ("asks_keep_trial", |tui| {
-        tui.agent(trial());
-        tui.key("k");
-    }),
-    ("asks_discard_trial", |tui| {
-        tui.agent(trial());
-        tui.key("d");
     }),
     ("asks_to_quit", |tui| {
         tui.running(Phase::Streaming);
@@ -90,7 +88,7 @@ pub const SCENES: &[Scene] = &[
         tui.running(Phase::Streaming);
         tui.agent(AgentEvent::AgentEnd {
             totals: tiller::agent::RunTotals::default(),
-            messages: vec![plan],
+            messages: vec![plan].into(),
             outcome: RunOutcome::Done,
         });
         tui.state(RunState::Idle);
@@ -109,6 +107,12 @@ pub const SCENES: &[Scene] = &[
 
 const PLAN: &str = "## Plan\n\n1. **Compare in constant time** in `src/auth.rs`.\n2. Add tests for an empty \
 and an expired token.\n3. Run the tests and clippy.\n\nNothing else compares tokens.";
+
+fn edit_rule(tui: &mut TestTui) {
+    tui.key("2");
+    tui.key("right");
+    tui.key("tab");
+}
 
 /// These have been open long enough to be answered.
 fn asked(tui: &mut TestTui, questions: &[Arc<tiller::agent::Question>]) {

@@ -42,7 +42,10 @@ pub(in crate::agent) struct Carried {
 
 impl Carried {
     /// That of the `details` of summaries before, and of `messages`.
-    pub fn of<'a>(details: impl IntoIterator<Item = &'a Value>, messages: &[Arc<Message>]) -> Self {
+    pub fn of<'a>(
+        details: impl IntoIterator<Item = &'a Value>,
+        messages: &'a [Arc<Message>],
+    ) -> Self {
         let details: Vec<&Value> = details.into_iter().collect();
         let before = |key: &str| {
             let lists = details.iter().filter_map(|details| details[key].as_array());
@@ -58,11 +61,19 @@ impl Carried {
                 .map(|it| TodoDetails::carried(it))
                 .unwrap_or_default(),
         };
+        let failed = |message: &'a Arc<Message>| match &**message {
+            Message::ToolResult(result) if result.is_error => Some(result.tool_call_id.as_str()),
+            _ => None,
+        };
+        let failed: HashSet<&str> = messages.iter().filter_map(failed).collect();
         for message in messages {
             match &**message {
                 // The calls of an answer that failed were never run.
                 Message::Assistant(answer) if answer.stop_reason != StopReason::Error => {
-                    answer.tool_calls().for_each(|call| carried.note(call));
+                    let calls = answer.tool_calls();
+                    calls
+                        .filter(|call| !failed.contains(call.id.as_str()))
+                        .for_each(|call| carried.note(call));
                 }
                 Message::User(user) if is_from_user(user.origin.as_deref()) => {
                     let text = shortened(message.text().trim());
@@ -233,7 +244,7 @@ fn patched(line: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::kit::{answer, summary, user};
+    use super::super::kit::{answer, result, summary, user};
     use super::*;
 
     // F14
@@ -270,6 +281,20 @@ mod tests {
         ));
         assert!(text.starts_with("Text\n"));
         assert!(carried.append_to(&"ä".repeat(100), 10).contains("cut here"));
+    }
+
+    #[test]
+    fn a_file_is_modified_by_calls_that_did_not_fail() {
+        for is_error in [false, true] {
+            let mut result = result(1);
+            if let Message::ToolResult(result) = Arc::make_mut(&mut result) {
+                result.is_error = is_error;
+            }
+            let said = [answer(&[("edit", json!({"file_path": "a"}))], 0), result];
+            let modified = &Carried::of(None, &said).file_details()["modifiedFiles"];
+            let expected = if is_error { json!([]) } else { json!(["a"]) };
+            assert_eq!(*modified, expected);
+        }
     }
 
     #[test]

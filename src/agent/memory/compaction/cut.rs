@@ -16,6 +16,9 @@ const WARM_MS: i64 = 5 * 60 * 1000;
 const CACHED_SHARE: f64 = 0.1;
 /// No text takes more than so many times what is estimated.
 pub(super) const MOST_SCALE: f64 = 2.0;
+/// Most requests in a row for the summaries of one conversation; of a longer one only the end is asked
+/// about.
+const MAX_PARTS: u64 = 8;
 /// What a summary usually takes, in tokens.
 pub(super) const SUMMARY: u64 = 1500;
 
@@ -50,8 +53,12 @@ pub(in crate::agent) fn cut(
         let part = None;
         return Some(Cut { kept_from, part });
     }
-    // What does not fit is asked about in parts: the rest stays for the next time.
     let room = (room as f64 / scale.min(MOST_SCALE)) as u64;
+    if let Some(part) = end_of_many(&part, room.saturating_sub(fixed)) {
+        let part = Some(part);
+        return Some(Cut { kept_from, part });
+    }
+    // What does not fit is asked about in parts: the rest stays for the next time.
     let mut kept_from = fitting(&part, fixed, room);
     if kept_from == 0 {
         // One message would keep the conversation from ever being shortened.
@@ -63,6 +70,34 @@ pub(in crate::agent) fn cut(
         kept_from,
         part: Some(part),
     })
+}
+
+/// The end of `part` that fits `room` tokens, where all of it would take more than [`MAX_PARTS`] requests.
+fn end_of_many(part: &[Arc<Message>], room: u64) -> Option<Vec<Arc<Message>>> {
+    if size(part, part.len()) <= MAX_PARTS.saturating_mul(room) {
+        return None;
+    }
+    let mut used = size(&[left_out(part.len())], 0);
+    let mut from = None;
+    for at in (1..part.len()).rev() {
+        used += message_size(&part[at], false);
+        if used > room {
+            break;
+        }
+        from = may_cut(part, at).then_some(at).or(from);
+    }
+    let from = from?;
+    let kept = part[from..].iter().cloned();
+    Some([left_out(from)].into_iter().chain(kept).collect())
+}
+
+/// Stands for messages that are too many to be summarised.
+fn left_out(messages: usize) -> Arc<Message> {
+    let text = format!(
+        "[The conversation is far longer than what you can read: its first {messages} messages are left \
+         out here. Say in the summary that what came before is not known.]"
+    );
+    Arc::new(Message::user(text, 0))
 }
 
 /// How many messages of `part` fit `room` tokens behind `fixed` ones, up to where it may be cut.
@@ -314,5 +349,21 @@ mod tests {
                 assert!(result.ends_with("[33000 more characters]"), "{name}");
             }
         }
+    }
+
+    #[test]
+    fn of_a_conversation_of_many_windows_the_end_is_asked_about_at_once() {
+        let window = window(10_000, 2000);
+        let messages: Vec<_> = (0..400)
+            .flat_map(|_| [user(3500), answer(&[], 0)])
+            .collect();
+        let prompt = SessionPrompt::default();
+        let room = window.room();
+        let cut = cut(&window, &prompt, &messages, &model(10_000), (room, 0)).unwrap();
+        assert!(cut.kept_from > 790, "all but the latest are replaced");
+        let part = cut.part.unwrap();
+        assert!(size(&part, part.len()) <= room, "one request");
+        assert!(part.len() > 10 && part[0].text().contains("are left out here"));
+        assert_eq!(part.last(), messages[..cut.kept_from].last());
     }
 }

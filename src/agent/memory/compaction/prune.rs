@@ -19,13 +19,13 @@ const WORTH: u64 = 20_000;
 /// Where it stands in for a result.
 const LEFT_OUT: &str = "[result left out to save room: ";
 
-/// A result that is left out.
+/// A message whose content is left out.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::agent) struct Pruned {
     /// Which message it is.
     pub at: usize,
-    /// What stands there instead.
-    pub content: Vec<Content>,
+    /// The content in its place; none leaves the whole message out.
+    pub content: Option<Vec<Content>>,
 }
 
 /// What is left out of a conversation that fills the window: enough that it is at most three
@@ -81,6 +81,7 @@ pub(super) fn prune(
         }
         let content = vec![Content::text(stand_in(result, size))];
         free += size.saturating_sub(content_size(&content, false));
+        let content = Some(content);
         pruned.push(Pruned { at, content });
     }
     (pruned, free)
@@ -147,7 +148,7 @@ mod tests {
         let Message::ToolResult(result) = Arc::make_mut(&mut said[2]) else {
             unreachable!()
         };
-        result.content.clone_from(&pruned[0].content);
+        result.content = pruned[0].content.clone().unwrap();
         assert_eq!(full(&said), [0; 0]);
     }
 

@@ -243,14 +243,7 @@ fn by_sub_command(name: &str, arguments: &[Word]) -> Option<Inner> {
         "fetch" | "pull" | "clone" | "ls-remote" | "fetch-pack" => {
             has(&["-u", "--upload-pack", "-c", "--config"]).is_some()
         }
-        "push" | "send-pack" => {
-            if arguments.iter().any(is_repository_here) {
-                return Some(Inner::Doubt(format!(
-                    "git {name} runs the hooks of a repository on this machine"
-                )));
-            }
-            has(&["--receive-pack", "--exec"]).is_some()
-        }
+        "push" | "send-pack" => has(&["--receive-pack", "--exec"]).is_some(),
         "archive" => has(&["--exec", "--remote"]).is_some(),
         "difftool" => has(&["-x", "--extcmd"]).is_some(),
         "mergetool" | "hook" | "for-each-repo" | "instaweb" | "web--browse" | "filter-branch" => {
@@ -261,19 +254,6 @@ fn by_sub_command(name: &str, arguments: &[Word]) -> Option<Inner> {
     };
     let remote = arguments.iter().any(|word| word.head().contains("ext::"));
     (runs || remote).then(|| Inner::Doubt(format!("git {name} runs another program")))
-}
-
-/// Whether an argument names a repository by its folder, and not by the name of a remote.
-fn is_repository_here(word: &Word) -> bool {
-    let head = word.head();
-    let value = match head.split_once('=') {
-        Some((option, value)) if option.starts_with("--") => value,
-        _ => &head,
-    };
-    value.starts_with(['/', '~'])
-        || ["./", "../", "file:"]
-            .iter()
-            .any(|it| value.starts_with(it))
 }
 
 fn has_word(words: &[Word], wanted: &str) -> bool {

@@ -1,6 +1,7 @@
 //! Systems other than Linux: `sandbox-exec` where there is one (macOS), else nothing.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::process::{Command, Stdio};
 
 use super::profile;
@@ -9,18 +10,44 @@ use super::spec::{Layer, Sandbox};
 use super::support::Support;
 
 /// This process stays as it is: the shell is started by `sandbox-exec`.
-pub(in crate::agent::process) fn confine(
-    sandbox: &Sandbox,
-    _: Share,
-) -> Result<Option<Namespaces>, String> {
-    let missing = Support::none("").missing(sandbox);
-    if cfg!(target_os = "macos") || missing.is_empty() || sandbox.best_effort {
-        return Ok(None);
-    }
-    Err("There is no sandbox for this system.".to_owned())
+pub(in crate::agent::process) struct Entered {
+    pub made: Option<Namespaces>,
 }
 
-pub(super) fn trial(_: BTreeSet<Layer>) -> Support {
+/// Which process continues: there is only this one.
+pub(in crate::agent::process) enum Side {
+    Inside,
+    #[allow(dead_code, reason = "on Linux")]
+    Outside(nix::unistd::Pid),
+}
+
+pub(in crate::agent::process) fn enter(_: &Sandbox, _: Share) -> Result<Entered, String> {
+    Ok(Entered { made: None })
+}
+
+impl Entered {
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Linux")]
+    pub fn split(&self) -> Result<Side, String> {
+        Ok(Side::Inside)
+    }
+
+    pub fn confine(self, sandbox: &Sandbox) -> Result<(), String> {
+        let missing = Support::none("").missing(sandbox);
+        if cfg!(target_os = "macos") || missing.is_empty() || sandbox.best_effort {
+            return Ok(());
+        }
+        Err("There is no sandbox for this system.".to_owned())
+    }
+}
+
+pub(super) fn trial(
+    _: BTreeSet<Layer>,
+    answer: impl FnOnce(&Support) -> io::Result<()>,
+) -> io::Result<()> {
+    answer(&support())
+}
+
+fn support() -> Support {
     let tried = Command::new(profile::PROGRAM)
         .args([
             "-p",

@@ -4,19 +4,19 @@
 //! command, which it starts afterwards) in three layers, each of which is enough for most of the
 //! promises:
 //!
-//! - **namespaces** (user, mount, network, IPC): everything is mounted read-only but the writable
-//!   folders, hidden folders are covered by empty ones, `/dev`, `/run` and `/tmp` are its own, and
-//!   the only network is a loopback, one for all commands with the same rights;
-//! - **Landlock**: writing only below the writable folders, no signals and no tracing of processes
-//!   outside; where there are no namespaces, also reading;
+//! - **namespaces** (user, mount, network, IPC, UTS, process ids): everything is mounted read-only
+//!   but the writable folders, hidden folders are covered by empty ones, `/dev`, `/run` and `/tmp`
+//!   are its own, the only network is a loopback, one for all commands with the same rights, and
+//!   processes outside can be neither seen nor signalled;
+//! - **Landlock**, where the kernel has it: the same for writing, and for signals and tracing; where
+//!   there are no namespaces, also for reading;
 //! - **seccomp**: no system call that could undo the other two (mounts, new namespaces, io_uring),
 //!   that reaches the kernel's rarer parts, or that types into a terminal.
 //!
 //! A layer that is not to be had on a machine is told before ([`Support`]); a supervisor that
 //! cannot keep what is asked starts nothing. No `unsafe`.
 //!
-//! Not promised: limits on time, memory and disk space, and that names, command lines and sizes of
-//! other processes stay unseen.
+//! Not promised: limits on time, memory and disk space.
 
 mod spec;
 mod support;
@@ -42,13 +42,15 @@ mod system_calls;
 mod elsewhere;
 
 #[cfg(target_os = "linux")]
-pub(super) use confine::confine;
+pub(super) use confine::{Entered, enter};
 #[cfg(not(target_os = "linux"))]
-pub(super) use elsewhere::confine;
+pub(super) use elsewhere::{Entered, Side, enter};
+#[cfg(target_os = "linux")]
+pub(super) use namespaces::Side;
 pub(super) use probe::{TRIAL, probe, trial_main};
 #[cfg(target_os = "macos")]
 pub(super) use profile::{PROGRAM, profile};
 pub(super) use shared::{Namespaces, Networks, Share, Slot, receive};
 pub use signs::{Confined, signs_of_confinement};
 pub use spec::{Layer, Network, Sandbox};
-pub use support::Support;
+pub use support::{Promise, Support};

@@ -43,6 +43,7 @@ pub(super) fn arrange(sandbox: &Sandbox, sockets: &BTreeSet<PathBuf>) -> Result<
     change(Path::new("/"), MsFlags::MS_REC | MsFlags::MS_PRIVATE)?;
     let mounts = mount_table::read().map_err(|error| format!("no table of mounts: {error}"))?;
     let writable = outermost(&sandbox.writable);
+    let private = Private::hold(sandbox, &mounts)?;
     make_all_read_only(&mounts, &writable)?;
     for folder in &writable {
         make_writable(folder, mount_table::flags_at(&mounts, folder))?;
@@ -57,21 +58,44 @@ pub(super) fn arrange(sandbox: &Sandbox, sockets: &BTreeSet<PathBuf>) -> Result<
         if let Some(folder) = folder.filter(|_| path.exists()) {
             pin(path, folder, &mut pinned)?;
         }
-        mask.hide(path)?;
+        let shown = Kept::below(path, sandbox.readable.iter())?;
+        if shown.0.is_empty() {
+            mask.hide(path)?;
+        } else {
+            empty(path, "mode=0755,size=64k", MsFlags::empty())?;
+            shown.put_back()?;
+            seal(path)?;
+        }
     }
-    // Also within writable folders: `/tmp` is one, and there terminal multiplexers and key agents
-    // listen. Those of the command itself are not among them, being of another network.
+    for path in sandbox.readable.iter().filter(|path| path.exists()) {
+        let flags = mount_table::flags_at(&mounts, path) | MsFlags::MS_RDONLY;
+        match remount(path, flags) {
+            // Not hidden, and so no mount.
+            Err(Errno::EINVAL) => {}
+            other => other.map_err(|error| failed("make read-only", path, error.desc()))?,
+        }
+    }
+    // Also within writable folders: there servers of databases and terminal multiplexers listen. Those
+    // of the command itself are not among them, being of another network.
     for path in sockets {
         if fs::symlink_metadata(path).is_ok_and(|data| data.file_type().is_socket()) {
+            // Else the folder that it is in could be renamed, and another program listen there.
+            if let Some(folder) = writable.iter().find(|folder| path.starts_with(folder)) {
+                pin(path, folder, &mut pinned)?;
+            }
             mask.hide(path)?;
         }
     }
     for path in SOCKET_FOLDERS.map(Path::new) {
         mask.hide(path)?;
     }
-    private_tmp(sandbox, &writable)?;
+    // What holds others comes first, or it would cover them again.
+    let visible = sandbox.visible.iter().chain(&sandbox.readable);
+    let mut visible: Vec<_> = visible.chain(&writable).cloned().collect();
+    visible.sort();
+    private.cover(visible.iter())?;
     private_run(&writable)?;
-    private_dev(&writable)
+    private_dev(&writable, private.shm)
 }
 
 /// Without those within others, and those that do not exist.
@@ -177,17 +201,58 @@ impl Mask {
     }
 }
 
-/// `/tmp` is the session's folder.
-fn private_tmp(sandbox: &Sandbox, writable: &[PathBuf]) -> Result<()> {
-    let (Some(folder), tmp) = (&sandbox.tmp, Path::new("/tmp")) else {
-        return Ok(());
-    };
-    let mounts = mount_table::read().map_err(|error| format!("no table of mounts: {error}"))?;
-    let kept = Kept::below(tmp, writable.iter())?;
-    let flags = mount_table::flags_at(&mounts, folder) - MsFlags::MS_RDONLY;
-    bind(folder, tmp)?;
-    remount(tmp, flags).map_err(|error| failed("make writable", tmp, error.desc()))?;
-    kept.put_back()
+/// A `/proc` that shows only the processes of this namespace. Read-only as the one below: user 0 may
+/// change settings of the kernel there, also without capabilities.
+pub(super) fn fresh_proc() -> Result<()> {
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC | MsFlags::MS_RDONLY;
+    let proc = Path::new("/proc");
+    mount(Some("proc"), proc, Some("proc"), flags, None::<&str>)
+        .map_err(|error| format!("no /proc of its own: {}", error.desc()))
+}
+
+/// The session's own folders, in the place of those for temporary files of all programs.
+struct Private {
+    places: Vec<(&'static str, File, MsFlags)>,
+    shm: Option<(File, MsFlags)>,
+}
+
+impl Private {
+    /// To be asked before anything covers the folders.
+    fn hold(sandbox: &Sandbox, mounts: &[Mount]) -> Result<Self> {
+        let held = |folder: &Option<PathBuf>| {
+            let Some(folder) = folder else {
+                return Ok(None);
+            };
+            let flags = mount_table::flags_at(mounts, folder) - MsFlags::MS_RDONLY;
+            Ok::<_, String>(Some((hold(folder)?, flags)))
+        };
+        let mut places = Vec::new();
+        for (place, folder) in [("/tmp", &sandbox.tmp), ("/var/tmp", &sandbox.var_tmp)] {
+            // One that leads to another is covered with that.
+            let is_folder = fs::symlink_metadata(place).is_ok_and(|data| data.is_dir());
+            let folder = held(folder)?.filter(|_| is_folder);
+            places.extend(folder.map(|(folder, flags)| (place, folder, flags)));
+        }
+        Ok(Self {
+            places,
+            shm: held(&sandbox.shm)?,
+        })
+    }
+
+    fn cover<'a>(&self, visible: impl Iterator<Item = &'a PathBuf> + Clone) -> Result<()> {
+        for (place, folder, flags) in &self.places {
+            let place = Path::new(place);
+            let kept = Kept::below(place, visible.clone())?;
+            bind_writable(folder, place, *flags)?;
+            kept.put_back()?;
+        }
+        Ok(())
+    }
+}
+
+fn bind_writable(folder: &File, place: &Path, flags: MsFlags) -> Result<()> {
+    bind(&of_descriptor(folder), place)?;
+    remount(place, flags).map_err(|error| failed("make writable", place, error.desc()))
 }
 
 fn private_run(writable: &[PathBuf]) -> Result<()> {
@@ -203,7 +268,7 @@ fn private_run(writable: &[PathBuf]) -> Result<()> {
 }
 
 /// A few devices, pseudo-terminals and shared memory of its own.
-fn private_dev(writable: &[PathBuf]) -> Result<()> {
+fn private_dev(writable: &[PathBuf], memory: Option<(File, MsFlags)>) -> Result<()> {
     let dev = Path::new("/dev");
     let devices = DEVICES.map(|name| dev.join(name));
     let kept = Kept::below(dev, devices.iter().chain(writable))?;
@@ -234,7 +299,10 @@ fn private_dev(writable: &[PathBuf]) -> Result<()> {
     )?;
     if !shm.exists() {
         make_folder(&shm)?;
-        empty(&shm, "mode=1777", MsFlags::empty())?;
+        match memory {
+            Some((folder, flags)) => bind_writable(&folder, &shm, flags)?,
+            None => empty(&shm, "mode=1777", MsFlags::empty())?,
+        }
     }
     remount(
         dev,

@@ -4,11 +4,12 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
 
+use fork::Fork;
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
 };
-use nix::unistd::{getegid, geteuid};
+use nix::unistd::{Pid, getegid, geteuid, setsid};
 use rustix::io::Errno;
 use rustix::thread::{
     CapabilitySet, CapabilitySets, clear_ambient_capability_set,
@@ -18,18 +19,33 @@ use rustix::thread::{
 use super::shared::{Namespaces, Share};
 use super::spec::Network;
 
-/// Enters a user, mount and IPC namespace, and one for the network unless the host's is asked. Gives
-/// those of the user and the network if others are to join them.
-/// Not one for process ids: its first process would have to be a second supervisor, which costs
-/// another start of this program per command. Landlock keeps signals in instead.
-pub(super) fn enter(network: Network, share: Share) -> Result<Option<Namespaces>, String> {
+/// Which process continues after [`fork()`].
+pub(in crate::agent::process) enum Side {
+    /// The one that confines itself and starts the command.
+    Inside,
+    /// The one that waits for this child.
+    Outside(Pid),
+}
+
+/// Enters a user, mount, IPC and UTS namespace, one for process ids if `processes` (for children
+/// only), and one for the network unless the host's is asked. Gives those of the user and the
+/// network if others are to join them.
+pub(super) fn enter(
+    network: Network,
+    processes: bool,
+    share: Share,
+) -> Result<Option<Namespaces>, String> {
+    let mut flags = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC | CloneFlags::CLONE_NEWUTS;
+    if processes {
+        flags |= CloneFlags::CLONE_NEWPID;
+    }
     if let Share::Join(shared) = &share
-        && join(shared).is_ok()
+        && join(shared, flags).is_ok()
     {
         return Ok(None);
     }
     let (user, group) = (geteuid(), getegid());
-    let mut flags = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
+    flags |= CloneFlags::CLONE_NEWUSER;
     if network != Network::Host {
         flags |= CloneFlags::CLONE_NEWNET;
     }
@@ -45,11 +61,24 @@ pub(super) fn enter(network: Network, share: Share) -> Result<Option<Namespaces>
     Ok(made.and_then(Result::ok))
 }
 
-/// Enters these, and a mount and an IPC namespace of its own in them.
-fn join(shared: &Namespaces) -> nix::Result<()> {
+/// Enters these, and namespaces of its own in them.
+fn join(shared: &Namespaces, own: CloneFlags) -> nix::Result<()> {
     setns(&shared.user, CloneFlags::CLONE_NEWUSER)?;
     setns(&shared.network, CloneFlags::CLONE_NEWNET)?;
-    unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC)
+    unshare(own)
+}
+
+/// Makes the first process of the new namespace for process ids, which the kernel kills with all
+/// others in it when this process ends. A fork, because another start of this program costs three
+/// times as much. This process must have one thread.
+pub(super) fn fork() -> Result<Side, String> {
+    match fork::fork().map_err(|error| format!("no process ids of its own: {error}"))? {
+        Fork::Parent(child) => Ok(Side::Outside(Pid::from_raw(child))),
+        Fork::Child => {
+            let _ = setsid();
+            Ok(Side::Inside)
+        }
+    }
 }
 
 fn own() -> io::Result<Namespaces> {

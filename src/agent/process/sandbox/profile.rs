@@ -49,6 +49,7 @@ pub(in crate::agent::process) fn profile(sandbox: &Sandbox) -> String {
         "subpath",
         &sandbox.hidden,
     );
+    rule(&mut text, "allow file-read*", "subpath", &sandbox.readable);
     if sandbox.network != Network::Host {
         text.push_str("(deny network*)\n");
     }

@@ -51,12 +51,13 @@ fn rules(sandbox: &Sandbox, mounts: bool) -> Result<LandlockStatus, RulesetError
         rules = rules.handle_access(AccessNet::from_all(NEWEST))?;
     }
     let mut rules = rules.create()?;
-    let tmp = if mounts {
-        sandbox.tmp.as_ref().map(|_| Path::new("/tmp"))
-    } else {
-        sandbox.tmp.as_deref()
-    };
-    let writable = sandbox.writable.iter().map(PathBuf::as_path).chain(tmp);
+    let temporary = [(&sandbox.tmp, "/tmp"), (&sandbox.var_tmp, "/var/tmp")];
+    let temporary = temporary.into_iter().filter_map(|(folder, place)| {
+        let folder = folder.as_deref()?;
+        Some(if mounts { Path::new(place) } else { folder })
+    });
+    let writable = sandbox.writable.iter().map(PathBuf::as_path);
+    let writable = writable.chain(temporary);
     let shared_memory = Path::new("/dev/shm");
     let writable = writable.chain([shared_memory]);
     rules = rules.add_rules(path_beneath_rules(writable, handled))?;
@@ -80,6 +81,7 @@ fn rules(sandbox: &Sandbox, mounts: bool) -> Result<LandlockStatus, RulesetError
         let hidden: Vec<_> = hidden.collect();
         let mut readable = Vec::new();
         list_beside(Path::new("/"), &hidden, &mut readable);
+        readable.extend(sandbox.readable.iter().cloned());
         rules = rules.add_rules(path_beneath_rules(readable, read))?;
     }
     Ok(rules.restrict_self()?.landlock)

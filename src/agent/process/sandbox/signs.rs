@@ -58,22 +58,17 @@ const OF_FILES: &[&str] = &[
     "could not lock config file",
 ];
 
-/// What a command in a sandbox that ended so seems to have been kept from; nothing if it ended
-/// well or shows no sign.
-pub fn signs_of_confinement(output: &str, exit: &ExitStatus) -> Option<Confined> {
+/// What a command in a sandbox that ended so seems to have been kept from, and the words in its output
+/// that say so; nothing if it ended well or shows no sign.
+pub fn signs_of_confinement(output: &str, exit: &ExitStatus) -> Option<(Confined, &'static str)> {
     if matches!(exit, ExitStatus::Exited(0 | NOT_EXECUTABLE)) {
         return None;
     }
     let start = output.ceil_char_boundary(output.len().saturating_sub(LOOKED_AT));
     let end = output[start..].to_lowercase();
-    let shows = |signs: &[&str]| signs.iter().any(|sign| has_words(&end, sign));
-    if shows(OF_NETWORK) {
-        Some(Confined::Network)
-    } else if shows(OF_FILES) {
-        Some(Confined::Files)
-    } else {
-        None
-    }
+    let shown = |signs: &[&'static str]| signs.iter().copied().find(|sign| has_words(&end, sign));
+    let of_network = shown(OF_NETWORK).map(|words| (Confined::Network, words));
+    of_network.or_else(|| Some((Confined::Files, shown(OF_FILES)?)))
 }
 
 /// Whether `words` stand in `text` as words: "createAccessToken" is no EACCES.
@@ -111,7 +106,8 @@ mod tests {
             ),
         ] {
             let signs = signs_of_confinement(output, &ExitStatus::Exited(1));
-            assert_eq!(signs, expected, "{output}");
+            assert_eq!(signs.map(|signs| signs.0), expected, "{output}");
+            assert!(signs.is_none_or(|(_, words)| output.to_lowercase().contains(words)));
         }
     }
 }

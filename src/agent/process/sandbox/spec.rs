@@ -27,6 +27,9 @@ pub struct Sandbox {
     /// What may neither be read nor changed.
     #[serde(with = "paths")]
     pub hidden: Vec<PathBuf>,
+    /// What of that may be read all the same.
+    #[serde(with = "paths")]
+    pub readable: Vec<PathBuf>,
     /// What must not be made within them: it is moved out of the way, and if git would follow it at
     /// once, the command is ended.
     #[serde(with = "paths")]
@@ -34,6 +37,13 @@ pub struct Sandbox {
     /// A folder that is `/tmp` for the command, and writable. Without one `/tmp` is the system's,
     /// and read-only unless it is in `writable`.
     pub tmp: Option<PathBuf>,
+    /// The same for `/var/tmp`.
+    pub var_tmp: Option<PathBuf>,
+    /// The same for `/dev/shm`. Without one it is empty, and the command's own.
+    pub shm: Option<PathBuf>,
+    /// What is seen at its place although one of these covers it.
+    #[serde(with = "paths")]
+    pub visible: Vec<PathBuf>,
     /// What it may reach over the network.
     pub network: Network,
     /// Start it also when this machine cannot keep all of that.
@@ -58,8 +68,10 @@ pub enum Network {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
-    /// User, mount, network and IPC namespaces.
+    /// User, mount, network, IPC and UTS namespaces.
     Namespaces,
+    /// A namespace for process ids with a `/proc` that shows no other processes. Needs the others.
+    Processes,
     /// Landlock rules.
     Landlock,
     /// The filter of system calls.
@@ -72,8 +84,9 @@ pub enum Layer {
 
 impl Layer {
     /// Every layer.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Namespaces,
+        Self::Processes,
         Self::Landlock,
         Self::Seccomp,
         Self::Descriptors,
@@ -103,6 +116,7 @@ impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Namespaces => "namespaces",
+            Self::Processes => "processes",
             Self::Landlock => "landlock",
             Self::Seccomp => "seccomp",
             Self::Descriptors => "descriptors",
@@ -120,6 +134,12 @@ impl Sandbox {
             let inside = self.writable.iter().any(|folder| path.starts_with(folder));
             inside && stands_in && path.symlink_metadata().is_err()
         })
+    }
+
+    /// Whether its command has process ids of its own, below an init that is this program.
+    pub(in crate::agent::process) fn has_init(&self) -> bool {
+        let left_out = |layer| self.without.contains(&layer);
+        cfg!(target_os = "linux") && !left_out(Layer::Namespaces) && !left_out(Layer::Processes)
     }
 
     /// What goes to the supervisor: with the layers that are left out on this machine.

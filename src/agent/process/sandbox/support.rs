@@ -12,8 +12,10 @@ pub(super) const SCOPES: u32 = 6;
 /// Which layers work on this machine, by a live trial; for each that does not, why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Support {
-    /// User, mount, network and IPC namespaces.
+    /// User, mount, network, IPC and UTS namespaces.
     pub namespaces: Result<(), String>,
+    /// A namespace for process ids, with a `/proc` for it.
+    pub processes: Result<(), String>,
     /// The version of Landlock.
     pub landlock: Result<u32, String>,
     /// The filter of system calls.
@@ -22,21 +24,66 @@ pub struct Support {
     pub profile: Result<(), String>,
 }
 
+/// Settings of the kernel that keep users from having namespaces: the file, its value then, and the
+/// command that changes it.
+const SWITCHES: [(&str, &str, &str); 3] = [
+    (
+        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+        "1",
+        "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+    ),
+    (
+        "/proc/sys/kernel/unprivileged_userns_clone",
+        "0",
+        "sudo sysctl -w kernel.unprivileged_userns_clone=1",
+    ),
+    (
+        "/proc/sys/user/max_user_namespaces",
+        "0",
+        "sudo sysctl -w user.max_user_namespaces=15000",
+    ),
+];
+
+/// One thing that a sandbox keeps, or does not on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Promise {
+    /// What it is about.
+    pub name: &'static str,
+    /// Whether this machine keeps it.
+    pub kept: bool,
+    /// Whether a command must not run without it.
+    pub needed: bool,
+    /// What could happen where it is not kept.
+    pub else_what: &'static str,
+}
+
 impl Support {
     /// Nothing works, for this one reason.
     pub fn none(reason: &str) -> Self {
         Self {
             namespaces: Err(reason.to_owned()),
+            processes: Err(reason.to_owned()),
             landlock: Err(reason.to_owned()),
             seccomp: Err(reason.to_owned()),
             profile: Err(reason.to_owned()),
         }
     }
 
+    /// The command that lets users have namespaces here, if a setting is what refuses them.
+    pub fn remedy(&self) -> Option<&'static str> {
+        self.namespaces.as_ref().err()?;
+        let is = |file: &str, value: &str| {
+            std::fs::read_to_string(file).is_ok_and(|text| text.trim() == value)
+        };
+        let switch = SWITCHES.iter().find(|(file, value, _)| is(file, value));
+        switch.map(|(_, _, command)| *command)
+    }
+
     /// The layers that do not work.
     pub fn broken(&self) -> Vec<Layer> {
         [
             (Layer::Namespaces, self.namespaces.is_err()),
+            (Layer::Processes, self.processes.is_err()),
             (Layer::Landlock, self.landlock.is_err()),
             (Layer::Seccomp, self.seccomp.is_err()),
         ]
@@ -47,9 +94,14 @@ impl Support {
 
     /// What `sandbox` asks and this machine cannot keep, in words; nothing when all is kept.
     pub fn missing(&self, sandbox: &Sandbox) -> Vec<String> {
-        if self.profile.is_ok() {
-            return Vec::new();
-        }
+        let promises = self.promises(sandbox).into_iter();
+        let broken = promises.filter(|promise| promise.needed && !promise.kept);
+        broken.map(|promise| promise.else_what.to_owned()).collect()
+    }
+
+    /// What is asked of `sandbox`, each with whether this machine keeps it.
+    pub fn promises(&self, sandbox: &Sandbox) -> Vec<Promise> {
+        let profile = self.profile.is_ok();
         let namespaces = self.namespaces.is_ok();
         let landlock = *self.landlock.as_ref().unwrap_or(&0);
         let seccomp = self.seccomp.is_ok();
@@ -63,29 +115,53 @@ impl Support {
             paths.iter().any(within)
         };
         let own_network = sandbox.network != Network::Host;
-        let promises = [
-            (
+        let promise = |name, kept: bool, else_what| Promise {
+            name,
+            kept: profile || kept,
+            needed: true,
+            else_what,
+        };
+        vec![
+            promise(
+                "files",
                 namespaces || landlock >= TRUNCATES,
                 "files outside the writable folders could be changed",
             ),
-            (
+            promise(
+                "read-only files",
                 namespaces || !inside(&sandbox.read_only),
                 "read-only files within the writable folders could be changed",
             ),
-            (
+            promise(
+                "hidden files",
                 namespaces || (landlock > 0 && !inside(&sandbox.hidden)),
                 "hidden files could be read",
             ),
-            (!own_network || seccomp, "the network could be reached"),
-            (landlock >= SCOPES, "other processes could be signalled"),
-            (
+            promise(
+                "network",
+                !own_network || namespaces || seccomp,
+                "the network could be reached",
+            ),
+            promise(
+                "processes",
+                self.processes.is_ok() || landlock >= SCOPES,
+                "other processes could be signalled",
+            ),
+            promise(
+                "sockets",
                 seccomp || (namespaces && (own_network || landlock >= SCOPES)),
                 "sockets of other programs could be reached",
             ),
-            (seccomp, "the other layers could be undone"),
-        ];
-        let missing = promises.into_iter().filter(|(kept, _)| !kept);
-        missing.map(|(_, what)| what.to_owned()).collect()
+            Promise {
+                // Mounts of the host are locked in the namespaces, so nothing is undone there.
+                needed: !namespaces,
+                ..promise(
+                    "system calls",
+                    seccomp,
+                    "rare parts of the kernel could be reached",
+                )
+            },
+        ]
     }
 
     /// The reasons of all that does not work.
@@ -95,9 +171,11 @@ impl Support {
         }
         let namespaces = self.namespaces.as_ref().err();
         let seccomp = self.seccomp.as_ref().err();
+        let processes = self.processes.as_ref().err();
+        let processes = processes.filter(|reason| Some(*reason) != namespaces);
         let landlock = match &self.landlock {
             Err(reason) => Some(reason.clone()),
-            Ok(version @ ..SCOPES) => Some(format!(
+            Ok(version @ ..SCOPES) if self.processes.is_err() => Some(format!(
                 "Landlock has version {version}, signals need {SCOPES} (Linux 6.12)"
             )),
             Ok(_) => None,
@@ -105,6 +183,7 @@ impl Support {
         namespaces
             .cloned()
             .into_iter()
+            .chain(processes.cloned())
             .chain(landlock)
             .chain(seccomp.cloned())
             .collect()
@@ -116,10 +195,12 @@ mod tests {
     use super::*;
 
     /// What is missing for a sandbox that asks for everything, with these layers.
-    fn missing(namespaces: bool, landlock: u32, seccomp: bool, network: Network) -> usize {
+    fn missing(layers: [bool; 3], landlock: u32, network: Network) -> Vec<String> {
         let works = |works: bool| works.then_some(()).ok_or_else(String::new);
+        let [namespaces, processes, seccomp] = layers;
         let support = Support {
             namespaces: works(namespaces),
+            processes: works(processes),
             landlock: works(landlock > 0).map(|()| landlock),
             seccomp: works(seccomp),
             profile: Err(String::new()),
@@ -131,31 +212,44 @@ mod tests {
             network,
             ..Sandbox::default()
         };
-        support.missing(&sandbox).len()
+        support.missing(&sandbox)
     }
 
     #[test]
     fn each_promise_needs_its_layers() {
-        for (namespaces, landlock, seccomp, network, expected) in [
-            (true, 7, true, Network::Loopback, 0),
-            (true, 7, true, Network::Host, 0),
-            // Signals.
-            (true, 5, true, Network::Loopback, 1),
-            (true, 0, true, Network::Loopback, 1),
-            // Read-only files in the workspace.
-            (false, 7, true, Network::Loopback, 1),
-            // And truncating, and signals.
-            (false, 2, true, Network::Loopback, 3),
-            // The network, and the rest of the kernel.
-            (true, 7, false, Network::Loopback, 2),
-            (true, 7, false, Network::Host, 1),
-            (false, 0, false, Network::Loopback, 7),
+        let signals = "other processes could be signalled";
+        let read_only = "read-only files within the writable folders could be changed";
+        for (layers, landlock, network, expected) in [
+            ([true, true, true], 7, Network::Loopback, vec![]),
+            // Namespaces are enough, whatever the kernel has of Landlock and seccomp.
+            ([true, true, true], 0, Network::Loopback, vec![]),
+            ([true, true, false], 0, Network::Loopback, vec![]),
+            ([true, true, true], 0, Network::Host, vec![]),
+            (
+                [true, true, false],
+                0,
+                Network::Host,
+                vec!["sockets of other programs could be reached"],
+            ),
+            // No namespace for processes.
+            ([true, false, true], 6, Network::Loopback, vec![]),
+            ([true, false, true], 5, Network::Loopback, vec![signals]),
+            // No namespaces at all.
+            ([false, false, true], 7, Network::Loopback, vec![read_only]),
+            (
+                [false, false, true],
+                2,
+                Network::Loopback,
+                vec![
+                    "files outside the writable folders could be changed",
+                    read_only,
+                    signals,
+                ],
+            ),
         ] {
-            let got = missing(namespaces, landlock, seccomp, network);
-            assert_eq!(
-                got, expected,
-                "{namespaces} {landlock} {seccomp} {network:?}"
-            );
+            let got = missing(layers, landlock, network);
+            assert_eq!(got, expected, "{layers:?} {landlock} {network:?}");
         }
+        assert_eq!(missing([false; 3], 0, Network::Loopback).len(), 7);
     }
 }

@@ -15,6 +15,8 @@ use tokio::task::spawn_blocking;
 const IN_MEMORY: usize = 64 * 1024;
 /// At most this much of the limit is for the end, which is held in memory.
 const END_LIMIT: u64 = 1024 * 1024;
+/// The files of a session together have at most this many times the limit of one.
+const FILES: u64 = 4;
 
 /// Takes the raw output.
 #[derive(Default)]
@@ -104,7 +106,7 @@ impl Spill {
     fn write(&mut self) -> io::Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(create(&self.path)?),
+            none => none.insert(create(&self.path, self.limit)?),
         };
         let end_size = end_size(self.limit);
         let room = self.limit - end_size as u64 - self.written;
@@ -133,12 +135,13 @@ fn end_size(limit: u64) -> usize {
     (limit / 4).min(END_LIMIT) as usize
 }
 
-fn create(path: &Path) -> io::Result<File> {
+fn create(path: &Path, limit: u64) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(folder)?;
+        make_room(folder, limit.saturating_mul(FILES - 1));
     }
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -149,6 +152,27 @@ fn create(path: &Path) -> io::Result<File> {
         .create_new(true)
         .mode(0o600)
         .open(path)
+}
+
+/// Removes the oldest files in `folder` until the others have at most `most` bytes: a model that prints
+/// in a loop must not fill the disk.
+fn make_room(folder: &Path, most: u64) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.filter_map(|entry| {
+        let meta = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+        Some((meta.modified().ok()?, meta.len(), entry.path()))
+    });
+    let mut files: Vec<_> = files.collect();
+    files.sort();
+    let mut total: u64 = files.iter().map(|(_, size, _)| size).sum();
+    for (_, size, path) in files {
+        if total <= most {
+            break;
+        }
+        if fs::remove_file(path).is_ok() {
+            total -= size;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -163,5 +187,24 @@ mod tests {
         spill.push(&b"x".repeat(IN_MEMORY + 1)).await;
         spill.push(b"end").await;
         assert_eq!(fs::metadata(&path).unwrap().len(), IN_MEMORY as u64 + 4);
+    }
+
+    #[tokio::test]
+    async fn the_files_of_a_session_have_a_limit_and_the_oldest_go_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let limit = 1 << 10;
+        for call in 0..12 {
+            let path = folder.path().join(format!("{call:02}"));
+            let mut spill = Spill::new(path.clone(), limit);
+            spill.push(&b"x".repeat(limit as usize)).await;
+            assert!(spill.finish(true).await.error.is_none());
+            let file = OpenOptions::new().write(true).open(path).unwrap();
+            let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(call);
+            file.set_modified(time).unwrap();
+        }
+        let names = fs::read_dir(folder.path()).unwrap();
+        let mut names: Vec<_> = names.map(|it| it.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["08", "09", "10", "11"]);
     }
 }

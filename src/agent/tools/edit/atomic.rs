@@ -1,15 +1,13 @@
-//! Puts new bytes where a file is or will be: all of them or none. First beside it, in a temporary
-//! file with fsync (`stage`), then in its place with a rename (`Staged::commit`), so that a crash
-//! leaves the old file or the new one. Where a rename would break something (hard links, another
-//! owner, a folder we may not write) the file is written in place, and put back if that fails; not a
-//! file that has other names where these may be out of the call's reach. All of it is done in the
-//! folder that was opened first, by descriptor. Does not decide whether the write is wanted.
+//! What file tools write: first beside the place of a file, with fsync (`stage`), then in its place
+//! (`Staged::commit`), both by `agent::new_file`. A file that has other names, or a folder we may not
+//! write, is overwritten; not where the other names may be out of the call's reach. All of it is done
+//! in the folder that was opened first, by descriptor. Does not decide whether the write is wanted.
 
 use std::cell::Cell;
 use std::collections::HashSet;
-use std::fs::{File, Metadata};
-use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{MetadataExt, fchown};
+use std::fs::Metadata;
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -17,23 +15,14 @@ use std::time::{Duration, SystemTime};
 use nix::libc::ETXTBSY;
 use rustix::fs::{OFlags, Stat};
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
-use xattr::FileExt;
 
+use crate::agent::new_file::{NewFile, PREFIX, SUFFIX, name, overwrite};
 use crate::agent::paths;
-use crate::agent::tools::kind;
 use crate::agent::workspace::{MadeFolder, Place, Reach, remove_folders};
 
-/// Larger files are not written in place: the old content is kept in memory, to be put back if the
-/// write fails.
-const MAX_BACKUP: u64 = 64 * 1024 * 1024;
-/// How the names of temporary files begin.
-const PREFIX: &str = ".tiller-";
 /// How the names of files begin that a patch takes away: what was left of these is the user's only
 /// copy, so it never counts as left over.
 const ASIDE_PREFIX: &str = ".tiller.removed-";
-/// How the names of both end.
-const SUFFIX: &str = ".tmp";
 /// A temporary file older than this was left by a program that was killed.
 const LEFT_OVER: Duration = Duration::from_hours(1);
 
@@ -61,22 +50,10 @@ pub struct Staged<'a> {
     bytes: &'a [u8],
     before: Option<&'a Metadata>,
     /// None when the file is to be written in place.
-    temp: Option<Temporary>,
+    temp: Option<NewFile>,
     made: Vec<MadeFolder>,
     /// Whether a file with other names may be written in place.
     keeps_links: bool,
-}
-
-/// A file that goes when it is dropped.
-struct Temporary {
-    place: Place,
-    file: File,
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = self.place.remove();
-    }
 }
 
 /// A file that was given another name, since it is to go; it goes when this is dropped.
@@ -112,7 +89,7 @@ pub fn stage<'a>(
     path: &Path,
     bytes: &'a [u8],
     before: Option<&'a Metadata>,
-    like: Option<(&Path, &Metadata)>,
+    like: Option<&Path>,
     cancel: &CancellationToken,
 ) -> Result<Staged<'a>, WriteError> {
     stop_if(cancel)?;
@@ -133,22 +110,23 @@ pub fn stage<'a>(
     }
     sweep(path.parent().unwrap_or(Path::new("/")), &staged.place);
     let mode = if like.is_some() { 0o600 } else { 0o666 };
-    let mut temp = match temporary(&staged.place, mode) {
+    let mut temp = match NewFile::beside(&staged.place, mode) {
         Ok(temp) => temp,
         Err(error) if before.is_some() && folder_refuses(&error) => return Ok(staged),
         Err(error) => return Err(error.into()),
     };
-    if let Some((like, meta)) = like {
-        let copied = copy_attributes(like, meta, &temp.file);
+    if let Some(like) = like {
+        let like = Place::open(like).and_then(|like| like.open_file(OFlags::RDONLY));
+        let copied = like.and_then(|like| temp.copy_attributes(&like));
         if copied.is_err() && before.is_some() {
             return Ok(staged);
         }
     }
     for chunk in bytes.chunks(1 << 20) {
         stop_if(cancel)?;
-        temp.file.write_all(chunk)?;
+        temp.file().write_all(chunk)?;
     }
-    temp.file.sync_all()?;
+    temp.file().sync_all()?;
     stop_if(cancel)?;
     staged.temp = Some(temp);
     Ok(staged)
@@ -162,8 +140,8 @@ impl Staged<'_> {
             Some(temp) => {
                 must_be_as(&self.place, self.before)?;
                 let renamed = match self.before {
-                    Some(_) => temp.place.rename(&self.place),
-                    None => temp.place.rename_to_free(&self.place),
+                    Some(_) => temp.replace(&self.place),
+                    None => temp.put(&self.place),
                 };
                 renamed.map_err(|error| match error.kind() {
                     io::ErrorKind::AlreadyExists => WriteError::Changed,
@@ -185,22 +163,7 @@ impl Staged<'_> {
                         new file can be put in its place";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, text).into());
         }
-        if now.len() > MAX_BACKUP {
-            let (size, most) = (kind::size(now.len()), kind::size(MAX_BACKUP));
-            let text = format!(
-                "it has {size} and can only be overwritten in place, because it has hard links, \
-                 another owner or a folder that may not be written; that is done for files up to \
-                 {most}, which can be put back if the write fails"
-            );
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, text).into());
-        }
-        let mut old = Vec::with_capacity(now.len() as usize);
-        file.read_to_end(&mut old)?;
-        let result = overwrite(&mut file, self.bytes);
-        if result.is_err() {
-            let _ = overwrite(&mut file, &old);
-        }
-        Ok(result?)
+        Ok(overwrite(&mut file, self.bytes)?)
     }
 }
 
@@ -239,21 +202,9 @@ pub fn restore(
     let now = file.metadata()?;
     // Even when the call was cancelled: this is what cancelling means.
     let cancel = CancellationToken::new();
-    stage(reach, path, bytes, Some(&now), Some((path, &now)), &cancel)?.commit()?;
+    stage(reach, path, bytes, Some(&now), Some(path), &cancel)?.commit()?;
     let file = place.open_file(OFlags::RDONLY)?;
     Ok(file.set_permissions(meta.permissions())?)
-}
-
-/// A new, empty file beside `place`.
-fn temporary(place: &Place, mode: u32) -> io::Result<Temporary> {
-    let place = place.beside(name(PREFIX));
-    let file = place.create(mode)?;
-    Ok(Temporary { place, file })
-}
-
-/// A name that no file has.
-fn name(prefix: &str) -> String {
-    format!("{prefix}{}{SUFFIX}", Uuid::new_v4().simple())
 }
 
 /// Removes temporary files that were left over: once for each folder, before the first
@@ -285,33 +236,6 @@ fn age(stat: &Stat) -> Duration {
     let modified = Duration::from_secs(stat.st_mtime.max(0) as u64);
     let age = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     age.saturating_sub(modified)
-}
-
-/// Owner, mode, access control list and other extended attributes, as a rename would lose them.
-fn copy_attributes(from: &Path, meta: &Metadata, to: &File) -> io::Result<()> {
-    to.set_permissions(meta.permissions())?;
-    let own = to.metadata()?;
-    if own.uid() != meta.uid() || own.gid() != meta.gid() {
-        fchown(to, Some(meta.uid()), Some(meta.gid()))?;
-        // A change of owner takes the set-user-id bit away.
-        to.set_permissions(meta.permissions())?;
-    }
-    let from = Place::open(from)?.open_file(OFlags::RDONLY)?;
-    let names = match from.list_xattr() {
-        Ok(names) => names,
-        // This file system has none.
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    for name in names {
-        let value = from.get_xattr(&name)?;
-        if let Some(value) =
-            value.filter(|value| to.get_xattr(&name).ok().flatten().as_ref() != Some(value))
-        {
-            to.set_xattr(&name, &value)?;
-        }
-    }
-    Ok(())
 }
 
 /// A rename needs no permission on the file itself, so that is asked here. A file without any
@@ -366,13 +290,6 @@ fn is_same(now: &Metadata, then: &Metadata) -> bool {
         && now.modified().ok() == then.modified().ok()
 }
 
-fn overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
-    file.rewind()?;
-    file.write_all(bytes)?;
-    file.set_len(bytes.len() as u64)?;
-    file.sync_all()
-}
-
 fn stop_if(cancel: &CancellationToken) -> Result<(), WriteError> {
     if cancel.is_cancelled() {
         Err(WriteError::Cancelled)
@@ -383,7 +300,7 @@ fn stop_if(cancel: &CancellationToken) -> Result<(), WriteError> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::fs::{self, File};
 
     use super::*;
 

@@ -65,14 +65,21 @@ impl ResolvedPath {
         if raw.is_empty() {
             return Err(call::missing("file_path"));
         }
-        let path = paths::resolve(raw, cwd, purpose);
+        let path = reach.resolve(raw, cwd, purpose);
         if purpose == Purpose::MayBeNew && raw.ends_with('/') && !path.exists() {
             return Err(ToolError::new(format!(
                 "{raw} names a folder, because it ends in a slash. Give the path of a file."
             )));
         }
-        let display = paths::display(&path, cwd);
-        let shown = if path == cwd.join(raw) {
+        // Made again, it would hide that the project is gone.
+        if path.starts_with(cwd) && !cwd.is_dir() {
+            return Err(ToolError::new(format!(
+                "{} no longer exists, so {raw} was not written. Ask the user where to work.",
+                cwd.display()
+            )));
+        }
+        let display = reach.display(&path, cwd);
+        let shown = if reach.named(&path) == cwd.join(raw) {
             raw.to_owned()
         } else {
             display.clone()
@@ -213,7 +220,7 @@ impl LockedFile {
     /// `load` gave; none for a new file.
     pub fn write(&self, bytes: &[u8], before: Option<&CurrentFile>) -> Result<(), ToolError> {
         let meta = before.map(|current| &current.meta);
-        let like = meta.map(|meta| (self.path.real.as_path(), meta));
+        let like = meta.map(|_| self.path.real.as_path());
         self.stage(bytes, meta, like)?
             .commit()
             .map_err(|error| self.failed(&error))?;
@@ -228,7 +235,7 @@ impl LockedFile {
         &'b self,
         bytes: &'b [u8],
         before: Option<&'b Metadata>,
-        like: Option<(&Path, &Metadata)>,
+        like: Option<&Path>,
     ) -> Result<Staged<'b>, ToolError> {
         let (reach, path) = (&self.path.reach, &self.path.real);
         let staged = atomic::stage(reach, path, bytes, before, like, &self.cancel);

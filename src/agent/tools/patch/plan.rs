@@ -2,7 +2,6 @@
 //! are, or as sections before it leave them. Reads files, writes none.
 
 use std::collections::HashMap;
-use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 use super::apply::{apply, is_exact_and_unique};
@@ -121,10 +120,10 @@ impl File {
     }
 
     /// The file whose owner, mode and attributes it gets: where it moved from, else itself.
-    pub fn like<'f>(&'f self, files: &'f [Self]) -> Option<(&'f Path, &'f Metadata)> {
+    pub fn like<'f>(&'f self, files: &'f [Self]) -> Option<&'f Path> {
         let like = self.moved_from.and_then(|from| files.get(from));
         let like = like.unwrap_or(self);
-        Some((&like.locked.path.real, &like.before.as_ref()?.meta))
+        like.before.is_some().then_some(&*like.locked.path.real)
     }
 }
 

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::page::{Page, Wanted};
 use super::pictures;
-use crate::agent::paths;
+use crate::agent::paths::{self, Purpose};
 use crate::agent::tool::{Details, Effects, TextDetails, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::edit::seen_files::{MAX_TEXT, SeenFiles, Stamp};
 use crate::agent::tools::kind::{self, Kind};
@@ -129,7 +129,7 @@ struct Job {
 
 impl Job {
     fn run(&self) -> Result<ToolOutput, ToolError> {
-        let path = paths::resolve(&self.shown, &self.cwd, paths::Purpose::Existing);
+        let path = (self.reach).resolve(&self.shown, &self.cwd, Purpose::Existing);
         let (file, meta) = open::open(&self.reach, &path, &self.shown)?;
         let size = meta.len();
         let mut source = Source {
@@ -190,7 +190,7 @@ impl Job {
         let body = String::from_utf8_lossy(&page.bytes);
         let invalid = matches!(body, Cow::Owned(_));
         let details = TextDetails {
-            path: paths::display(path, &self.cwd),
+            path: self.reach.display(path, &self.cwd),
             text: first_lines(&body).to_string(),
             first_line: first,
             line_count: page.lines,
@@ -257,7 +257,7 @@ impl Job {
         Ok(ToolOutput {
             content: vec![Content::text(text), Content::Image(picture.image)],
             details: Details::Text(TextDetails {
-                path: paths::display(path, &self.cwd),
+                path: self.reach.display(path, &self.cwd),
                 note: Some(note),
                 ..TextDetails::default()
             }),

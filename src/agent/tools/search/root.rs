@@ -27,7 +27,7 @@ impl SearchRoot {
         let path = if raw.is_empty() {
             cwd.to_path_buf()
         } else {
-            paths::resolve(raw, cwd, paths::Purpose::Existing)
+            reach.resolve(raw, cwd, paths::Purpose::Existing)
         };
         let real = fs::canonicalize(&path).map_err(|error| {
             if raw.is_empty() {
@@ -45,9 +45,10 @@ impl SearchRoot {
         if !kind.is_dir() {
             open::must_be_file(kind, raw)?;
         }
-        let shown: PathBuf = path
+        let named = reach.named(&path);
+        let shown: PathBuf = named
             .strip_prefix(cwd)
-            .unwrap_or(&path)
+            .unwrap_or(&named)
             .components()
             .collect();
         Ok(Self {

@@ -14,6 +14,14 @@ use crate::app::sessions::short_id;
 /// Columns of a title in a list.
 const TITLE: usize = 60;
 
+/// The header of such lines.
+pub(super) fn title_line() -> String {
+    format!(
+        "{:<14}  {:>8}  {:<12}  NAME OR PROMPT",
+        "STATE", "AGE", "ID"
+    )
+}
+
 pub(super) fn stored_line(
     session: &StoredSession,
     head: &SessionHead,

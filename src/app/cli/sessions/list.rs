@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::super::out;
-use super::line::{stored_json, stored_line, unreadable};
+use super::line::{stored_json, stored_line, title_line, unreadable};
 use crate::agent::session::{
     PresenceRecord, SessionIndex, all_sessions, folder, live_sessions, sessions_in,
 };
@@ -48,6 +48,9 @@ pub fn list(
             .collect();
         let _ = writeln!(text, "{}", Value::Array(list));
     } else {
+        if !stored.is_empty() {
+            let _ = writeln!(text, "{}", title_line());
+        }
         for session in &stored {
             let head = index.head(session);
             let mut line = stored_line(session, &head, live.get(&session.id));

@@ -1,6 +1,7 @@
 //! Files behind `@`, and what a folder holds.
 
 use super::candidate::Candidate;
+use crate::app::attachments::mention;
 
 /// What of a mention is looked for: without its sign, its quotes and the lines it is about.
 pub(crate) fn wanted(mention: &str) -> &str {
@@ -8,17 +9,15 @@ pub(crate) fn wanted(mention: &str) -> &str {
 }
 
 /// The candidates for a mention: the paths with the lines that were typed behind them.
-pub(crate) fn file_candidates(mention: &str, paths: Vec<String>) -> Vec<Candidate> {
-    let (_, lines) = split_lines(unquoted(mention));
+pub(crate) fn file_candidates(typed: &str, paths: Vec<String>) -> Vec<Candidate> {
+    let (_, lines) = split_lines(unquoted(typed));
     let candidate = |path: String| {
-        let quote = path.contains(char::is_whitespace);
-        let folder = path.ends_with('/');
-        let insert = match (quote, folder) {
+        let insert = if path.ends_with('/') {
+            let whole = mention(&path, "");
             // The quote stays open: what is in the folder comes next.
-            (true, true) => format!("@\"{path}"),
-            (true, false) => format!("@\"{path}{lines}\" "),
-            (false, true) => format!("@{path}"),
-            (false, false) => format!("@{path}{lines} "),
+            whole.strip_suffix('"').unwrap_or(&whole).to_owned()
+        } else {
+            format!("{} ", mention(&path, lines))
         };
         Candidate {
             insert,

@@ -11,6 +11,8 @@ use super::placeholders::clean;
 pub(super) struct Browse {
     /// The prompt shown: 1 is the newest, 0 the draft.
     age: usize,
+    /// Whether the draft is a message that came back.
+    pub is_message: bool,
     /// What prompts, and the draft as number 0, were changed to, with their placeholders.
     changed: HashMap<usize, String>,
 }
@@ -23,9 +25,29 @@ pub(super) enum Age {
 }
 
 impl Browse {
+    /// Browsing begins; the draft may be a message that came back.
+    pub(super) fn from_draft(is_message: bool) -> Self {
+        Self {
+            is_message,
+            ..Self::default()
+        }
+    }
+
     /// Whether the draft is shown.
     pub(super) fn is_at_draft(&self) -> bool {
         self.age == 0
+    }
+
+    /// The same, to be looked at.
+    pub(super) fn draft(&self) -> Option<&str> {
+        let draft = self.changed.get(&0).filter(|_| self.age > 0)?;
+        (!draft.is_empty()).then_some(draft.as_str())
+    }
+
+    /// The draft, with its placeholders, while something else is shown.
+    pub(super) fn into_draft(mut self) -> Option<String> {
+        let draft = self.changed.remove(&0).filter(|_| self.age > 0)?;
+        (!draft.is_empty()).then_some(draft)
     }
 
     /// Goes one step, keeping what is shown now; returns what to show next. `None` where there is

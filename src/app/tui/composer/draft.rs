@@ -18,8 +18,21 @@ pub(super) struct Draft {
     undo: Undo,
     /// Counts changes of the text.
     revision: u64,
+    message: Mark,
     /// The text that is being inserted at one place, while somebody wants to know it.
     tracked: Option<Range<usize>>,
+}
+
+/// Whether the text is a message, whatever it begins with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Mark {
+    /// It was typed here: it may begin like a command.
+    #[default]
+    Typed,
+    /// It came back, and its beginning is as it was.
+    Message,
+    /// It came back, and its beginning was typed again.
+    Retyped,
 }
 
 impl Draft {
@@ -31,6 +44,7 @@ impl Draft {
             caret: 0,
             undo: Undo::default(),
             revision: 0,
+            message: Mark::default(),
             tracked: None,
         }
     }
@@ -108,6 +122,22 @@ impl Draft {
         self.caret = motion::snap_right(&self.text, caret);
     }
 
+    pub(super) fn is_message(&self) -> bool {
+        self.message == Mark::Message
+    }
+
+    /// From here on the text is a message, until its beginning is typed again.
+    pub(super) fn mark_message(&mut self) {
+        self.message = Mark::Message;
+    }
+
+    /// What undo and redo bring back may be one that came back: sent, it is never run as a command.
+    fn remark(&mut self) {
+        if self.message == Mark::Retyped {
+            self.message = Mark::Message;
+        }
+    }
+
     pub(super) fn undo(&mut self) {
         while let Some(step) = self.undo.undo().cloned() {
             self.splice(step.at..step.at + step.inserted.len(), &step.removed);
@@ -116,6 +146,7 @@ impl Draft {
                 break;
             }
         }
+        self.remark();
     }
 
     pub(super) fn redo(&mut self) {
@@ -125,6 +156,7 @@ impl Draft {
                 break;
             }
         }
+        self.remark();
     }
 
     /// What changes from now on comes behind this.
@@ -175,6 +207,9 @@ impl Draft {
         self.revision += 1;
         self.text.replace_range(range.clone(), text);
         let (at, removed) = (range.start, range.len());
+        if at == 0 && self.message == Mark::Message {
+            self.message = Mark::Retyped;
+        }
         self.caret = motion::snap_right(&self.text, at + text.len());
         self.rows
             .edited(at, removed, text.len(), &self.text, &self.placeholders);

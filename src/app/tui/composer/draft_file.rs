@@ -1,4 +1,5 @@
-//! The file in which unsent text survives the program: the draft and the messages that wait.
+//! The file in which unsent text survives the program. Messages that wait are kept by their session;
+//! they are here where none keeps them, and in files of older versions.
 //!
 //! Each working folder has a folder of drafts, each session at most one file in it. The file is locked
 //! while a program has the session open, so the next program takes only what a dead one left behind,
@@ -26,10 +27,13 @@ const LEFT_BEHIND: Duration = Duration::from_mins(1);
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedDraft {
     /// Messages that wait, in the order they would go out.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queue: Vec<String>,
     /// The text of the editor.
     pub text: String,
+    /// Whether it is a message whatever it begins with: it came back, and was not typed here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_message: bool,
     /// The file of the session it was typed in; filled in when it is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<PathBuf>,
@@ -218,6 +222,7 @@ mod tests {
         SavedDraft {
             queue: queue.iter().map(|text| (*text).to_owned()).collect(),
             text: text.to_owned(),
+            is_message: false,
             session: None,
         }
     }

@@ -18,8 +18,8 @@ use crate::app::action::Action;
 pub struct Composer {
     pub(super) draft: Draft,
     pub(super) kills: KillRing,
-    history: History,
-    browse: Option<Browse>,
+    pub(super) history: History,
+    pub(super) browse: Option<Browse>,
     last: Last,
     /// The column the caret keeps to while it goes up and down.
     pub(super) goal: Option<usize>,
@@ -31,6 +31,8 @@ pub struct Composer {
     pub(super) vim: Option<Vim>,
     max_rows: usize,
     first_row: usize,
+    /// The revision of the draft that came into the editor as another text was taken.
+    pub(super) restored: Option<u64>,
 }
 
 /// What the last command was, as far as the next one depends on it.
@@ -62,6 +64,7 @@ impl Composer {
             vim: None,
             max_rows: max_rows.max(1).into(),
             first_row: 0,
+            restored: None,
         }
     }
 
@@ -233,15 +236,6 @@ impl Composer {
         self.settle();
     }
 
-    /// Empties the editor; the draft is kept in the history.
-    pub fn clear(&mut self) {
-        let text = self.text();
-        self.history.push(&text);
-        self.browse = None;
-        self.draft.set("");
-        self.settle();
-    }
-
     /// Tells how wide the editor's text may be and how many rows may be shown. To be called from
     /// `update` at the start and whenever either changes; costs nothing when neither did.
     pub fn resize(&mut self, width: u16, max_rows: u16) {
@@ -272,21 +266,7 @@ impl Composer {
         self.draft.text().len() + self.draft.placeholders().weight()
     }
 
-    /// Takes the text to send it: remembers it in the history and empties the editor. It cannot be
-    /// undone; the kill ring stays.
-    pub fn take(&mut self) -> String {
-        let text = self.text();
-        self.history.push(&text);
-        let keep = self.kills.has_placeholders() || self.draft.placeholders().are_light();
-        self.draft.reset(keep);
-        self.browse = None;
-        self.vim_insert();
-        self.settle();
-        text
-    }
-
-    /// Puts text that came back (queued messages) before the draft, with a blank line between. The
-    /// caret stays where it is in the draft.
+    /// Puts text before the draft, with a blank line between. The caret stays where it is in the draft.
     pub fn prepend(&mut self, text: &str) {
         let mut text = clean(text);
         if text.is_empty() {
@@ -440,13 +420,20 @@ impl Composer {
     }
 
     fn browse(&mut self, age: Age) {
-        let browse = self.browse.get_or_insert_with(Browse::default);
+        let is_message = self.draft.is_message();
+        let browse = self
+            .browse
+            .get_or_insert_with(|| Browse::from_draft(is_message));
         let shown = browse.go(age, &self.draft, &self.history);
+        let is_message = browse.is_at_draft() && browse.is_message;
         if browse.is_at_draft() {
             self.browse = None;
         }
         if let Some(text) = shown {
             self.draft.set(&text);
+            if is_message {
+                self.draft.mark_message();
+            }
             self.last = Last::Browse;
         }
     }

@@ -6,6 +6,7 @@
 //! only effects call them.
 
 mod editor;
+mod messages;
 mod draft;
 mod motion;
 mod placeholders;

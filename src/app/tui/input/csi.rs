@@ -15,9 +15,6 @@ pub(super) enum Meaning {
     PasteStart,
 }
 
-/// The attribute of a terminal that has sixel graphics.
-const SIXEL: u32 = 4;
-
 /// What the sequence with these bytes between `CSI` and its final byte means; `None` for a key that
 /// was released and for unknown sequences.
 pub(super) fn meaning(bytes: &[u8], last: u8) -> Option<Meaning> {
@@ -41,10 +38,7 @@ pub(super) fn meaning(bytes: &[u8], last: u8) -> Option<Meaning> {
         (Some(b'?'), b"", b'n') if csi.number(0) == 997 => {
             InputEvent::Report(TerminalReport::Scheme(csi.number(1) == 2))
         }
-        (Some(b'?'), b"", b'c') => {
-            let sixel = (1..csi.count()).any(|at| csi.number(at) == SIXEL);
-            InputEvent::Report(TerminalReport::PrimaryAttributes { sixel })
-        }
+        (Some(b'?'), b"", b'c') => InputEvent::Report(TerminalReport::PrimaryAttributes),
         _ => return None,
     };
     Some(Meaning::Event(event))

@@ -39,10 +39,6 @@ pub enum TerminalName {
     Kitty,
     /// ghostty.
     Ghostty,
-    /// iTerm2.
-    Iterm2,
-    /// WezTerm.
-    WezTerm,
     /// Any other.
     #[default]
     Other,
@@ -51,14 +47,11 @@ pub enum TerminalName {
 impl TerminalName {
     /// The terminal whose answer to XTVERSION this is.
     pub fn of(version: &[u8]) -> Self {
-        let names: [(&[u8], Self); 4] = [
-            (b"kitty", Self::Kitty),
-            (b"ghostty", Self::Ghostty),
-            (b"iTerm2", Self::Iterm2),
-            (b"WezTerm", Self::WezTerm),
-        ];
-        let found = names.iter().find(|(name, _)| version.starts_with(name));
-        found.map_or(Self::Other, |(_, name)| *name)
+        match version {
+            _ if version.starts_with(b"kitty") => Self::Kitty,
+            _ if version.starts_with(b"ghostty") => Self::Ghostty,
+            _ => Self::Other,
+        }
     }
 }
 
@@ -68,10 +61,7 @@ pub enum TerminalReport {
     /// `CSI ? flags u`: the kitty keyboard protocol is understood, with these flags now in force.
     KittyFlags(u8),
     /// `CSI ? ... c`: the answer every terminal gives, so the one that ends a round of queries.
-    PrimaryAttributes {
-        /// Whether sixel graphics are among what it has.
-        sixel: bool,
-    },
+    PrimaryAttributes,
     /// What the terminal calls itself (XTVERSION).
     Name(TerminalName),
     /// It takes kitty's graphics protocol.

@@ -1,5 +1,5 @@
-//! Key files: `action = "key"` or `action = ["key", "key"]`, one line an action. Every fault is
-//! told with its line and, where something is near, a suggestion; the lines without faults count.
+//! Key files: `action = "key"` or `action = ["key", "key"]`, one line an action, in the section of where
+//! its keys are in force (`[editor]`) or before any section. Every fault is told with its line and, where something is near, a suggestion; the lines without faults count.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -13,6 +13,7 @@ use super::map::{Keymap, clash};
 use crate::app::action::{ACTIONS, Action};
 use crate::app::tui::input::{KeyPress, ParseKeyError};
 use crate::llm::nearest::nearest;
+use crate::llm::read_small::read_small;
 
 const DEFAULT: &str = include_str!("../../../../assets/keymap.toml");
 
@@ -43,7 +44,7 @@ impl Keymap {
     /// The default keys with the user's file laid over them, and what is wrong with it. A file that does
     /// not exist changes nothing.
     pub fn load(file: &Path) -> (Self, Vec<KeymapError>) {
-        match std::fs::read_to_string(file) {
+        match read_small(file) {
             Ok(text) => Self::with(&file.display().to_string(), &text),
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
@@ -89,15 +90,31 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Vec<KeymapError> {
     let mut faults = Vec::new();
     let mut taken: Vec<(Chord, Action)> = Vec::new();
     // In the order of the file, so that faults are found where a reader meets them first.
-    let mut lines: Vec<_> = table.get_ref().iter().collect();
-    lines.sort_by_key(|(name, _)| name.span().start);
-    for (name, value) in lines {
+    let mut lines = Vec::new();
+    for (name, value) in table.get_ref() {
+        match value.get_ref() {
+            DeValue::Table(section) => {
+                let of = |(action, keys)| (Some(name.get_ref().as_ref()), action, keys);
+                lines.extend(section.iter().map(of));
+            }
+            _ => lines.push((None, name, value)),
+        }
+    }
+    lines.sort_by_key(|(_, name, _)| name.span().start);
+    for (section, name, value) in lines {
         let at = name.span().start;
         let name = name.get_ref().as_ref();
         let Some(action) = Action::from_name(name) else {
             faults.push(fault(at, unknown_action(name)));
             continue;
         };
+        let spec = action.spec();
+        let right = spec.scope.section(spec.group);
+        if let Some(section) = section.filter(|section| *section != right) {
+            let text = format!("`{name}` belongs in the section [{right}], not in [{section}]");
+            faults.push(fault(at, text));
+            continue;
+        }
         let (found, wrong) = keys(value);
         let nothing_left = found.is_empty() && !wrong.is_empty();
         faults.extend(wrong.into_iter().map(|(at, message)| fault(at, message)));
@@ -160,7 +177,25 @@ fn keys(value: &Spanned<DeValue<'_>>) -> (Vec<(usize, Chord)>, Vec<Fault>) {
     (found, wrong)
 }
 
+/// Actions of older versions: letters that answered questions.
+const REMOVED: [&str; 8] = [
+    "allow_once",
+    "allow_in_session",
+    "allow_in_project",
+    "allow_always",
+    "refuse_call",
+    "show_call",
+    "yes",
+    "no",
+];
+
 fn unknown_action(name: &str) -> String {
+    if REMOVED.contains(&name) {
+        return format!(
+            "`{name}` is gone: no single key answers a question any more. Select an answer with the \
+             arrows or its number and press Enter; remove this line"
+        );
+    }
     let names = ACTIONS.iter().map(|spec| spec.name);
     match nearest(name, names) {
         Some(near) => format!("unknown action `{name}`: did you mean `{near}`?"),

@@ -35,8 +35,8 @@ impl Keymap {
 
     /// What these keys in a row mean in `scope`.
     pub fn meaning(&self, keys: &[KeyPress], scope: Scope) -> Meaning {
-        let scopes = [Some(scope), scope.outer(), Some(Scope::Everywhere)];
-        let found = scopes.into_iter().flatten().find_map(|scope| {
+        let mut scopes = std::iter::successors(Some(scope), |scope| scope.outer());
+        let found = scopes.find_map(|scope| {
             let mut bindings = self.bindings.iter();
             bindings
                 .find(|(chord, action)| {

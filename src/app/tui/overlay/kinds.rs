@@ -1,5 +1,6 @@
 //! The overlays as plain data. Their keys are `update::overlay`'s, their looks `view::overlay`'s.
 
+use super::confirm::Confirm;
 use super::copy::CopyPicker;
 use super::help::HelpPage;
 use super::history::HistoryPicker;
@@ -16,8 +17,9 @@ use super::themes::ThemePicker;
 use super::tree::{ComparisonView, TreePicker};
 use super::undo::{RewindPicker, UndoQuestion};
 use crate::agent::ContextUsage;
-use crate::app::action::{Action, Scope};
+use crate::app::action::Scope;
 use crate::app::sessions::SessionFacts;
+use crate::app::tui::answers::Answers;
 
 /// Something over the screen that takes the keys.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,12 +38,8 @@ pub enum Overlay {
     Context(Pager, Option<Box<ContextUsage>>),
     /// All of what the call in the strip would do.
     Call(Pager),
-    /// Whether to leave while a run is under way.
-    ConfirmQuit,
-    /// Whether everything may run without asking and without a sandbox.
-    ConfirmFull,
-    /// Whether the trial ends this way, and the letter that asked, if it was one.
-    EndTrial(Action, Option<char>),
+    /// A question about what the user has just asked for.
+    Confirm(Confirm),
     /// Whether to undo or redo.
     Undo(Box<UndoQuestion>),
     /// The prompts to go back to.
@@ -59,7 +57,7 @@ pub enum Overlay {
     /// The themes.
     Themes(Box<ThemePicker>),
     /// The tree of the session.
-    Tree(TreePicker),
+    Tree(Box<TreePicker>),
     /// The stored sessions.
     Sessions(Box<SessionPicker>),
     /// What is known of the session.
@@ -84,11 +82,6 @@ impl Overlay {
                 Some(_) => Scope::Pager,
                 None => Scope::List,
             },
-            Self::ConfirmQuit
-            | Self::ConfirmFull
-            | Self::EndTrial(..)
-            | Self::Undo(_)
-            | Self::Opening(_) => Scope::Question,
             Self::Tree(_) => Scope::Tree,
             Self::Selecting(_) => Scope::Selecting,
             Self::HistorySearch(_)
@@ -98,11 +91,13 @@ impl Overlay {
             | Self::Settings(_)
             | Self::Rewind(_)
             | Self::Copy(_)
+            | Self::Confirm(_)
+            | Self::Undo(_)
+            | Self::Opening(_)
             | Self::Search(_) => Scope::List,
             Self::Sessions(list) => match list.mode {
                 SessionMode::Choosing => Scope::Sessions,
-                SessionMode::Naming(_) => Scope::List,
-                SessionMode::Removing => Scope::Question,
+                SessionMode::Naming(_) | SessionMode::Removing(_) => Scope::List,
             },
         }
     }
@@ -112,7 +107,6 @@ impl Overlay {
         match self {
             Self::HistorySearch(list) => Some(&mut list.picker),
             Self::Copy(list) => Some(&mut list.picker),
-            Self::Opening(opening) => Some(&mut opening.picker).filter(|_| !opening.waits),
             Self::Models(models) => Some(&mut models.picker),
             Self::Themes(themes) => Some(&mut themes.picker),
             Self::Settings(list) => Some(list.typing.as_mut().unwrap_or(&mut list.picker)),
@@ -121,7 +115,7 @@ impl Overlay {
             Self::Sessions(list) => match &mut list.mode {
                 SessionMode::Choosing => Some(&mut list.picker),
                 SessionMode::Naming(text) => Some(text),
-                SessionMode::Removing => None,
+                SessionMode::Removing(_) => None,
             },
             Self::Iterations(list) if list.opened.is_none() => Some(&mut list.picker),
             Self::Rewind(list) => Some(match &mut list.chosen {
@@ -138,16 +132,25 @@ impl Overlay {
             | Self::Context(..)
             | Self::SessionFacts(..)
             | Self::Undo(_)
-            | Self::ConfirmQuit
-            | Self::ConfirmFull
-            | Self::EndTrial(..) => None,
+            | Self::Opening(_)
+            | Self::Confirm(_) => None,
+        }
+    }
+
+    /// The list of answers, if it is a question, and how many it has.
+    pub fn answers(&mut self) -> Option<(&mut Answers, usize)> {
+        match self {
+            Self::Confirm(confirm) => Some((&mut confirm.answers, Confirm::ANSWERS)),
+            Self::Opening(opening) if !opening.waits => {
+                Some((&mut opening.answers, opening.ways.len()))
+            }
+            _ => None,
         }
     }
 
     /// The list or the name that takes what is typed, if there is one.
     pub fn query(&mut self) -> Option<&mut Picker> {
         match self {
-            Self::Opening(_) => None,
             Self::Rewind(list) if list.chosen.is_some() => None,
             other => other.picker(),
         }
@@ -156,7 +159,8 @@ impl Overlay {
     /// When something is to be read for it, or its keys begin to count (Unix ms), if anything is.
     pub fn next_wake(&self, now: i64) -> Option<i64> {
         match self {
-            Self::Opening(opening) => opening.delay.next_wake(now),
+            Self::Opening(opening) => opening.answers.next_wake(now),
+            Self::Confirm(confirm) => confirm.answers.next_wake(now),
             Self::Undo(question) => question.delay.next_wake(now),
             Self::Sessions(list) => list.due.next(),
             _ => None,
@@ -175,9 +179,7 @@ impl Overlay {
             Self::Models(models) => models.details.as_mut(),
             Self::Comparison(view) => Some(&mut view.pager),
             Self::Undo(question) => Some(&mut question.pager),
-            Self::ConfirmQuit
-            | Self::ConfirmFull
-            | Self::EndTrial(..)
+            Self::Confirm(_)
             | Self::Opening(_)
             | Self::HistorySearch(_)
             | Self::Themes(_)

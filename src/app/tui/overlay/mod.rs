@@ -13,11 +13,13 @@ mod opening;
 mod tree;
 mod tree_rows;
 mod undo;
+mod confirm;
 mod copy;
 mod history;
 mod search;
 mod selecting;
 
+pub use confirm::{Confirm, ConfirmAbout, FullFor};
 pub use copy::{CopyItem, CopyKind, CopyPicker};
 pub use help::{FIRST_KEYS, HelpLine, HelpPage, help_lines};
 pub use history::HistoryPicker;

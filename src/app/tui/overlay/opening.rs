@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::picker::Picker;
 use crate::app::sessions::{Refusal, Refused};
-use crate::app::tui::answer_delay::AnswerDelay;
+use crate::app::tui::answers::Answers;
 
 /// The question, or the wait that was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,12 +14,10 @@ pub struct Opening {
     pub reason: String,
     /// What can be done, the usual first.
     pub ways: Vec<Way>,
-    /// Which of them is chosen.
-    pub picker: Picker,
     /// Whether it is waited for.
     pub waits: bool,
-    /// When keys choose.
-    pub delay: AnswerDelay,
+    /// Which of them is selected.
+    pub answers: Answers,
 }
 
 /// A way to go on with a session.
@@ -64,20 +61,12 @@ impl Opening {
     }
 
     fn new(path: PathBuf, reason: String, ways: Vec<Way>, now: i64) -> Self {
-        let mut picker = Picker::default();
-        picker.set_matches((0..ways.len()).collect(), 0);
         Self {
             path,
             reason,
             ways,
-            picker,
             waits: false,
-            delay: AnswerDelay::starting(now),
+            answers: Answers::starting(now, None),
         }
-    }
-
-    /// The way that is chosen.
-    pub fn chosen(&self) -> Option<&Way> {
-        self.ways.get(self.picker.chosen()?)
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::picker::Picker;
 use crate::agent::session::{Found, SessionState};
 use crate::app::sessions::{SessionFacts, SessionRow, SessionScope, search_rows};
+use crate::app::tui::answer_delay::AnswerDelay;
 
 /// How long after the last key the text of the sessions is searched, in milliseconds.
 const SEARCH_MS: i64 = 150;
@@ -66,8 +67,8 @@ pub enum SessionMode {
     Choosing,
     /// They write the name of the chosen one.
     Naming(Picker),
-    /// They answer whether the chosen one goes to the trash.
-    Removing,
+    /// Enter moves the chosen one to the trash, once there was time to read that.
+    Removing(AnswerDelay),
 }
 
 /// What is known of a session.

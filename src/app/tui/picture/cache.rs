@@ -133,7 +133,6 @@ impl PictureCache {
             cells: size,
             pixels: layout.pixels(size),
             protocol: layout.protocol,
-            ground: (layout.protocol == Protocol::Sixel).then_some(layout.ground),
         };
         if !self.known.contains_key(&key) {
             if self.in_work >= AT_ONCE {
@@ -172,16 +171,6 @@ impl PictureCache {
     pub fn lacks(&mut self, placed: &PlacedPicture) -> bool {
         let is_waiting = |it: &Entry| matches!(it.state, State::Waiting);
         self.layout.is_some() && self.see(placed).is_none_or(is_waiting)
-    }
-
-    /// The picture with a number: its cells and its pixels.
-    pub fn numbered(&self, number: u32) -> Option<((u16, u16), &Scaled)> {
-        let mut known = self.known.iter();
-        let (key, entry) = known.find(|(_, entry)| entry.number == number)?;
-        match &entry.state {
-            State::Ready(scaled) => Some((key.cells, scaled)),
-            _ => None,
-        }
     }
 
     /// Ends a frame: lets go of what nobody has seen for longest.
@@ -287,18 +276,11 @@ mod tests {
         }
     }
 
-    /// Fonts and themes change while the picture has as many cells as before.
+    /// A font changes while the picture has as many cells as before; what is seen through it is mixed in
+    /// when its cells are painted.
     #[test]
     fn a_picture_is_made_anew_when_its_pixels_would_be_others() {
-        use Protocol::{Blocks, Iterm2, Kitty, Sixel};
-        let cases = [
-            // Another cell, another ground.
-            (Sixel, true, true),
-            (Iterm2, true, false),
-            (Kitty, true, false),
-            (Blocks, false, false),
-        ];
-        for (protocol, of_cell, of_ground) in cases {
+        for (protocol, of_cell) in [(Protocol::Kitty, true), (Protocol::Blocks, false)] {
             let layout = PictureLayout {
                 protocol,
                 cell: (10, 20),
@@ -315,7 +297,7 @@ mod tests {
                 ..layout
             };
             let placed = placed();
-            for (other, expected) in [(larger, of_cell), (lighter, of_ground)] {
+            for (other, expected) in [(larger, of_cell), (lighter, false)] {
                 let mut cache = PictureCache::default();
                 cache.begin(Some(layout));
                 assert!(cache.lacks(&placed));

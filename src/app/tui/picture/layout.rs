@@ -23,10 +23,6 @@ pub enum Protocol {
     Blocks,
     /// Kitty's graphics protocol: sent once, and shown where cells name it.
     Kitty,
-    /// iTerm2's inline pictures.
-    Iterm2,
-    /// Sixel graphics.
-    Sixel,
 }
 
 /// How pictures are shown.
@@ -70,8 +66,8 @@ impl PictureLayout {
         // No pixel gets larger than it has to be.
         let most = match self.protocol {
             Protocol::Blocks => cell_width,
-            _ if self.cell.1 >= DENSE => 2.0,
-            _ => 1.0,
+            Protocol::Kitty if self.cell.1 >= DENSE => 2.0,
+            Protocol::Kitty => 1.0,
         };
         let scale = most
             .min(columns as f64 * cell_width / width)
@@ -91,7 +87,7 @@ impl PictureLayout {
         let (columns, rows) = (u32::from(columns), u32::from(rows));
         match self.protocol {
             Protocol::Blocks => (columns, rows * 2),
-            _ => (
+            Protocol::Kitty => (
                 columns * u32::from(self.cell.0),
                 rows * u32::from(self.cell.1),
             ),
@@ -105,7 +101,7 @@ mod tests {
 
     #[test]
     fn pictures_keep_their_shape_and_their_place() {
-        use Protocol::{Blocks, Kitty, Sixel};
+        use Protocol::{Blocks, Kitty};
         let cases = [
             // Wide, high, square; small ones are not blown up.
             (Blocks, (10, 20), (2000, 1000), 100, false, (64, 16)),
@@ -116,11 +112,11 @@ mod tests {
             (Kitty, (10, 20), (640, 480), 100, false, (43, 16)),
             (Kitty, (10, 20), (640, 480), 100, true, (64, 24)),
             (Kitty, (10, 20), (640, 480), 20, true, (20, 8)),
-            (Sixel, (20, 40), (640, 480), 100, true, (64, 24)),
+            (Kitty, (20, 40), (640, 480), 100, true, (64, 24)),
             // Nothing gets lost at the ends.
             (Blocks, (10, 20), (20_000, 1), 80, false, (80, 1)),
             (Blocks, (10, 20), (1, 20_000), 80, false, (1, 16)),
-            (Sixel, (30, 60), (9000, 9000), 100, true, (47, 24)),
+            (Kitty, (30, 60), (9000, 9000), 100, true, (47, 24)),
         ];
         for (protocol, cell, size, columns, is_open, expected) in cases {
             let layout = PictureLayout {

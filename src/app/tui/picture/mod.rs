@@ -1,10 +1,10 @@
 //! Pictures among the text of the conversation: what their heads say, how large they are shown, and how
 //! each kind of terminal is given them. Decoding and scaling are a thread's; what is kept is scaled.
 //!
-//! A picture on the screen is cells like all else. As half blocks they are its pixels; else each bears
-//! a mark (`mark`): which picture, which row, which column of it. Kitty and ghostty show the picture where
-//! such cells stand; for all others the difference between two frames says which of them are to be
-//! drawn (`strips`).
+//! A picture on the screen is cells like all else, so a frame with pictures costs what other frames cost.
+//! As half blocks the cells are its pixels. For kitty and ghostty, which get the picture once, each cell
+//! has a mark (`mark`): which picture, which row, which column of it. Protocols that draw pixels at the
+//! cursor (sixel, iTerm2's) are left out on purpose: each scroll step would send the picture again.
 
 mod head;
 mod source;
@@ -14,18 +14,14 @@ mod scale;
 mod worker;
 mod cache;
 mod paint;
-mod pixel;
 mod placed;
 mod mark;
 mod kitty;
-mod iterm2;
-mod sixel;
-mod strips;
 
 pub use cache::PictureCache;
 pub use layout::{PictureLayout, Protocol};
+pub(super) use mark::is_marked;
 pub use placed::PlacedPicture;
 pub(crate) use source::{Picture, captions, pictures};
-pub(super) use strips::{is_marked, split_row};
 pub use terminal::TerminalGraphics;
 pub use worker::Wake;

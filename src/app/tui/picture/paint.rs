@@ -1,14 +1,16 @@
 //! Pictures as cells: half blocks, or marks.
 
-use image::RgbaImage;
+use image::{Rgba, RgbaImage};
 use ratatui::buffer::{Buffer, Cell};
 
 use super::cache::{PictureCache, State};
 use super::layout::{PictureLayout, Protocol};
 use super::mark::Mark;
-use super::pixel::over;
 use super::placed::PlacedPicture;
 use super::scale::Scaled;
+
+/// How much of a pixel must be seen for it to count.
+const SEEN: u8 = 32;
 
 impl PictureCache {
     /// Paints row `row` of a picture into a row of the screen that begins at `(x, y)` and is `width`
@@ -70,4 +72,16 @@ fn half_block(pixels: &RgbaImage, column: u16, row: u16, layout: &PictureLayout,
     if let Some(bg) = bg {
         cell.bg = bg;
     }
+}
+
+/// The color of a pixel over a ground; none where the ground is seen.
+fn over(Rgba([r, g, b, a]): Rgba<u8>, ground: (u8, u8, u8)) -> Option<(u8, u8, u8)> {
+    if a < SEEN {
+        return None;
+    }
+    let mix = |channel: u8, below: u8| {
+        let (part, rest) = (u32::from(a), u32::from(255 - a));
+        ((u32::from(channel) * part + u32::from(below) * rest) / 255) as u8
+    };
+    Some((mix(r, ground.0), mix(g, ground.1), mix(b, ground.2)))
 }

@@ -9,15 +9,12 @@ use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, Rgba, 
 
 use super::head::{Fault, MAX_DECODED};
 use super::layout::Protocol;
-use super::sixel::Indexed;
 
 /// A picture as it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scaled {
     /// Its pixels.
     Pixels(RgbaImage),
-    /// The same with few colors.
-    Indexed(Indexed),
     /// A PNG file.
     Png(Vec<u8>),
 }
@@ -27,19 +24,13 @@ impl Scaled {
     pub fn weight(&self) -> usize {
         match self {
             Self::Pixels(pixels) => pixels.len(),
-            Self::Indexed(picture) => picture.weight(),
             Self::Png(png) => png.len(),
         }
     }
 }
 
-/// Decodes a picture in base64 and brings it to `size` pixels; `ground` is seen through it.
-pub fn scale(
-    base64: &str,
-    size: (u32, u32),
-    protocol: Protocol,
-    ground: (u8, u8, u8),
-) -> Result<Scaled, Fault> {
+/// Decodes a picture in base64 and brings it to `size` pixels.
+pub fn scale(base64: &str, size: (u32, u32), protocol: Protocol) -> Result<Scaled, Fault> {
     let bytes = BASE64_STANDARD.decode(base64).map_err(|_| Fault::Unknown)?;
     let picture = decode(&bytes)?;
     drop(bytes);
@@ -49,10 +40,8 @@ pub fn scale(
         Protocol::Kitty if is_smaller => picture.into_rgba8(),
         _ => resize(picture, size),
     };
-    match protocol {
-        Protocol::Kitty => {}
-        Protocol::Sixel => return Ok(Scaled::Indexed(Indexed::new(&pixels, ground))),
-        Protocol::Blocks | Protocol::Iterm2 => return Ok(Scaled::Pixels(pixels)),
+    if protocol == Protocol::Blocks {
+        return Ok(Scaled::Pixels(pixels));
     }
     let mut png = Vec::new();
     DynamicImage::ImageRgba8(pixels)

@@ -41,8 +41,6 @@ pub struct TerminalGraphics {
     pub name: TerminalName,
     /// Whether it answered kitty's query.
     pub kitty: bool,
-    /// Whether it has sixel graphics.
-    pub sixel: bool,
 }
 
 impl TerminalGraphics {
@@ -54,24 +52,17 @@ impl TerminalGraphics {
     }
 
     /// The protocol for pictures on a screen with so many colors; none where only their captions are shown.
-    /// In the rows of the normal screen only cells can stand.
-    pub fn protocol(&self, depth: ColorDepth, is_inline: bool) -> Option<Protocol> {
+    pub fn protocol(&self, depth: ColorDepth) -> Option<Protocol> {
         let has_colors = matches!(depth, ColorDepth::Indexed256 | ColorDepth::TrueColor);
         let blocks = has_colors.then_some(Protocol::Blocks);
-        let drawn = |protocol| if is_inline { blocks } else { Some(protocol) };
         match self.wanted {
             Images::Off => None,
             Images::Blocks => blocks,
             Images::Kitty => Some(Protocol::Kitty),
-            Images::Iterm2 => drawn(Protocol::Iterm2),
-            Images::Sixel if self.cell.is_some() => drawn(Protocol::Sixel),
-            Images::Sixel => blocks,
             Images::Auto if depth == ColorDepth::None => None,
             Images::Auto => match self.name {
                 // Others take kitty's protocol and know nothing of cells that name a picture.
                 TerminalName::Kitty | TerminalName::Ghostty if self.kitty => Some(Protocol::Kitty),
-                TerminalName::Iterm2 | TerminalName::WezTerm => drawn(Protocol::Iterm2),
-                _ if self.sixel && self.cell.is_some() => drawn(Protocol::Sixel),
                 _ => blocks,
             },
         }
@@ -85,123 +76,26 @@ mod tests {
     #[test]
     fn the_protocol_follows_from_the_answers() {
         use ColorDepth::{Ansi16, Indexed256, None as NoColor, TrueColor};
-        use Protocol::{Blocks, Iterm2, Kitty, Sixel};
+        use Protocol::{Blocks, Kitty};
         let cases = [
-            // Version, kitty's query, sixel, cell, colors, inline.
-            (
-                "kitty(0.35.2)",
-                true,
-                false,
-                true,
-                TrueColor,
-                false,
-                Some(Kitty),
-            ),
-            (
-                "ghostty 1.1.3",
-                true,
-                false,
-                true,
-                TrueColor,
-                true,
-                Some(Kitty),
-            ),
-            (
-                "kitty(0.35.2)",
-                false,
-                false,
-                true,
-                TrueColor,
-                false,
-                Some(Blocks),
-            ),
-            (
-                "Konsole 24.02",
-                true,
-                true,
-                true,
-                TrueColor,
-                false,
-                Some(Sixel),
-            ),
-            (
-                "Konsole 24.02",
-                true,
-                false,
-                true,
-                TrueColor,
-                false,
-                Some(Blocks),
-            ),
-            (
-                "WezTerm 20240203",
-                true,
-                true,
-                true,
-                TrueColor,
-                false,
-                Some(Iterm2),
-            ),
-            (
-                "iTerm2 3.5.0",
-                false,
-                true,
-                true,
-                TrueColor,
-                false,
-                Some(Iterm2),
-            ),
-            (
-                "iTerm2 3.5.0",
-                false,
-                true,
-                true,
-                TrueColor,
-                true,
-                Some(Blocks),
-            ),
-            (
-                "foot(1.17.2)",
-                false,
-                true,
-                true,
-                TrueColor,
-                false,
-                Some(Sixel),
-            ),
-            (
-                "foot(1.17.2)",
-                false,
-                true,
-                true,
-                TrueColor,
-                true,
-                Some(Blocks),
-            ),
-            (
-                "foot(1.17.2)",
-                false,
-                true,
-                false,
-                TrueColor,
-                false,
-                Some(Blocks),
-            ),
-            ("", false, false, true, Indexed256, false, Some(Blocks)),
-            ("", false, false, true, Ansi16, false, None),
-            ("XTerm(390)", false, true, true, Ansi16, false, Some(Sixel)),
-            ("kitty(0.35.2)", true, true, true, NoColor, false, None),
+            // Version, whether it answered kitty's query, colors.
+            ("kitty(0.35.2)", true, TrueColor, Some(Kitty)),
+            ("ghostty 1.1.3", true, TrueColor, Some(Kitty)),
+            ("kitty(0.35.2)", false, TrueColor, Some(Blocks)),
+            ("Konsole 24.02", true, TrueColor, Some(Blocks)),
+            ("WezTerm 20240203", true, TrueColor, Some(Blocks)),
+            ("iTerm2 3.5.0", false, TrueColor, Some(Blocks)),
+            ("", false, Indexed256, Some(Blocks)),
+            ("", false, Ansi16, None),
+            ("kitty(0.35.2)", true, NoColor, None),
         ];
-        for (version, kitty, sixel, has_cell, depth, is_inline, expected) in cases {
+        for (version, kitty, depth, expected) in cases {
             let graphics = TerminalGraphics {
-                wanted: Images::Auto,
-                cell: has_cell.then_some((10, 20)),
                 name: TerminalName::of(version.as_bytes()),
                 kitty,
-                sixel,
+                ..TerminalGraphics::default()
             };
-            let found = graphics.protocol(depth, is_inline);
-            assert_eq!(found, expected, "{version:?} {depth:?} {is_inline}");
+            assert_eq!(graphics.protocol(depth), expected, "{version:?} {depth:?}");
         }
     }
 
@@ -222,22 +116,18 @@ mod tests {
 
     #[test]
     fn what_is_wanted_comes_first() {
-        use Protocol::{Blocks, Iterm2, Kitty, Sixel};
         let cases = [
-            (Images::Off, None, None),
-            (Images::Blocks, Some(Blocks), Some(Blocks)),
-            (Images::Kitty, Some(Kitty), Some(Kitty)),
-            (Images::Iterm2, Some(Iterm2), Some(Blocks)),
-            (Images::Sixel, Some(Sixel), Some(Blocks)),
+            (Images::Off, None),
+            (Images::Blocks, Some(Protocol::Blocks)),
+            (Images::Kitty, Some(Protocol::Kitty)),
         ];
-        for (wanted, full, inline) in cases {
+        for (wanted, expected) in cases {
             let graphics = TerminalGraphics {
                 wanted,
-                cell: Some((8, 16)),
                 ..TerminalGraphics::default()
             };
-            let found = [false, true].map(|it| graphics.protocol(ColorDepth::TrueColor, it));
-            assert_eq!(found, [full, inline], "{wanted:?}");
+            let found = graphics.protocol(ColorDepth::TrueColor);
+            assert_eq!(found, expected, "{wanted:?}");
         }
     }
 }

@@ -21,8 +21,6 @@ pub struct Key {
     pub cells: (u16, u16),
     pub pixels: (u32, u32),
     pub protocol: Protocol,
-    /// What is seen through it, if that counts before it is painted.
-    pub ground: Option<(u8, u8, u8)>,
 }
 
 /// A picture to be decoded and brought to size.
@@ -52,13 +50,9 @@ impl PictureWorker {
         let work = move || {
             while let Ok(job) = inbox.recv() {
                 let Key {
-                    pixels,
-                    protocol,
-                    ground,
-                    ..
+                    pixels, protocol, ..
                 } = job.key;
-                let ground = ground.unwrap_or_default();
-                let scale = || scale(job.picture.base64(), pixels, protocol, ground);
+                let scale = || scale(job.picture.base64(), pixels, protocol);
                 // The bytes come from anywhere, and decoders have faults.
                 let scaled = catch_unwind(AssertUnwindSafe(scale));
                 let scaled = scaled.unwrap_or(Err(Fault::Damaged));

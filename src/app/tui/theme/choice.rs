@@ -26,8 +26,11 @@ pub struct ThemeChoice {
     pub for_light: String,
     /// The colors of the terminal, as far as it told them.
     pub terminal: TerminalColors,
-    /// Whether the desktop is dark or light, where the terminal tells when that changes.
+    /// Whether the desktop is dark or light, where the terminal tells when that changes; before that what
+    /// `COLORFGBG` says of the terminal.
     pub scheme: Option<Kind>,
+    /// Whether the terminal has answered everything, and did not tell its ground.
+    pub is_silent: bool,
 }
 
 impl Default for ThemeChoice {
@@ -40,6 +43,7 @@ impl Default for ThemeChoice {
             for_light: "light".to_owned(),
             terminal: TerminalColors::default(),
             scheme: None,
+            is_silent: false,
         }
     }
 }
@@ -56,7 +60,9 @@ impl ThemeChoice {
         match is_light {
             _ if !is_rich => "ansi",
             Some(true) => &self.for_light,
-            _ => &self.for_dark,
+            // Made for any ground.
+            None if self.is_silent => "ansi",
+            Some(false) | None => &self.for_dark,
         }
     }
 

@@ -68,7 +68,7 @@ fn nearest_256(r: u8, g: u8, b: u8) -> u8 {
         .unwrap_or(0)
 }
 
-fn indexed_rgb(index: u8) -> (u8, u8, u8) {
+pub(super) fn indexed_rgb(index: u8) -> (u8, u8, u8) {
     if index >= 232 {
         let gray = 8 + 10 * (index - 232);
         return (gray, gray, gray);
@@ -104,7 +104,7 @@ fn nearest_16(r: u8, g: u8, b: u8) -> Color {
         .map_or(Color::Reset, |(color, _)| *color)
 }
 
-fn distance(a: (u8, u8, u8), b: (u8, u8, u8)) -> u32 {
+pub(super) fn distance(a: (u8, u8, u8), b: (u8, u8, u8)) -> u32 {
     let square = |x: u8, y: u8| u32::from(x.abs_diff(y)).pow(2);
     2 * square(a.0, b.0) + 4 * square(a.1, b.1) + 3 * square(a.2, b.2)
 }

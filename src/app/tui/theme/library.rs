@@ -1,11 +1,11 @@
 //! Which themes there are: those that are built in, and the files of the user's `themes` folder.
 
 use std::fs;
-use std::io::Read;
 use std::path::Path;
 
 use super::load::ThemeError;
 use crate::llm::nearest::nearest;
+use crate::llm::read_small::read_small;
 
 /// The themes that are built in, and their sources. What is not listed is never chosen by name.
 const BUILT_IN: &[(&str, &str)] = &[
@@ -75,9 +75,6 @@ const PLAIN: (&str, &str) = ("plain", include_str!("../../../../themes/plain.tom
 /// The name of the theme that is made of the terminal's colors.
 const SYSTEM: &str = "system";
 
-/// Bytes of a theme file that are read; the longest built-in one has a tenth of it.
-const MAX_BYTES: u64 = 128 * 1024;
-
 /// All themes that can be chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Themes {
@@ -102,7 +99,7 @@ impl Themes {
             let name = path.file_stem().and_then(|name| name.to_str());
             let is_toml = path.extension().is_some_and(|kind| kind == "toml");
             if let Some(name) = name.filter(|_| is_toml)
-                && let Ok(text) = read_file(&path)
+                && let Ok(text) = read_small(&path)
             {
                 own.push(OwnTheme {
                     name: name.to_owned(),
@@ -160,12 +157,4 @@ impl Themes {
         let all = all.join(", ");
         ThemeError(format!("unknown theme '{name}': {near} are {all}"))
     }
-}
-
-fn read_file(path: &Path) -> std::io::Result<String> {
-    let mut text = String::new();
-    fs::File::open(path)?
-        .take(MAX_BYTES)
-        .read_to_string(&mut text)?;
-    Ok(text)
 }

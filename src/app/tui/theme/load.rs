@@ -6,6 +6,7 @@ use ratatui::style::{Color, Modifier, Style};
 use thiserror::Error;
 
 use super::color::{self, ColorDepth};
+use super::indexed;
 use super::library::Themes;
 use super::slots::{SyntaxRule, Theme};
 use super::source::{Kind, Placed, RawStyle, Source, ThemeWarning};
@@ -77,7 +78,11 @@ impl Themes {
                 chain.sources.insert(0, read(file, text, &mut warnings));
             }
         }
-        let theme = chain.resolve(name, depth, &mut warnings);
+        let mut theme = chain.resolve(name, depth, &mut warnings);
+        if depth == ColorDepth::Indexed256 {
+            let full = &mut chain.resolve(name, ColorDepth::TrueColor, &mut Vec::new());
+            indexed::fit(&mut theme, full);
+        }
         Ok(LoadedTheme { theme, warnings })
     }
 

@@ -7,6 +7,7 @@ mod load;
 mod source;
 mod system;
 mod color;
+mod indexed;
 mod contrast;
 mod choice;
 mod todo_mark;

@@ -2,6 +2,7 @@
 
 use ratatui::style::{Color, Style};
 
+use super::color::indexed_rgb;
 use super::contrast::{Rgb, contrast};
 use super::{ColorDepth, Kind, LoadedTheme, TerminalColors, Theme, Themes};
 
@@ -71,14 +72,15 @@ fn the_root_of_the_themes_styles_every_slot() {
 const DARK: (Rgb, Rgb) = ((0xd8, 0xda, 0xe0), (0x16, 0x18, 0x1d));
 const LIGHT: (Rgb, Rgb) = ((0x1f, 0x24, 0x30), (0xff, 0xff, 0xff));
 
-/// Contrasts of all text of a theme that are below what they must be.
-fn unreadable(theme: &mut Theme) -> Vec<String> {
+/// Contrasts of all text of a theme that are below what they must be, `most` at most.
+fn unreadable(theme: &mut Theme, most: f64) -> Vec<String> {
     let (ink, ground) = match theme.kind {
         Kind::Dark => DARK,
         Kind::Light => LIGHT,
     };
     let rgb = |color: Option<Color>, usual: Rgb| match color {
         Some(Color::Rgb(r, g, b)) => (r, g, b),
+        Some(Color::Indexed(index @ 16..)) => indexed_rgb(index),
         _ => usual,
     };
     let screen = theme.screen;
@@ -87,6 +89,7 @@ fn unreadable(theme: &mut Theme) -> Vec<String> {
     let mut found = Vec::new();
     let mut check = |what: &str, style: Style, under: Rgb, least: f64| {
         let got = contrast(rgb(style.fg, ink), rgb(style.bg, under));
+        let least = least.min(most);
         if got < least {
             found.push(format!("{}: {what} {got:.2} < {least}", theme.name));
         }
@@ -154,12 +157,67 @@ fn all_text_can_be_read() {
     for name in names() {
         // Those two are the terminal's own colors.
         if name != "ansi" && name != "system" {
-            found.extend(unreadable(
-                &mut Theme::load(&name, ColorDepth::TrueColor).unwrap(),
-            ));
+            let mut theme = Theme::load(&name, ColorDepth::TrueColor).unwrap();
+            found.extend(unreadable(&mut theme, f64::MAX));
+            // The cube has no dark tints, and no green that is darker than this allows.
+            let mut theme = Theme::load(&name, ColorDepth::Indexed256).unwrap();
+            found.extend(unreadable(&mut theme, 3.0));
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// With few colors, too, a diff shows what is added and what is removed, each in the hue of the theme.
+#[test]
+fn in_256_colors_the_grounds_of_a_diff_differ_and_keep_their_hue() {
+    for name in names() {
+        let full = Theme::load(&name, ColorDepth::TrueColor).unwrap();
+        let theme = Theme::load(&name, ColorDepth::Indexed256).unwrap();
+        let Some(Color::Rgb(..)) = full.diff_added.bg else {
+            continue;
+        };
+        let mut grounds = vec![
+            theme.diff_added.bg,
+            theme.diff_removed.bg,
+            theme.code_block.bg,
+        ];
+        grounds.extend(theme.paints().then_some(theme.screen.bg));
+        for (at, one) in grounds.iter().enumerate() {
+            assert!(!grounds[..at].contains(one), "{name}: {grounds:?}");
+        }
+        for (line, number, word) in [
+            (
+                theme.diff_added,
+                theme.diff_added_number,
+                theme.diff_added_word,
+            ),
+            (
+                theme.diff_removed,
+                theme.diff_removed_number,
+                theme.diff_removed_word,
+            ),
+        ] {
+            let Some(Color::Indexed(index)) = line.bg else {
+                panic!("{name}: {line:?}");
+            };
+            let (r, g, b) = indexed_rgb(index);
+            assert!(
+                r.max(g).max(b) - r.min(g).min(b) >= 25,
+                "{name}: gray {index}"
+            );
+            assert_eq!(number.bg, line.bg, "{name}");
+            assert_ne!(word, line, "{name}");
+        }
+    }
+    for name in ["dark", "light", "nord", "gruvbox-dark", "solarized-light"] {
+        let theme = Theme::load(name, ColorDepth::Indexed256).unwrap();
+        let channels = [theme.diff_added.bg, theme.diff_removed.bg].map(|bg| match bg {
+            Some(Color::Indexed(index)) => indexed_rgb(index),
+            other => panic!("{name}: {other:?}"),
+        });
+        let [(r, g, _), (red, green, _)] = channels;
+        assert!(g > r && red > green, "{name}: {channels:?}");
+    }
 }
 
 #[test]
@@ -328,7 +386,7 @@ fn a_theme_brings_its_ground_where_the_terminal_has_the_other_kind() {
         let mut theme = on(name, ground);
         assert_eq!(theme.paints(), paints, "{name} on {ground:?}");
         if paints {
-            assert_eq!(unreadable(&mut theme), Vec::<String>::new());
+            assert_eq!(unreadable(&mut theme, f64::MAX), Vec::<String>::new());
         }
     }
 }

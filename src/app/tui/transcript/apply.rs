@@ -78,6 +78,7 @@ pub(super) fn apply(
         AgentEvent::ToolUpdate { call_id, details } => {
             return calls::update(cells, call_id, details);
         }
+        AgentEvent::Questions { open } => return calls::ask(cells, open, time),
         AgentEvent::ToolEnd {
             call_id,
             name,
@@ -116,7 +117,7 @@ pub(super) fn apply(
             totals,
         } => {
             end_run(cells, outcome);
-            turn::tell_no_answer(cells, outcome, messages);
+            turn::tell_no_answer(cells, outcome, messages.end());
             turn::close(cells, outcome.into(), totals);
             *pending = Pending::default();
         }

@@ -3,12 +3,15 @@
 
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::cell::{CellBody, ToolCell, ToolState};
 use super::cells::Cells;
 use super::draft::{Draft, Naming, SUBJECTS};
+use crate::agent::Question;
 use crate::agent::event::{ToolStatus, UNANSWERED};
+use crate::agent::session::CallState;
 use crate::agent::tool::{Details, DiffDetails, OtherDetails};
 use crate::llm::message::content_text;
 use crate::llm::{Content, ToolCall};
@@ -95,6 +98,29 @@ pub(super) fn start(
     });
 }
 
+/// Cells in which a call that waits for the user is looked for.
+const ASKING_CELLS: usize = 200;
+
+/// These calls wait for the user, and no others. Answers whether that is known of one.
+pub(super) fn ask(cells: &mut Cells, open: &[Arc<Question>], time: i64) -> bool {
+    let newest: Vec<usize> = cells.newest().take(ASKING_CELLS).collect();
+    let mut changed = false;
+    for index in newest {
+        let Some(CellBody::Tool(tool)) = cells.body(index) else {
+            continue;
+        };
+        let asks = open.iter().any(|it| it.call_id == tool.call_id);
+        let state = match tool.state {
+            ToolState::Asking if !asks => ToolState::Running { since: time },
+            ToolState::Running { .. } | ToolState::Waiting if asks => ToolState::Asking,
+            _ => continue,
+        };
+        changed = true;
+        change(cells, index, |tool| tool.state = state);
+    }
+    changed
+}
+
 /// The call has something new to show. Answers whether it is known.
 pub(super) fn update(cells: &mut Cells, call_id: &str, details: &Arc<Details>) -> bool {
     let index = cells.of_call(call_id);
@@ -147,8 +173,11 @@ pub(super) fn give_up(cells: &mut Cells, of_blocks: impl Iterator<Item = usize>)
 }
 
 /// These calls waited for an answer when the session ended: they never ran.
-pub(super) fn give_up_unanswered(cells: &mut Cells, call_ids: &[String]) {
-    for call_id in call_ids {
+pub(super) fn give_up_unanswered(cells: &mut Cells, calls: &IndexMap<String, CallState>) {
+    for (call_id, state) in calls {
+        if !matches!(state, CallState::Waiting) {
+            continue;
+        }
         let Some(index) = cells.of_call(call_id) else {
             continue;
         };

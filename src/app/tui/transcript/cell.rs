@@ -211,6 +211,8 @@ pub enum ToolState {
         /// Unix ms.
         since: i64,
     },
+    /// It waits for the user.
+    Asking,
     Finished(ToolStatus),
 }
 
@@ -294,6 +296,14 @@ impl Cell {
             CellBody::Compaction(cell) => Cow::Borrowed(&cell.summary),
             CellBody::TurnEnd(..) => Cow::Borrowed(""),
         }
+    }
+
+    /// Whether its source is markdown.
+    pub fn is_markdown(&self) -> bool {
+        matches!(
+            self.body,
+            CellBody::Assistant { .. } | CellBody::Thinking { .. } | CellBody::Compaction(_)
+        )
     }
 
     /// Whether there is nothing to see of it, not even a title.

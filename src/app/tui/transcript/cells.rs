@@ -124,17 +124,7 @@ impl Cells {
             return;
         };
         self.reads = self.reads.wrapping_add(1);
-        // Those that are not stored, where they were; several may say the same.
-        let mut stored: Vec<&CellBody> = cells.iter().map(|cell| &cell.body).collect();
-        stored.retain(|body| matches!(body, CellBody::Notice { .. }));
-        let mut kept = std::mem::take(&mut page.unstored);
-        kept.retain(|(_, cell)| {
-            let same = stored.iter().position(|body| **body == cell.body);
-            same.map(|at| stored.remove(at)).is_none()
-        });
-        for (place, cell) in kept {
-            cells.insert(place.min(cells.len()), cell);
-        }
+        put_back(std::mem::take(&mut page.unstored), &mut cells);
         for cell in &mut cells {
             // Unlike that of any rows which may still be known.
             cell.revision = cell.revision.wrapping_add(self.reads << 8);
@@ -332,5 +322,18 @@ impl Cells {
             }
             folds
         })
+    }
+}
+
+/// Puts cells that are in no file where they were among those that were read; several may say the same.
+pub(super) fn put_back(mut unstored: Vec<(usize, Cell)>, cells: &mut Vec<Cell>) {
+    let mut stored: Vec<&CellBody> = cells.iter().map(|cell| &cell.body).collect();
+    stored.retain(|body| matches!(body, CellBody::Notice { .. }));
+    unstored.retain(|(_, cell)| {
+        let same = stored.iter().position(|body| **body == cell.body);
+        same.map(|at| stored.remove(at)).is_none()
+    });
+    for (place, cell) in unstored {
+        cells.insert(place.min(cells.len()), cell);
     }
 }

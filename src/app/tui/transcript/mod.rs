@@ -33,6 +33,7 @@ pub(crate) use headings::headings;
 pub(crate) use looking::LookGroup;
 pub(crate) use pages::{Page, cell_at, page_of, place_of};
 pub use reading::{LoadedPage, PageRequest};
+pub(crate) use search::Pattern;
 pub use search::{Match, PageSearch, PagesSearched, Search};
 pub use selection::{
     Caret, Copied, Motion, Place, Pointing, Selecting, Selection, Spot, Stretch, Unit,

@@ -6,7 +6,7 @@ use super::cells::Cells;
 use super::pictures::user_text;
 use crate::agent::memory::{InstructionNote, NOTE_ORIGIN};
 use crate::agent::session::SUMMARY_ORIGIN;
-use crate::agent::{CompactionOutcome, NoticeLevel};
+use crate::agent::{CompactionOutcome, LOOP_GUARD_ORIGIN, NoticeLevel};
 use crate::llm::{Content, UserMessage};
 
 /// The retries under way, and their notice.
@@ -154,6 +154,10 @@ pub(super) fn push_advice(cells: &mut Cells, message: &UserMessage) {
             summary: advice,
             tokens: [None, None],
         }));
+        return;
+    }
+    if message.origin.as_deref() != Some(LOOP_GUARD_ORIGIN) {
+        push(cells, NoticeLevel::Info, advice);
         return;
     }
     let text = format!("The model goes in circles\nIt is told: {advice}");

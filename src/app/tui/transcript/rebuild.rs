@@ -63,7 +63,7 @@ pub(super) fn push_entries(cells: &mut Cells, branch: &SessionBranch, entries: R
         }
     }
     if has_end {
-        calls::give_up_unanswered(cells, branch.unanswered());
+        calls::give_up_unanswered(cells, branch.calls());
     }
 }
 

@@ -1,40 +1,147 @@
 //! Finding text in the conversation: in what is shown, in what is folded away, and in pages that are
 //! not in memory. Plain data: pages are read elsewhere.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
 
-use super::cell::{Cell, CellBody};
-use super::pages::cell_at;
+use super::cell::{Cell, CellBody, ToolCell};
+use super::cells::put_back;
+use super::pages::{cell_at, page_of};
 use super::reading::PageRequest;
+use crate::agent::Details;
+use crate::app::tui::text::markdown::PlainText;
 
 /// Matches that are gone through; who has more types more.
 const MAX_MATCHES: usize = 10_000;
 /// Characters of a query that count.
 const MAX_QUERY: usize = 200;
+/// Bytes of what a call is about that its title shows on any but the narrowest screen.
+const TITLE: usize = 24;
 
 /// Where a match is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
     /// The cell.
     pub cell: usize,
-    /// The bytes of its source; none when it is in its title.
-    pub source: Option<Range<u32>>,
+    /// Where in it.
+    pub place: MatchPlace,
+}
+
+/// Where in a cell a match is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MatchPlace {
+    /// At the beginning of its title.
+    Title,
+    /// In what is said of the call itself, of which the title shows as much as there is room for.
+    Call,
+    /// In these bytes of its source.
+    Source(Range<u32>),
 }
 
 impl Match {
     /// Where it comes in the order of the conversation.
-    fn place(&self) -> (usize, Option<u32>) {
-        (self.cell, self.source.as_ref().map(|source| source.start))
+    fn order(&self) -> (usize, Option<u32>) {
+        (self.cell, self.source().map(|source| source.start))
+    }
+
+    /// The bytes of the cell's source.
+    pub(crate) fn source(&self) -> Option<&Range<u32>> {
+        match &self.place {
+            MatchPlace::Source(source) => Some(source),
+            MatchPlace::Title | MatchPlace::Call => None,
+        }
+    }
+}
+
+/// What is looked for.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    pub regex: Regex,
+    /// Whether it has marks, so that it may be written as in the source.
+    has_marks: bool,
+}
+
+impl Pattern {
+    /// What was typed: words with any white space between them; case counts when there are capitals.
+    fn of(query: &str) -> Option<Self> {
+        let query: String = query.chars().take(MAX_QUERY).collect();
+        let words: Vec<String> = query.split_whitespace().map(regex::escape).collect();
+        if words.is_empty() {
+            return None;
+        }
+        let regex = RegexBuilder::new(&words.join(r"\s+"))
+            .case_insensitive(!query.chars().any(char::is_uppercase))
+            .build()
+            .ok()?;
+        let has_marks = query.contains(|c: char| c.is_ascii_punctuation());
+        Some(Self { regex, has_marks })
+    }
+
+    /// The bytes of a cell's source that match, in order: in the text as it is shown, or else in the
+    /// source as it was written.
+    pub(crate) fn ranges(&self, cell: &Cell) -> Vec<Range<u32>> {
+        let source = cell.source();
+        if cell.is_markdown() {
+            let plain = PlainText::of(&source);
+            let found = self.regex.find_iter(&plain.text);
+            let found = found.filter_map(|it| plain.source_of(it.range()));
+            let found: Vec<Range<u32>> = found.take(MAX_MATCHES).collect();
+            if !found.is_empty() || !self.has_marks {
+                return found;
+            }
+        }
+        let found = self.regex.find_iter(&source).take(MAX_MATCHES);
+        found.map(|it| it.start() as u32..it.end() as u32).collect()
+    }
+
+    /// Where what is said of a call itself matches: in the title if that is sure to show it.
+    fn in_call(&self, tool: &ToolCell) -> Option<MatchPlace> {
+        let subject = match &*tool.details {
+            Details::Command(command) => match &command.description {
+                Some(description) => format!("{description}\n{}", command.command).into(),
+                None => Cow::Borrowed(&*command.command),
+            },
+            _ => tool.subject(),
+        };
+        let subject = subject.trim_start();
+        let title = subject.find('\n').unwrap_or(subject.len()).min(TITLE);
+        match self.regex.find(subject) {
+            Some(found) if found.end() <= title => Some(MatchPlace::Title),
+            Some(_) => Some(MatchPlace::Call),
+            None => self
+                .regex
+                .is_match(&tool.failure)
+                .then_some(MatchPlace::Call),
+        }
+    }
+
+    /// Adds the matches in a cell, its title first.
+    fn find(&self, cell: &Cell, index: usize, matches: &mut Vec<Match>) {
+        if matches.len() >= MAX_MATCHES || cell.is_hidden() {
+            return;
+        }
+        let call = match &cell.body {
+            CellBody::Tool(tool) => self.in_call(tool),
+            _ => None,
+        };
+        let found = self.ranges(cell).into_iter().map(MatchPlace::Source);
+        matches.extend(
+            call.into_iter()
+                .chain(found)
+                .map(|place| Match { cell: index, place }),
+        );
     }
 }
 
 /// What is searched for, and what was found.
 #[derive(Clone, Debug, Default)]
 pub struct Search {
-    pattern: Option<Regex>,
+    query: String,
+    pattern: Option<Pattern>,
     /// In order.
     matches: Vec<Match>,
     current: Option<usize>,
@@ -52,16 +159,22 @@ pub struct Search {
 #[derive(Clone, Debug)]
 pub struct PageSearch {
     pub(super) generation: u32,
-    pub(super) pages: Vec<PageRequest>,
-    /// The pattern.
-    pub(super) pattern: Regex,
+    pub(super) pages: Vec<UnreadPage>,
+    pub(super) pattern: Pattern,
+}
+
+/// A page that is not in memory, and the cells of it that are in no file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnreadPage {
+    pub request: PageRequest,
+    pub unstored: Vec<(usize, Cell)>,
 }
 
 impl PartialEq for PageSearch {
     fn eq(&self, other: &Self) -> bool {
         self.generation == other.generation
             && self.pages == other.pages
-            && self.pattern.as_str() == other.pattern.as_str()
+            && self.pattern.regex.as_str() == other.pattern.regex.as_str()
     }
 }
 
@@ -74,26 +187,30 @@ pub struct PagesSearched {
 }
 
 impl PageSearch {
-    /// Reads the pages, the newest first, and finds the matches.
-    pub fn run(self) -> PagesSearched {
+    /// Reads the pages, the newest first, and finds the matches; nothing once `is_wanted` denies it.
+    pub fn run(self, is_wanted: impl Fn() -> bool) -> Option<PagesSearched> {
         let mut matches = Vec::new();
-        for request in self.pages.into_iter().rev() {
+        for UnreadPage { request, unstored } in self.pages.into_iter().rev() {
+            if !is_wanted() {
+                return None;
+            }
             let page = request.page;
-            let cells = request.load().cells;
+            let mut cells = request.load().cells;
+            put_back(unstored, &mut cells);
             let mut found = Vec::new();
             for (place, cell) in cells.iter().enumerate() {
-                find(cell, cell_at(page, place), &self.pattern, &mut found);
+                self.pattern.find(cell, cell_at(page, place), &mut found);
             }
             matches.splice(0..0, found);
             if matches.len() >= MAX_MATCHES {
                 break;
             }
         }
-        PagesSearched {
+        Some(PagesSearched {
             generation: self.generation,
-            pattern: self.pattern.as_str().into(),
+            pattern: self.pattern.regex.as_str().into(),
             matches,
-        }
+        })
     }
 }
 
@@ -107,7 +224,7 @@ impl Search {
     }
 
     /// What is searched for.
-    pub(crate) fn pattern(&self) -> Option<&Regex> {
+    pub(crate) fn pattern(&self) -> Option<&Pattern> {
         self.pattern.as_ref()
     }
 
@@ -126,23 +243,44 @@ impl Search {
         self.unread > 0
     }
 
-    /// Looks for another text, in `cells`, which come in order; from `since` on they may change.
+    /// Looks for another text, in `cells`, which come in order; from `since` on they may change. Answers
+    /// which pages may have it as well, where those are known.
     pub(super) fn search<'a>(
         &mut self,
         query: &str,
         cells: impl Iterator<Item = (usize, &'a Cell)>,
         since: usize,
-    ) {
-        self.since = since;
-        self.pattern = pattern(query);
+    ) -> Option<BTreeSet<usize>> {
+        let pattern = Pattern::of(query);
+        let before = self.narrowed_by(query, pattern.as_ref());
+        let before = before.then(|| std::mem::take(&mut self.matches));
+        let pages = before.as_ref().filter(|_| self.unread == 0);
+        let pages = pages.map(|it| it.iter().map(|found| page_of(found.cell)).collect());
+        let known: Option<BTreeSet<usize>> =
+            before.map(|it| it.iter().map(|found| found.cell).collect());
+        let changed = std::mem::replace(&mut self.since, since);
+        query.clone_into(&mut self.query);
+        self.pattern = pattern;
         self.matches.clear();
         self.current = None;
         if let Some(pattern) = &self.pattern {
             for (index, cell) in cells {
-                find(cell, index, pattern, &mut self.matches);
+                if index >= changed || known.as_ref().is_none_or(|it| it.contains(&index)) {
+                    pattern.find(cell, index, &mut self.matches);
+                }
             }
         }
         self.choose();
+        pages
+    }
+
+    /// Whether the query only grew, so that it is found nowhere but where the one before was.
+    fn narrowed_by(&self, query: &str, pattern: Option<&Pattern>) -> bool {
+        let marks = |pattern: &Pattern| pattern.has_marks;
+        query.starts_with(&self.query)
+            && self.pattern.is_some()
+            && self.pattern.as_ref().map(marks) == pattern.map(marks)
+            && self.matches.len() < MAX_MATCHES
     }
 
     /// Looks again in `cells`, which are all from the first that may have changed since the last look.
@@ -156,7 +294,7 @@ impl Search {
         let before = self.current().cloned();
         self.matches.retain(|found| found.cell < self.since);
         for (index, cell) in cells {
-            find(cell, index, pattern, &mut self.matches);
+            pattern.find(cell, index, &mut self.matches);
         }
         self.since = since;
         if let Some(before) = before {
@@ -169,14 +307,14 @@ impl Search {
 
     /// Takes in what was found in pages that were not in memory.
     pub(super) fn add(&mut self, found: PagesSearched) {
-        let same = self.pattern.as_ref().map(Regex::as_str) == Some(&*found.pattern);
-        if !same {
+        let pattern = self.pattern.as_ref().map(|it| it.regex.as_str());
+        if pattern != Some(&*found.pattern) {
             return;
         }
         self.unread = 0;
         let before = self.current().cloned();
         self.matches.extend(found.matches);
-        self.matches.sort_by_key(Match::place);
+        self.matches.sort_by_key(Match::order);
         self.matches.dedup();
         match before {
             Some(before) => self.current = self.matches.iter().position(|it| *it == before),
@@ -200,39 +338,4 @@ impl Search {
             self.from = found.cell;
         }
     }
-}
-
-/// The pattern for what was typed: words with any white space between them; case counts when there are
-/// capitals.
-fn pattern(query: &str) -> Option<Regex> {
-    let query: String = query.chars().take(MAX_QUERY).collect();
-    let words: Vec<String> = query.split_whitespace().map(regex::escape).collect();
-    if words.is_empty() {
-        return None;
-    }
-    RegexBuilder::new(&words.join(r"\s+"))
-        .case_insensitive(!query.chars().any(char::is_uppercase))
-        .build()
-        .ok()
-}
-
-/// Adds the matches in a cell, its title first.
-fn find(cell: &Cell, index: usize, pattern: &Regex, matches: &mut Vec<Match>) {
-    if matches.len() >= MAX_MATCHES || cell.is_hidden() {
-        return;
-    }
-    if let CellBody::Tool(tool) = &cell.body
-        && (pattern.is_match(&tool.subject()) || pattern.is_match(&tool.failure))
-    {
-        matches.push(Match {
-            cell: index,
-            source: None,
-        });
-    }
-    let source = cell.source();
-    let found = pattern.find_iter(&source).map(|found| Match {
-        cell: index,
-        source: Some(found.start() as u32..found.end() as u32),
-    });
-    matches.extend(found.take(MAX_MATCHES));
 }

@@ -4,7 +4,7 @@ use super::cell::{Cell, Fold};
 use super::cells::Cells;
 use super::pages::cell_at;
 use super::reading::PageRequest;
-use super::search::{PageSearch, PagesSearched, Search};
+use super::search::{MatchPlace, PageSearch, PagesSearched, Search, UnreadPage};
 use super::state::Transcript;
 use super::viewport::ScrollBy;
 
@@ -37,18 +37,22 @@ impl Transcript {
     /// Looks for another text. Answers what is to be searched elsewhere.
     pub fn search_for(&mut self, query: &str) -> Option<PageSearch> {
         let mut search = self.search.take()?;
-        search.search(query, cells(&self.cells), changing_from(&self.cells));
+        let known = search.search(query, cells(&self.cells), changing_from(&self.cells));
         let unread = self.cells.pages().iter().enumerate();
         let unread = unread.filter_map(|(page, it)| {
             let entries = it.entries.clone().filter(|_| it.cells.is_none())?;
-            Some(PageRequest {
-                generation: self.generation(),
-                page,
-                entries,
-                branch: self.branch.clone(),
+            let may_match = known.as_ref().is_none_or(|known| known.contains(&page));
+            may_match.then(|| UnreadPage {
+                request: PageRequest {
+                    generation: self.generation(),
+                    page,
+                    entries,
+                    branch: self.branch.clone(),
+                },
+                unstored: it.unstored.clone(),
             })
         });
-        let pages: Vec<PageRequest> = unread.collect();
+        let pages: Vec<UnreadPage> = unread.collect();
         let pattern = search.pattern().cloned();
         search.unread = pattern.as_ref().map_or(0, |_| pages.len());
         self.search = Some(search);
@@ -108,7 +112,7 @@ impl Transcript {
         }
         self.open_match();
         if let Some(found) = found {
-            let byte = found.source.map(|source| source.start);
+            let byte = found.source().map(|source| source.start);
             self.scroll(ScrollBy::Show {
                 cell: found.cell,
                 byte,
@@ -119,7 +123,8 @@ impl Transcript {
     /// Opens the cell of the match, if it is there and folded.
     pub(super) fn open_match(&mut self) {
         let Some(search) = &self.search else { return };
-        let Some(found) = search.current().filter(|found| found.source.is_some()) else {
+        let is_folded_away = |place: &MatchPlace| *place != MatchPlace::Title;
+        let Some(found) = search.current().filter(|it| is_folded_away(&it.place)) else {
             return;
         };
         let index = found.cell;

@@ -218,15 +218,17 @@ impl Viewport {
         let Some(Some(top)) = self.drawn.rows.first().copied() else {
             return;
         };
-        let width = match self.drawn.position {
-            Position::At(anchor) => anchor.width,
-            Position::Follow => 0,
-        };
-        self.drawn.position = Position::At(Anchor {
-            cell: top.cell,
-            row: if top.cell == cell { 0 } else { top.row },
-            byte: 0,
-            width,
+        self.drawn.position = Position::At(match self.drawn.position {
+            Position::At(anchor)
+                if (anchor.cell, anchor.row) == (top.cell, top.row) && top.cell != cell =>
+            {
+                anchor
+            }
+            _ => Anchor {
+                cell: top.cell,
+                row: if top.cell == cell { 0 } else { top.row },
+                ..Anchor::default()
+            },
         });
     }
 

@@ -74,9 +74,15 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             let blocks = messages.iter().flat_map(|message| &message.content);
             let told = blocks.filter(|block| is_command_block(block)).cloned();
             app.told.extend(told);
-            let text = trials::given_back(app, texts.join("\n\n"));
+            let text = texts.join("\n\n");
+            match trials::given_back(app, &text) {
+                Some(command) => app.message_mut().prepend(&command),
+                None if text.is_empty() => {}
+                None => app.message_mut().prepend_message(&text),
+            }
             if !text.is_empty() {
-                app.message_mut().prepend(&text);
+                // The session keeps it no longer.
+                app.save_draft_at = Some(app.now);
             }
         }
         AgentEvent::SessionOpened {
@@ -143,7 +149,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 RunOutcome::Aborted if app.run.is_retrying() => Some(Resume::Stopped),
                 RunOutcome::Done
                     if app.status.permission == PermissionMode::Plan
-                        && ends_with_plan(messages) =>
+                        && ends_with_plan(messages.end()) =>
                 {
                     Some(Resume::Planned(AnswerDelay::starting(app.now)))
                 }
@@ -195,13 +201,16 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     );
     app.set_queue(&snapshot.steering, &snapshot.follow_up);
     app.set_run(snapshot.state.clone());
+    let open = snapshot.questions.clone();
+    app.transcript
+        .apply(&AgentEvent::Questions { open }, app.now);
     questions::set(app, &snapshot.questions)
 }
 
 /// Shows a conversation in place of the one so far.
 pub fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
     show_transcript(app, Transcript::of_branch(Arc::clone(branch)), facts);
-    app.resume = unanswered(facts);
+    app.resume = facts.is_cut_off().then_some(Resume::Unanswered);
 }
 
 fn show_transcript(app: &mut App, transcript: Transcript, facts: &HistoryFacts) {
@@ -213,16 +222,6 @@ fn show_transcript(app: &mut App, transcript: Transcript, facts: &HistoryFacts) 
     app.status.total = facts.usage.clone();
     app.status.context = facts.context_tokens;
     app.work.clone_from(&facts.work);
-}
-
-/// Whether the conversation ends with what the model has not answered to.
-fn unanswered(facts: &HistoryFacts) -> Option<Resume> {
-    let is_open = match &**facts.last.last()? {
-        // Its calls have no results.
-        Message::Assistant(answer) => answer.tool_calls().next().is_some(),
-        _ => true,
-    };
-    is_open.then_some(Resume::Unanswered)
 }
 
 /// No event will come any more.

@@ -16,10 +16,19 @@ pub(super) enum Command {
     Unknown(String),
 }
 
-/// The command in the editor; none when it is a message. `//` begins a message with a slash.
+/// The command in the editor; none when it is a message. `//` begins a message with a slash, and
+/// text that came back is a message.
 pub(super) fn parse(app: &App) -> Option<Command> {
     let text = app.composer.text();
-    if text.starts_with('!') {
+    if app.composer.is_message() {
+        return None;
+    }
+    let answers = app.text_answers();
+    // It would cost a model call. As an answer to a question it is one.
+    if text.trim() == "?" && !answers {
+        return Some(Command::Action(Action::Help, String::new()));
+    }
+    if text.starts_with('!') && !answers {
         return Some(Command::Shell(text));
     }
     let command = text.trim().strip_prefix('/')?;
@@ -33,6 +42,7 @@ pub(super) fn parse(app: &App) -> Option<Command> {
     let help = app.key(Action::Help);
     Some(match Action::from_slash(command) {
         Some((action, argument)) => Command::Action(action, argument.to_owned()),
+        None if answers => return None,
         None if known.clone().any(|slash| slash == word) => {
             Command::Unknown(format!("/{word} stands alone; nothing was sent"))
         }

@@ -23,7 +23,9 @@ pub fn typed(app: &mut App) -> Vec<Effect> {
         return Vec::new();
     }
     let text = app.composer.before_caret();
+    let is_message = app.composer.is_message();
     let (kind, typed) = match token(text) {
+        Some(Token::Command(_) | Token::Argument(..)) if is_message => return Vec::new(),
         None => {
             app.dismissed = false;
             return Vec::new();
@@ -219,7 +221,7 @@ pub fn press(app: &mut App, press: KeyPress) -> Option<Vec<Effect>> {
     let page = isize::from((app.areas.completion.height as i16).max(2) - 1);
     let action = app.keymap.resolve(press, Scope::List)?;
     if list.candidates.is_empty() {
-        if action == Action::Cancel {
+        if action == Action::Back {
             dismiss(app);
             return Some(Vec::new());
         }
@@ -230,14 +232,14 @@ pub fn press(app: &mut App, press: KeyPress) -> Option<Vec<Effect>> {
         Action::Down | Action::ListNext => list.go(1),
         Action::PageUp => list.go(-page),
         Action::PageDown => list.go(page),
-        Action::Cancel => dismiss(app),
+        Action::Back => dismiss(app),
         Action::ListDetails | Action::Complete => {
             if list.selected.is_none() {
                 list.selected = Some(0);
             }
             return Some(take(app, false));
         }
-        Action::Submit if list.selected.is_some() => {
+        Action::Accept if list.selected.is_some() => {
             let sends = matches!(list.kind, CompletionKind::File | CompletionKind::Path);
             if sends && list.is_typed() {
                 app.completion = None;

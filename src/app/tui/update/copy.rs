@@ -80,12 +80,9 @@ pub fn done(app: &mut App, what: &str, outcome: CopyOutcome) -> Vec<Effect> {
             format!("Copied {what} into tmux, which was asked to tell the terminal"),
             SAID_MS,
         ),
-        CopyOutcome::Terminal(bytes, file) => {
-            let kept = file.map_or(String::new(), |file| format!("; also in {}", place(&file)));
-            app.say(
-                format!("Sent {what} to the terminal's clipboard{kept}"),
-                SAID_MS * 2,
-            );
+        CopyOutcome::Terminal(bytes, _) => {
+            // No terminal answers whether it took it.
+            app.say(format!("Copied {what} through the terminal"), SAID_MS);
             return vec![Effect::Terminal(TerminalEffect::AskClipboard(bytes))];
         }
         CopyOutcome::TooLong(Ok(file)) => app.say(

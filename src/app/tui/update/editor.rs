@@ -50,7 +50,9 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
         return Vec::new();
     }
     // A question or the help must not swallow it: pasted text is typed text.
-    close_end_trial(app);
+    if let Some(digit) = app.strip.answers.write(app.now) {
+        app.composer.insert(digit);
+    }
     let effects = sessions::stop_waiting(app);
     if let Some(Overlay::Selecting(_)) = app.overlays.last() {
         selecting::close(app);
@@ -64,24 +66,14 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     effects
 }
 
-/// Closes the question about the end of a trial and writes the letter that asked. Returns whether it was
-/// open.
-pub fn close_end_trial(app: &mut App) -> bool {
-    let Some(Overlay::EndTrial(_, letter)) = app.overlays.last() else {
-        return false;
-    };
-    let letter = *letter;
-    app.overlays.pop();
-    if let Some(letter) = letter {
-        insert(app, letter);
-    }
-    true
-}
-
 /// An earlier run left text behind: it comes before what was typed meanwhile.
 pub fn restore(app: &mut App, draft: &SavedDraft) {
     app.start.demo = None;
-    app.message_mut().prepend(&draft.joined());
+    if draft.is_message || !draft.queue.is_empty() {
+        app.message_mut().prepend_message(&draft.joined());
+    } else {
+        app.message_mut().prepend(&draft.joined());
+    }
     app.say("Unsent text of the last run is back in the editor", 6000);
 }
 
@@ -98,8 +90,14 @@ pub fn edited(app: &mut App, given: &str, left: Result<String, String>) {
             if text != given
                 && let Some(brought_back) = now.strip_suffix(given)
             {
+                // As long as its first line is the one that came back it is a message.
+                let is_message = app.composer.is_message()
+                    && (!brought_back.is_empty() || text.lines().next() == given.lines().next());
                 app.composer.set(text);
                 app.composer.prepend(brought_back.trim_end());
+                if is_message {
+                    app.composer.prepend_message("");
+                }
             }
         }
         Err(error) => app.transcript.push_notice(NoticeLevel::Error, error),

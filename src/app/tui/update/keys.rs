@@ -1,4 +1,4 @@
-//! A key: to the topmost overlay, else to the action it means, else into the text.
+//! A key goes down a stack of contexts, to the first one that takes it.
 
 use super::command::{self, Command};
 use super::{
@@ -19,90 +19,146 @@ use crate::llm::Content;
 /// How long the keys before one count with it, and a character to move to is waited for, in milliseconds.
 const CHORD_MS: i64 = 3000;
 
+/// What a key can be for. Each takes it, or leaves it to the next one.
+#[derive(Clone, Copy)]
+enum Context {
+    /// A character to move to.
+    Jump,
+    /// More keys behind those before it.
+    Chord,
+    /// The demonstration, which waits for Enter.
+    Demo,
+    /// What is selected in the conversation.
+    Selection,
+    /// What lies over the screen.
+    Popup,
+    /// The list at the caret.
+    Completion,
+    /// The list of answers in the strip.
+    Question,
+    /// Vim's modes.
+    Vim,
+    /// The text, and what is in force everywhere.
+    Editor,
+}
+
+/// All of them, from the top.
+const STACK: [Context; 9] = [
+    Context::Jump,
+    Context::Chord,
+    Context::Demo,
+    Context::Selection,
+    Context::Popup,
+    Context::Completion,
+    Context::Question,
+    Context::Vim,
+    Context::Editor,
+];
+
+/// A key on its way down the stack.
+struct Key {
+    press: KeyPress,
+    /// What it means, with the keys before it, as far as that is known.
+    action: Option<Action>,
+    /// Whether it is the only key of that; the last of several has no meaning of its own.
+    alone: bool,
+    /// The demonstration that would have begun; a user who types does not want it to.
+    demo: Option<String>,
+}
+
 pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
-    // A user who types does not want the demonstration to begin; Enter alone does.
-    let demo = app.start.demo.take();
-    if let Some((way, until)) = app.jump.take()
-        && app.now <= until
-        && app.overlays.is_empty()
-    {
-        if let Some(c) = press.text() {
-            jump(app, c, way);
-            return Vec::new();
-        }
-        // It stops what waits for the character, not what runs.
-        if press == KeyPress::new(KeyCode::Esc, KeyModifiers::NONE) {
-            app.hint = None;
-            return Vec::new();
-        }
-    }
-    let (meaning, alone) = chord(app, press);
-    let mut action = match meaning {
-        Meaning::Action(action) => Some(action),
-        Meaning::Begins => return Vec::new(),
-        Meaning::Nothing => None,
+    let mut key = Key {
+        press,
+        action: None,
+        alone: true,
+        demo: app.start.demo.take().map(|(prompt, _)| prompt),
     };
-    if trials::goes_on_writing(app, action) {
-        action = app.keymap.resolve(press, app.scope());
+    let taken = STACK
+        .into_iter()
+        .find_map(|context| take(app, context, &mut key));
+    taken.unwrap_or_default()
+}
+
+/// Gives the key to a context; none where it is for one below.
+fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
+    let press = key.press;
+    match context {
+        Context::Jump => jump_key(app, press),
+        Context::Chord => {
+            let (meaning, alone) = chord(app, press);
+            key.alone = alone;
+            key.action = match meaning {
+                Meaning::Action(action) => Some(action),
+                Meaning::Begins => return Some(Vec::new()),
+                Meaning::Nothing => None,
+            };
+            None
+        }
+        Context::Demo => {
+            let is_free = app.composer.is_empty() && app.overlays.is_empty();
+            let plays = is_free && key.action == Some(Action::Submit);
+            let prompt = key.demo.take().filter(|_| plays)?;
+            Some(queue::send(app, vec![Content::text(prompt)]))
+        }
+        Context::Selection => {
+            let selects = matches!(app.overlays.last(), Some(Overlay::Selecting(_)));
+            let was_selected = !selects && app.transcript.deselect();
+            if !was_selected || key.action != Some(Action::Interrupt) {
+                return None;
+            }
+            // Ctrl+C is for copying while something is selected, as elsewhere; it was copied already.
+            let stop = app.key(Action::Interrupt);
+            let text = format!("It was copied when it was selected; {stop} stops");
+            app.say(text, 3000);
+            Some(Vec::new())
+        }
+        Context::Popup => {
+            let is_its = !app.overlays.is_empty() && key.action != Some(Action::Suspend);
+            is_its.then(|| overlay::press(app, press, key.action))
+        }
+        Context::Completion if key.alone => completion::press(app, press),
+        Context::Question if key.alone => questions::press(app, press, key.action),
+        Context::Vim if key.alone => vim::press(app, press).then(Vec::new),
+        Context::Completion | Context::Question | Context::Vim => None,
+        Context::Editor => Some(editor_key(app, press, key.action)),
     }
-    if let Some((prompt, _)) = demo
-        && action == Some(Action::Submit)
-        && app.composer.is_empty()
-        && app.overlays.is_empty()
-    {
-        return queue::send(app, vec![Content::text(prompt)]);
+}
+
+/// The key is the character to move to, or stops waiting for it (not what runs).
+fn jump_key(app: &mut App, press: KeyPress) -> Option<Vec<Effect>> {
+    let (way, until) = app.jump.take()?;
+    if app.now > until || !app.overlays.is_empty() {
+        return None;
     }
-    // Ctrl+C is for copying while something is selected, as elsewhere; it was copied already.
-    let selects = matches!(app.overlays.last(), Some(Overlay::Selecting(_)));
-    let was_selected = !selects && app.transcript.deselect();
-    if was_selected && action == Some(Action::Interrupt) {
-        let key = app.key(Action::Interrupt);
-        app.say(
-            format!("It was copied when it was selected; {key} stops"),
-            3000,
-        );
-        return Vec::new();
+    match press.text() {
+        Some(c) => jump(app, c, way),
+        None if press == KeyPress::new(KeyCode::Esc, KeyModifiers::NONE) => app.hint = None,
+        None => return None,
     }
-    if !app.overlays.is_empty() && action != Some(Action::Suspend) {
-        return overlay::press(app, press, action);
+    Some(Vec::new())
+}
+
+fn editor_key(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    if let Some(action) = action {
+        return act(app, action, "");
     }
-    // The last of several keys has no meaning of its own.
-    if alone && let Some(effects) = completion::press(app, press) {
-        return effects;
-    }
-    let decides = matches!(action, Some(Action::KeepTrial | Action::DiscardTrial));
-    if alone && !decides && vim::press(app, press) {
-        return Vec::new();
-    }
-    if action.is_none() && press.mods.contains(KeyModifiers::SHIFT) {
+    if press.mods.contains(KeyModifiers::SHIFT) {
         let plain = KeyPress::new(press.code, press.mods - KeyModifiers::SHIFT);
         let motion = app.keymap.resolve(plain, Scope::Everywhere);
         if motion.is_some_and(|motion| editor::select(app, motion)) {
             return Vec::new();
         }
     }
-    match action {
-        Some(action @ (Action::KeepTrial | Action::DiscardTrial)) => {
-            trials::ask(app, action, press);
-            Vec::new()
-        }
-        Some(action) => act(app, action, ""),
-        None => {
-            if let Some(c) = press.text() {
-                if let Some(effects) = questions::choose(app, c) {
-                    return effects;
-                }
-                vim::write(app);
-                return completion::insert(app, c);
-            }
-            let (key, help) = (label(press), app.key(Action::Help));
-            app.say(
-                format!("{key} does nothing here; {help} shows the keys"),
-                3000,
-            );
-            Vec::new()
-        }
+    if let Some(c) = press.text() {
+        vim::write(app);
+        return completion::insert(app, c);
     }
+    let (key, help) = (label(press), app.key(Action::Help));
+    app.say(
+        format!("{key} does nothing here; {help} shows the keys"),
+        3000,
+    );
+    Vec::new()
 }
 
 /// Moves to the character that was typed for it.
@@ -158,9 +214,16 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::Submit | Action::FollowUp | Action::SteerNow if app.rule.is_some() => {
             return rule::submit(app);
         }
+        // A second press of the same Enter, before what is there now is read as a command.
+        Action::Submit if queue::is_slip(app) => {}
+        // A new line, before anything is read as a command.
+        Action::Submit if app.composer.break_at_backslash() => {}
         Action::Submit | Action::FollowUp | Action::SteerNow => {
             return match command::parse(app) {
                 None => queue::act(app, action),
+                Some(Command::Action(Action::Login, argument)) if login::holds_a_key(&argument) => {
+                    login::refuse_key(app)
+                }
                 Some(Command::Action(action, argument)) => {
                     app.composer.take();
                     act(app, action, &argument)
@@ -211,12 +274,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::NextPermissionMode | Action::PermissionMode => {
             return permission::act(app, action, argument);
         }
-        Action::AllowInSession | Action::AllowInProject | Action::AllowAlways => {
-            rule::open(app, action);
-        }
-        Action::AllowOnce | Action::RefuseCall => return questions::act(app, action),
         Action::Budget => return budget::act(app, argument),
-        Action::ShowCall => app.overlays.push(Overlay::Call(Pager::default())),
         Action::Theme => return themes::act(app, argument),
         Action::Trust => return trust(app, argument),
         Action::HistorySearch => list::open_history(app),

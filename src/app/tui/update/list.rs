@@ -15,8 +15,8 @@ pub fn press(
     choose: impl FnOnce(&mut App) -> Vec<Effect>,
 ) -> Vec<Effect> {
     match action {
-        Some(Action::Cancel | Action::Interrupt) => drop(app.overlays.pop()),
-        Some(Action::Submit) => return choose(app),
+        Some(Action::Back | Action::Interrupt) => drop(app.overlays.pop()),
+        Some(Action::Accept) => return choose(app),
         _ => {
             let page = usize::from(app.areas.list.height.max(2) - 1);
             let picker = app.overlays.last_mut().and_then(Overlay::picker);

@@ -3,6 +3,7 @@
 use super::{list, stop};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
+use crate::app::keys::looks_like_a_key;
 use crate::app::models::ProviderKey;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -22,6 +23,22 @@ pub fn open(app: &mut App, provider: &str) -> Vec<Effect> {
     vec![Effect::ListProviders]
 }
 
+/// Whether a key was typed behind the command: more than a provider's name.
+pub fn holds_a_key(argument: &str) -> bool {
+    argument.contains(char::is_whitespace) || looks_like_a_key(argument)
+}
+
+/// A key in the editor would go to the history on disk, and stay on the screen.
+pub fn refuse_key(app: &mut App) -> Vec<Effect> {
+    app.composer.set("");
+    app.transcript.push_notice(
+        NoticeLevel::Error,
+        "The key was not stored: type /login with the provider alone, then the key where it is asked for"
+            .to_owned(),
+    );
+    Vec::new()
+}
+
 /// The providers that want a key are known.
 pub fn read(app: &mut App, providers: Vec<ProviderKey>) {
     if let Some(Overlay::Login(login)) = app.overlays.last_mut() {
@@ -37,8 +54,8 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         return list::press(app, press, action, choose);
     }
     match action {
-        Some(Action::Cancel | Action::Interrupt) => login.typing = None,
-        Some(Action::Submit) => return store(app),
+        Some(Action::Back | Action::Interrupt) => login.typing = None,
+        Some(Action::Accept) => return store(app),
         Some(Action::DeleteBackward) => login.delete_backward(),
         Some(Action::CutToStart | Action::CutWordBackward | Action::CutToSpaceBackward) => {
             if let Some((_, key)) = &mut login.typing {

@@ -129,7 +129,8 @@ fn choose(app: &mut App, found: &FoundModel) -> Vec<Effect> {
         return stop::end(app, ExitKind::Anew(Some(model.full_id()), draft));
     }
     let mut effects = Vec::new();
-    if **model != *app.status.model {
+    // The chosen one again: another one may answer in its place.
+    if **model != *app.status.model || app.is_running() {
         app.status.model = Arc::clone(model);
         effects.push(Effect::SetModel(Arc::clone(model)));
     }

@@ -180,6 +180,13 @@ fn wheel(app: &mut App, rows: i32) {
 /// A click while something lies over the screen: chooses from a list.
 fn click_over(app: &mut App, col: u16, row: u16) -> Vec<Effect> {
     let list = app.areas.list;
+    let row_at = usize::from(row.saturating_sub(list.y));
+    if let Some((answers, count)) = app.overlays.last_mut().and_then(Overlay::answers) {
+        if list.contains(Position::new(col, row)) && row_at < count {
+            answers.select(row_at);
+        }
+        return Vec::new();
+    }
     let picker = app.overlays.last_mut().and_then(Overlay::picker);
     if let Some(picker) = picker.filter(|_| list.contains(Position::new(col, row))) {
         let at = app.areas.list_top + usize::from(row - list.y);

@@ -1,15 +1,16 @@
 //! Keys, pastes and choices while something lies over the screen.
 
 use super::{
-    copy, iterations, list, login, models, permission, search, selecting, sessions, settings, stop,
-    themes, tree, trials, undo,
+    completion, copy, iterations, list, login, models, permission, search, selecting, sessions,
+    settings, stop, themes, tree, undo, vim,
 };
 use crate::agent::{ContextUsage, Leaving};
 use crate::app::action::Action;
+use crate::app::tui::answers::Pressed;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{ComparisonView, HelpPage, Overlay, Pager};
+use crate::app::tui::overlay::{ComparisonView, Confirm, ConfirmAbout, HelpPage, Overlay, Pager};
 
 /// Lines a page of a text to read moves.
 const PAGE: usize = 10;
@@ -38,13 +39,8 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
             }
             Vec::new()
         }
-        Some(Overlay::ConfirmQuit) => confirm_press(app, action, |app| stop::leave(app)),
-        Some(Overlay::ConfirmFull) => confirm_press(app, action, |app| {
-            app.overlays.pop();
-            permission::confirm_full(app)
-        }),
-        Some(Overlay::EndTrial(..)) => trials::press(app, action),
-        Some(Overlay::Undo(_)) => undo::press(app, action),
+        Some(Overlay::Confirm(_)) => confirm_press(app, press, action),
+        Some(Overlay::Undo(_)) => undo::press(app, press, action),
         Some(Overlay::Rewind(_)) => undo::press_rewind(app, press, action),
         Some(Overlay::HistorySearch(_)) => {
             list::press(app, press, action.map(turned_around), choose)
@@ -76,27 +72,51 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
 fn closes_pager(action: Action) -> bool {
     matches!(
         action,
-        Action::Cancel
+        Action::Back
             | Action::Help
             | Action::ContextUsage
-            | Action::Submit
+            | Action::Accept
             | Action::Interrupt
             | Action::Quit
             | Action::PagerClose
     )
 }
 
-fn confirm_press(
-    app: &mut App,
-    action: Option<Action>,
-    yes: impl FnOnce(&mut App) -> Vec<Effect>,
-) -> Vec<Effect> {
-    match action {
-        Some(Action::Submit | Action::Quit | Action::Yes) => return yes(app),
-        Some(Action::Cancel | Action::Interrupt | Action::No) => drop(app.overlays.pop()),
-        _ => {}
+fn confirm_press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    let Some(Overlay::Confirm(confirm)) = app.overlays.last_mut() else {
+        return Vec::new();
+    };
+    let about = confirm.about;
+    if matches!(action, Some(Action::Back | Action::Interrupt)) {
+        app.overlays.pop();
+        return Vec::new();
     }
-    Vec::new()
+    match confirm
+        .answers
+        .press(action, press.text(), Confirm::ANSWERS, app.now)
+    {
+        Pressed::Confirmed(0) => {
+            app.overlays.pop();
+            match about {
+                ConfirmAbout::Leave => stop::leave(app),
+                ConfirmAbout::Full(how_long) => permission::confirm_full(app, how_long),
+            }
+        }
+        Pressed::Confirmed(_) => {
+            app.overlays.pop();
+            Vec::new()
+        }
+        Pressed::Text(digit) => write_on(app, digit, press),
+        Pressed::NotYet | Pressed::Selected | Pressed::Nothing => Vec::new(),
+    }
+}
+
+/// Text over a question is text: the question goes, and nothing is answered.
+pub fn write_on(app: &mut App, digit: Option<char>, press: KeyPress) -> Vec<Effect> {
+    app.overlays.clear();
+    vim::write(app);
+    let typed = digit.into_iter().chain(press.text());
+    typed.flat_map(|c| completion::insert(app, c)).collect()
 }
 
 /// The newest prompt stands on top; up goes to the one before it in time, as in a shell.
@@ -123,10 +143,13 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
         Some(Overlay::HistorySearch(list)) => {
             let age = list.picker.chosen();
             let prompt = age.and_then(|age| app.composer.history().get(age));
-            if let Some(prompt) = prompt.map(str::to_owned) {
+            let prompt = prompt.map(str::to_owned);
+            app.overlays.pop();
+            if let Some(prompt) = prompt {
+                // As it was typed: a command is one again.
+                tree::keep_draft(app);
                 app.composer.set(&prompt);
             }
-            app.overlays.pop();
             Vec::new()
         }
         Some(Overlay::Copy(_)) => copy::choose(app),
@@ -138,7 +161,6 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
         Some(Overlay::Rewind(_)) => undo::choose(app),
         Some(Overlay::Tree(_)) => tree::choose(app, Leaving::Silently),
         Some(Overlay::Sessions(_)) => sessions::choose(app),
-        Some(Overlay::Opening(_)) => sessions::choose_way(app),
         _ => Vec::new(),
     }
 }

@@ -5,19 +5,21 @@ use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
-use crate::app::tui::overlay::Overlay;
+use crate::app::tui::overlay::{Confirm, ConfirmAbout, FullFor, Overlay};
 use crate::app::tui::run_facts::Resume;
 
 /// How long what a mode means stays above the editor, in milliseconds.
 const SAY_MS: i64 = 4000;
+/// The setting of the mode.
+pub const SETTING: &str = "permission.mode";
 
 /// Shift+Tab and `/permission`.
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     let now = app.status.permission;
     if action == Action::NextPermissionMode {
+        // `full` is never one key away.
         let modes = PermissionMode::ALL.into_iter();
-        // Without a sandbox and without a question is a word to be said on purpose.
-        let mut modes = modes.filter(|mode| *mode != PermissionMode::Full || app.full_chosen);
+        let mut modes = modes.filter(|mode| *mode != PermissionMode::Full);
         let next = modes
             .clone()
             .find(|mode| *mode > now)
@@ -31,7 +33,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             Vec::new()
         }
         Ok(PermissionMode::Full) if now != PermissionMode::Full => {
-            app.overlays.push(Overlay::ConfirmFull);
+            ask_full(app, FullFor::Session);
             Vec::new()
         }
         Ok(mode) => set(app, mode),
@@ -43,10 +45,21 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     }
 }
 
-/// The user has said that nothing is to be asked any more.
-pub fn confirm_full(app: &mut App) -> Vec<Effect> {
-    app.full_chosen = true;
-    set(app, PermissionMode::Full)
+/// Asks whether everything may run.
+pub fn ask_full(app: &mut App, how_long: FullFor) {
+    let confirm = Confirm::new(ConfirmAbout::Full(how_long), app.now);
+    app.overlays.push(Overlay::Confirm(confirm));
+}
+
+/// The user has confirmed that everything may run.
+pub fn confirm_full(app: &mut App, how_long: FullFor) -> Vec<Effect> {
+    match how_long {
+        FullFor::Session => set(app, PermissionMode::Full),
+        FullFor::NewSessions => {
+            let full = PermissionMode::Full.name().into();
+            vec![Effect::SaveSetting(SETTING.to_owned(), full)]
+        }
+    }
 }
 
 /// Another mode is in force. A plan is carried out from plan mode only.

@@ -5,13 +5,12 @@ use ratatui::style::Color;
 use crate::app::tui::app::App;
 use crate::app::tui::picture::PictureLayout;
 use crate::app::tui::picture::layout::USUAL_CELL;
-use crate::app::tui::screen_mode::ScreenMode;
 use crate::app::tui::theme::Kind;
 
 /// Something that decides about it has changed.
 pub fn follow(app: &mut App) {
     let depth = app.themes.depth;
-    let protocol = app.graphics.protocol(depth, app.screen != ScreenMode::Full);
+    let protocol = app.graphics.protocol(depth);
     let usual = match app.theme.kind {
         Kind::Dark => (0, 0, 0),
         Kind::Light => (255, 255, 255),

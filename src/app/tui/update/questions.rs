@@ -1,16 +1,23 @@
-//! Questions that calls wait with: the first of them stands in the strip above the editor. What is
-//! being typed is never an answer by itself: keys answer on the empty editor only, and not until the
-//! user has had time to see what is asked.
+//! Questions that calls wait with: the first of them is in the strip above the editor. Text is never an
+//! answer until Enter sends it; a list is answered by arrows or a digit, and Enter.
 
 use std::sync::Arc;
 
+use super::rule;
 use crate::agent::{Answer, Question, Subject};
-use crate::app::action::Action;
+use crate::app::action::{Action, Scope};
 use crate::app::notify::Notify;
+use crate::app::rule_store::RuleScope;
+use crate::app::tui::answers::Pressed;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
+use crate::app::tui::input::KeyPress;
 use crate::app::tui::layout::editor_size;
-use crate::app::tui::overlay::Overlay;
+use crate::app::tui::overlay::{Overlay, Pager};
+use crate::app::tui::question_strip::{Offer, QuestionStrip, count};
+
+/// How long it is told why Enter did not answer, in milliseconds.
+const SAY_MS: i64 = 4000;
 
 /// The questions that wait are these now.
 pub fn set(app: &mut App, open: &[Arc<Question>]) -> Vec<Effect> {
@@ -18,7 +25,13 @@ pub fn set(app: &mut App, open: &[Arc<Question>]) -> Vec<Effect> {
     let is_new = newest(open) > newest(&app.questions);
     let first = |questions: &[Arc<Question>]| questions.first().map(|question| question.id);
     if first(&app.questions) != first(open) {
-        app.answer_delay.restart(app.now);
+        // A digit that selected in the list before may begin a text.
+        if let Some(digit) = app.strip.answers.write(app.now)
+            && !app.questions.is_empty()
+        {
+            app.composer.insert(digit);
+        }
+        app.strip = QuestionStrip::starting(app.now);
         close_rule(app);
         app.overlays.retain(|it| !matches!(it, Overlay::Call(_)));
     }
@@ -43,30 +56,119 @@ pub fn close_rule(app: &mut App) -> bool {
     true
 }
 
-/// A key that answers whether a call may run.
-pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
-    let answer = match action {
-        Action::AllowOnce => Answer::once(),
-        _ => Answer::Refuse { reason: None },
-    };
-    give(app, answer)
+/// A key for the list in the strip; none when it is for the editor.
+pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
+    let question = app.questions.first()?;
+    if app.rule.is_some() {
+        return None;
+    }
+    if !app.composer.is_empty() {
+        app.strip.answers.write(app.now);
+        return None;
+    }
+    // Its keys are those of all lists.
+    let action = app.keymap.resolve(press, Scope::List).or(action);
+    let has_rule = app.strip.offer(question) == Some(Offer::Rule);
+    match action {
+        Some(action @ (Action::Left | Action::Right | Action::Complete | Action::ListDetails))
+            if has_rule =>
+        {
+            app.strip.answers.settle(app.now);
+            match action {
+                Action::Left => app.strip.scope = narrower(app.strip.scope),
+                Action::Right => app.strip.scope = wider(app.strip.scope),
+                _ => rule::open(app),
+            }
+        }
+        _ => {
+            let (now, count) = (app.now, count(question));
+            match app.strip.answers.press(action, press.text(), count, now) {
+                Pressed::Confirmed(at) => return Some(confirm(app, at)),
+                Pressed::NotYet if count > 0 => {
+                    let why = match app.strip.answers.selected() {
+                        Some(_) => "Press Enter again to confirm",
+                        None => "Select an answer with ↑↓ or its number, then press Enter",
+                    };
+                    app.say(why, SAY_MS);
+                }
+                Pressed::Selected => app.hint = None,
+                Pressed::Text(digit) => {
+                    if let Some(digit) = digit {
+                        app.composer.insert(digit);
+                    }
+                    return None;
+                }
+                Pressed::NotYet | Pressed::Nothing => return None,
+            }
+        }
+    }
+    Some(Vec::new())
 }
 
-/// A character typed on the empty editor: the number of a choice, or nothing of ours.
-pub fn choose(app: &mut App, typed: char) -> Option<Vec<Effect>> {
-    let Subject::Choice(subject) = &app.asks()?.subject else {
-        return None;
+fn wider(scope: RuleScope) -> RuleScope {
+    match scope {
+        RuleScope::Session => RuleScope::Project,
+        RuleScope::Project | RuleScope::Always => RuleScope::Always,
+    }
+}
+
+fn narrower(scope: RuleScope) -> RuleScope {
+    match scope {
+        RuleScope::Always => RuleScope::Project,
+        RuleScope::Session | RuleScope::Project => RuleScope::Session,
+    }
+}
+
+/// Gives an answer of the list.
+fn confirm(app: &mut App, at: usize) -> Vec<Effect> {
+    let Some(question) = app.questions.first().cloned() else {
+        return Vec::new();
     };
-    let number = typed.to_digit(10)? as usize;
-    let choice = subject.choices.get(number.checked_sub(1)?)?.clone();
-    Some(give(app, Answer::Reply(choice)))
+    let offer = app.strip.offer(&question);
+    if offer == Some(Offer::Refuse) {
+        return give(app, Answer::Refuse { reason: None });
+    }
+    if !is_shown(app) {
+        return Vec::new();
+    }
+    match (&question.subject, offer) {
+        (Subject::Permission(subject), Some(Offer::Rule)) => {
+            rule::answer(app, app.strip.scope, subject.suggestions.clone())
+        }
+        (Subject::Permission(_), _) => give(app, Answer::once()),
+        (Subject::Choice(subject), _) => match subject.choices.get(at) {
+            Some(choice) => give(app, Answer::Reply(choice.clone())),
+            None => Vec::new(),
+        },
+    }
+}
+
+/// Whether all of what is asked has been on the screen; if not, it is opened.
+pub fn is_shown(app: &mut App) -> bool {
+    if !app.strip.is_shown {
+        app.overlays.push(Overlay::Call(Pager::default()));
+        app.say("Read it to its end first, then answer", SAY_MS);
+    }
+    app.strip.is_shown
+}
+
+/// Takes in what the last frame has shown of the question.
+pub fn drawn(app: &mut App) {
+    let areas = &app.areas;
+    app.strip.is_shown |= match app.overlays.last() {
+        Some(Overlay::Call(pager)) => !areas.list.is_empty() && pager.top >= areas.list_end,
+        Some(_) => false,
+        None => app.completion.is_none() && !areas.question.is_empty() && !areas.question_cut,
+    };
 }
 
 /// Enter with a text in the editor: the answer in the user's own words, or why the call must not
-/// run. None when nothing was asked that the user could have seen; then the text is a message.
+/// run. None when nothing was asked, or the text was begun before; then it is a message.
 pub fn answer_in_words(app: &mut App, take: impl Fn(&mut App) -> String) -> Option<Vec<Effect>> {
-    let question = app.seen_question()?;
-    let is_choice = matches!(question.subject, Subject::Choice(_));
+    if !app.text_answers() {
+        return None;
+    }
+    let is_choice = matches!(app.questions.first()?.subject, Subject::Choice(_));
     let text = take(app);
     let answer = if is_choice {
         Answer::Reply(text)
@@ -83,6 +185,7 @@ pub fn give(app: &mut App, answer: Answer) -> Vec<Effect> {
     };
     // The next one shows at once; what the agent says of those that wait follows.
     let rest = app.questions[1..].to_vec();
+    app.strip = QuestionStrip::starting(app.now);
     let mut effects = set(app, &rest);
     effects.push(Effect::Answer(question.id, answer));
     effects

@@ -1,7 +1,7 @@
 //! Sending: now, as steering, or afterwards; and what starts by itself.
 
 use super::refusal::is_gone;
-use super::{permission, questions, sessions, shell};
+use super::{login, permission, questions, sessions, shell};
 use crate::agent::permission::PermissionMode;
 use crate::agent::{NoticeLevel, Phase, QueueKind, RunState, TodoDetails};
 use crate::app::action::Action;
@@ -16,6 +16,8 @@ use crate::llm::message::content_text;
 
 /// Within this many milliseconds of the last Enter, Enter on the empty editor is a slip.
 const SLIP_MS: i64 = 250;
+/// How long it is said that a prompt waits for a key, in milliseconds.
+const KEPT_MS: i64 = 10_000;
 /// What is sent to the model to have its plan carried out.
 const CARRY_OUT: &str = "Carry the plan out.";
 /// The demonstration waits this long for a user who would rather type.
@@ -51,7 +53,7 @@ pub fn start(app: &mut App) -> Vec<Effect> {
     if let Some(refused) = app.start.refused.take() {
         // It was meant for that session, not for the new one.
         app.composer
-            .set(&content_text(&std::mem::take(&mut prompt)));
+            .set_message(&content_text(&std::mem::take(&mut prompt)));
         sessions::ask(app, &refused);
     }
     if !prompt.is_empty() {
@@ -72,18 +74,16 @@ pub fn start_demo_when_due(app: &mut App) -> Vec<Effect> {
     }
 }
 
+/// Notes that Enter was pressed; whether it was a slip: right after the last one, on nothing that the user
+/// has typed since.
+pub fn is_slip(app: &mut App) -> bool {
+    let last = app.presses.enter.replace(app.now);
+    let is_soon = last.is_some_and(|last| app.now - last < SLIP_MS);
+    is_soon && (is_blank(app) || app.composer.is_restored())
+}
+
 /// Enter, Alt+Enter, Ctrl+Enter on what is no command.
 pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
-    if action == Action::Submit {
-        if app.composer.break_at_backslash() {
-            return Vec::new();
-        }
-        let last = app.presses.enter.replace(app.now);
-        let slip = last.is_some_and(|last| app.now - last < SLIP_MS);
-        if slip && is_blank(app) {
-            return Vec::new();
-        }
-    }
     if is_gone(app) {
         return Vec::new();
     }
@@ -98,6 +98,11 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
             Action::FollowUp => Vec::new(),
             _ => go_on(app),
         };
+    }
+    if app.status.is_demo() && !app.start.demo_asked && !app.is_running() {
+        // No model would read it. It stays in the editor, also when tiller starts again with the key.
+        app.say("Add an API key to send this. Your prompt is kept.", KEPT_MS);
+        return login::open(app, "");
     }
     if action == Action::Submit
         && let Some(effects) = questions::answer_in_words(app, take)
@@ -152,7 +157,13 @@ fn go_on(app: &mut App) -> Vec<Effect> {
         _ => true,
     };
     let Some(resume) = app.resume.take_if(takes_enter) else {
-        return sessions::go_on_with_recent(app);
+        if app.queue.is_empty() {
+            return sessions::go_on_with_recent(app);
+        }
+        app.set_run(RunState::Running {
+            phase: Phase::Requesting,
+        });
+        return vec![Effect::GoOn];
     };
     if let Resume::Planned(_) = resume {
         return carry_out(app);
@@ -202,9 +213,12 @@ pub fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
 /// The text to send. Before a word a second slash only says that it is no command.
 fn take(app: &mut App) -> String {
     app.hint = None;
+    let is_message = app.composer.is_message();
     let text = app.composer.take();
     match text.trim_start().strip_prefix("//") {
-        Some(rest) if rest.starts_with(char::is_alphanumeric) => text.replacen("//", "/", 1),
+        Some(rest) if !is_message && rest.starts_with(char::is_alphanumeric) => {
+            text.replacen("//", "/", 1)
+        }
         _ => text,
     }
 }

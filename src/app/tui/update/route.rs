@@ -2,14 +2,16 @@
 
 use super::{
     agent, completion, copy, editor, iterations, keys, list, login, models, mouse, open, overlay,
-    queue, search, sessions, settings, shell, stop, terminal, themes, tree, trials, undo,
+    questions, queue, search, sessions, settings, shell, stop, terminal, themes, tree, trials,
+    undo,
 };
-use crate::agent::NoticeLevel;
+use crate::agent::{AgentEvent, NoticeLevel};
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::InputEvent;
 use crate::app::tui::msg::{EffectResult, Msg};
 use crate::app::tui::options::ExitKind;
+use crate::app::tui::session_effect::SessionResult;
 
 /// Applies one message that came at `now` (Unix ms); returns what is to be done. It never looks at
 /// a clock itself.
@@ -20,7 +22,14 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
     let was_empty = app.transcript.is_empty();
     let mut effects = match msg {
         Msg::Started => queue::start(app),
-        Msg::Input(event) => input(app, event),
+        Msg::Input(event) => match app.switch.hold(event) {
+            Some(event) => input(app, event),
+            None if app.switch.is_given_up() => {
+                sessions::give_up(app);
+                Vec::new()
+            }
+            None => Vec::new(),
+        },
         Msg::Resize(size) => terminal::resize(app, size),
         Msg::CellSize(cell) => terminal::cell(app, cell),
         Msg::End(kind) => stop::end(app, kind),
@@ -32,11 +41,18 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
             );
             Vec::new()
         }
-        Msg::Agent(event) => agent::event(app, &event),
+        Msg::Agent(event) => {
+            let mut effects = agent::event(app, &event);
+            if matches!(event.kind, AgentEvent::SessionOpened { .. }) {
+                effects.extend(arrive(app));
+            }
+            effects
+        }
         Msg::Resubscribed(snapshot) => agent::resubscribed(app, &snapshot),
         Msg::AgentGone => agent::gone(app),
         Msg::Drawn(mut drawn) => {
             app.areas = drawn.areas;
+            questions::drawn(app);
             let copied = drawn.transcript.copied.take();
             let named = drawn.transcript.named.take().map(Effect::Open);
             app.transcript.after_draw(&drawn.transcript);
@@ -64,9 +80,25 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
             effects.push(Effect::Warm);
         }
     }
+    app.text_since = match app.text_since {
+        _ if app.message().is_empty() => None,
+        since => since.or(Some(app.now)),
+    };
     let unsaved = app.message_mut().history_mut().take_unsaved();
     if !unsaved.is_empty() {
         effects.push(Effect::Remember(unsaved));
+    }
+    effects
+}
+
+/// A part of the switch to another session is done; after the last one comes what was typed for it.
+fn arrive(app: &mut App) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for event in app.switch.step() {
+        // What is typed may open yet another one.
+        if let Some(event) = app.switch.hold(event) {
+            effects.extend(input(app, event));
+        }
     }
     effects
 }
@@ -143,7 +175,14 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
             tree::read(app, *outline);
         }
         EffectResult::Context(usage) => overlay::context_read(app, usage),
-        EffectResult::Session(result) => return sessions::done(app, result),
+        EffectResult::Session(result) => {
+            let opened = matches!(result, SessionResult::Opened(Ok(_)));
+            let mut effects = sessions::done(app, result);
+            if opened {
+                effects.extend(arrive(app));
+            }
+            return effects;
+        }
         EffectResult::Draft(draft) => editor::restore(app, &draft),
         EffectResult::DraftElsewhere(draft) if app.transcript.is_empty() => {
             app.start.draft_elsewhere = Some(draft);

@@ -2,9 +2,8 @@
 //! counts.
 
 use super::questions;
-use crate::agent::permission::rules_to_toml;
+use crate::agent::permission::{Rule, rules_to_toml};
 use crate::agent::{Answer, Subject};
-use crate::app::action::Action;
 use crate::app::config::read_answer;
 use crate::app::rule_store::RuleScope;
 use crate::app::tui::app::App;
@@ -13,31 +12,19 @@ use crate::app::tui::effect::Effect;
 use crate::app::tui::layout::editor_size;
 use crate::app::tui::rule_draft::RuleDraft;
 
-/// How long it is said that there is no rule, in milliseconds.
-const SAY_MS: i64 = 4000;
-
-/// Puts the rules that would answer the question into the editor.
-pub fn open(app: &mut App, action: Action) {
-    let scope = match action {
-        Action::AllowInSession => RuleScope::Session,
-        Action::AllowInProject => RuleScope::Project,
-        _ => RuleScope::Always,
-    };
+/// Puts the rules that would answer the question into an editor of their own.
+pub fn open(app: &mut App) {
     let question = app.asks().map(|question| &question.subject);
     let Some(Subject::Permission(subject)) = question else {
         return;
     };
-    if subject.suggestions.is_empty() {
-        app.say("No rule fits this call: answer y or n", SAY_MS);
-        return;
-    }
     let text = rules_to_toml(&subject.suggestions);
     let (width, rows) = editor_size(app.size);
     let mut composer = Composer::new(width, rows);
     composer.set(text.trim_end());
     app.hint = None;
     app.rule = Some(Box::new(RuleDraft {
-        scope,
+        scope: app.strip.scope,
         message: std::mem::replace(&mut app.composer, composer),
         fault: None,
     }));
@@ -59,6 +46,14 @@ pub fn submit(app: &mut App) -> Vec<Effect> {
         }
     };
     let scope = rule.scope;
+    if !questions::is_shown(app) {
+        return Vec::new();
+    }
+    answer(app, scope, rules)
+}
+
+/// Lets the call run, and these rules answer from now on.
+pub fn answer(app: &mut App, scope: RuleScope, rules: Vec<Rule>) -> Vec<Effect> {
     // A second Enter is a slip.
     app.presses.enter = Some(app.now);
     let answer = Answer::Allow {

@@ -17,11 +17,12 @@ pub fn open(app: &mut App, query: &str) -> Vec<Effect> {
 /// A key while it is open.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     match action {
-        Some(Action::Cancel | Action::Interrupt) => {
+        Some(Action::Back | Action::Interrupt) => {
             app.overlays.pop();
             app.transcript.end_search();
+            return vec![Effect::SearchPages(None)];
         }
-        Some(Action::Submit | Action::Search | Action::Up | Action::ListPrevious) => {
+        Some(Action::Accept | Action::Search | Action::Up | Action::ListPrevious) => {
             app.transcript.go_to_match(true);
         }
         Some(Action::Down | Action::ListNext | Action::Newline) => {
@@ -57,10 +58,7 @@ fn search(app: &mut App) -> Vec<Effect> {
         return Vec::new();
     };
     let pages = app.transcript.search_for(&bar.query);
-    pages
-        .map(|pages| Effect::SearchPages(Box::new(pages)))
-        .into_iter()
-        .collect()
+    vec![Effect::SearchPages(pages.map(Box::new))]
 }
 
 /// Pages that were not in memory were searched.

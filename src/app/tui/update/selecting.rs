@@ -37,16 +37,16 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) {
         (Some(Action::SelectMark), _) => mark(app, Unit::Character),
         (Some(Action::SelectLines), _) => mark(app, Unit::Line),
         (Some(Action::SelectSwap), _) => app.transcript.swap_caret(),
-        (Some(Action::SelectCopy | Action::Submit | Action::CopyReply), _) => {
+        (Some(Action::SelectCopy | Action::Accept | Action::CopyReply), _) => {
             app.overlays.pop();
             app.transcript.finish_caret();
         }
         (Some(Action::SelectOpen), _) => app.transcript.name_caret(),
-        (Some(Action::Cancel), _) if mode.unit.is_some() => {
+        (Some(Action::Back), _) if mode.unit.is_some() => {
             mode.unit = None;
             app.transcript.mark_caret(None);
         }
-        (Some(Action::Cancel | Action::Interrupt | Action::SelectText), _) => close(app),
+        (Some(Action::Back | Action::Interrupt | Action::SelectText), _) => close(app),
         _ => {}
     }
 }

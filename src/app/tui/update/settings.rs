@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use toml::Value;
 
-use super::{list, pictures, themes};
+use super::{list, permission, pictures, themes};
 use crate::agent::NoticeLevel;
 use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
@@ -13,7 +13,7 @@ use crate::app::config::SettingRow;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{Overlay, Picker, SettingsPicker};
+use crate::app::tui::overlay::{FullFor, Overlay, Picker, SettingsPicker};
 use crate::app::tui::theme::AUTO;
 
 /// How long it is told that something was kept, in milliseconds.
@@ -50,8 +50,8 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
     list.fault = None;
     if let Some(line) = &mut list.typing {
         match action {
-            Some(Action::Cancel | Action::Interrupt) => list.typing = None,
-            Some(Action::Submit) => return keep_typed(app),
+            Some(Action::Back | Action::Interrupt) => list.typing = None,
+            Some(Action::Accept) => return keep_typed(app),
             action => drop(line.press(action, press.text(), 1)),
         }
         return Vec::new();
@@ -86,12 +86,24 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
     effects
 }
 
+/// Writes a setting; the mode in which everything runs is asked for first.
+fn save(app: &mut App, key: String, value: Value) -> Vec<Effect> {
+    if key == permission::SETTING && value.as_str() == Some(PermissionMode::Full.name()) {
+        permission::ask_full(app, FullFor::NewSessions);
+        return Vec::new();
+    }
+    vec![Effect::SaveSetting(key, value)]
+}
+
 fn change(app: &mut App, by: isize) -> Vec<Effect> {
     let Some(Overlay::Settings(list)) = app.overlays.last() else {
         return Vec::new();
     };
     match (list.chosen(), list.next_value(by)) {
-        (Some(row), Some(value)) => vec![Effect::SaveSetting(row.key.clone(), value)],
+        (Some(row), Some(value)) => {
+            let key = row.key.clone();
+            save(app, key, value)
+        }
         _ => Vec::new(),
     }
 }
@@ -103,7 +115,7 @@ fn keep_typed(app: &mut App) -> Vec<Effect> {
     match (list.chosen().map(|row| row.key.clone()), list.typed_value()) {
         (Some(key), Ok(value)) => {
             list.typing = None;
-            vec![Effect::SaveSetting(key, value)]
+            save(app, key, value)
         }
         (_, Err(error)) => {
             list.fault = Some(error);

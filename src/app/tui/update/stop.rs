@@ -6,18 +6,25 @@ use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::options::ExitKind;
-use crate::app::tui::overlay::{Overlay, TreePurpose};
+use crate::app::tui::overlay::{Confirm, ConfirmAbout, Overlay, TreePurpose};
 
 /// Ctrl+C twice within this many milliseconds leaves.
 const LEAVE_MS: i64 = 2000;
 /// Esc twice within this many milliseconds is one thing.
 const DOUBLE_MS: i64 = 500;
+/// So long after it was vim's, Esc stops nothing.
+const VIM_MS: i64 = 1000;
 /// So long after an abort Esc means nothing else.
 const AFTER_ABORT_MS: i64 = 1000;
 
 /// Esc.
 pub fn cancel(app: &mut App) -> Vec<Effect> {
     if questions::close_rule(app) || scroll::stop_reading(app) {
+        return Vec::new();
+    }
+    // Who knows vim presses it twice to be in normal mode.
+    if within(app, app.presses.vim_escape, VIM_MS) {
+        app.presses.vim_escape = Some(app.now);
         return Vec::new();
     }
     if let Some(effects) = shell::stop(app).or_else(|| abort(app)) {
@@ -77,7 +84,8 @@ pub fn quit(app: &mut App) -> Vec<Effect> {
         return Vec::new();
     }
     if app.is_running() {
-        app.overlays.push(Overlay::ConfirmQuit);
+        let confirm = Confirm::new(ConfirmAbout::Leave, app.now);
+        app.overlays.push(Overlay::Confirm(confirm));
         return Vec::new();
     }
     leave(app)
@@ -90,7 +98,7 @@ pub fn leave(app: &App) -> Vec<Effect> {
 /// Ends for this reason. What was not sent is there again at the next start.
 pub fn end(app: &App, kind: ExitKind) -> Vec<Effect> {
     vec![
-        Effect::SaveDraft(app.last_draft()),
+        Effect::SaveDraft(app.draft()),
         Effect::Terminal(TerminalEffect::Exit(kind)),
     ]
 }

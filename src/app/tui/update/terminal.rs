@@ -62,8 +62,7 @@ pub fn report(app: &mut App, report: TerminalReport) -> Vec<Effect> {
             }
             &[]
         }
-        TerminalReport::PrimaryAttributes { sixel } => {
-            app.graphics.sixel = sixel;
+        TerminalReport::PrimaryAttributes => {
             pictures::follow(app);
             let mut effects = themes::answered(app);
             effects.push(Effect::Terminal(Answered));

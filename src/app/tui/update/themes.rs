@@ -10,7 +10,7 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::{KeyPress, TerminalColor};
 use crate::app::tui::overlay::{Overlay, ThemePicker};
-use crate::app::tui::theme::{Kind, TerminalColors, Theme, Themes};
+use crate::app::tui::theme::{AUTO, Kind, TerminalColors, Theme, Themes};
 
 /// The setting that a choice is kept in.
 const SETTING: &str = "ui.theme";
@@ -45,7 +45,7 @@ pub fn act(app: &mut App, name: &str) -> Vec<Effect> {
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     if matches!(
         action,
-        Some(Action::Cancel | Action::Interrupt | Action::Theme)
+        Some(Action::Back | Action::Interrupt | Action::Theme)
     ) {
         let Some(Overlay::Themes(list)) = app.overlays.pop() else {
             return Vec::new();
@@ -140,8 +140,10 @@ pub fn scheme(app: &mut App, is_light: bool) -> Vec<Effect> {
 /// All replies of the terminal have come.
 pub fn answered(app: &mut App) -> Vec<Effect> {
     refresh(app);
+    app.themes.is_silent = app.themes.terminal.ground.is_none();
     match app.themes.wanted.as_str() {
         "system" => follow(app),
+        AUTO if app.themes.is_silent => follow(app),
         _ => preview(app),
     }
 }

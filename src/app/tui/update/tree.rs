@@ -7,11 +7,12 @@ use crate::app::action::Action;
 use crate::app::attachments::typed_text;
 use crate::app::branches::{ComparisonLine, Outline};
 use crate::app::sessions::Choice;
-use crate::app::tui::app::{App, Arriving};
+use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TreeEffect};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{ComparisonView, Overlay, Picker, TreePicker, TreePurpose};
 use crate::app::tui::session_effect::SessionEffect;
+use crate::app::tui::session_switch::Arriving;
 use crate::llm::Content;
 
 /// How long a refusal stays, in milliseconds.
@@ -50,7 +51,8 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
 
 /// Opens the tree.
 pub fn open(app: &mut App, purpose: TreePurpose) -> Vec<Effect> {
-    app.overlays.push(Overlay::Tree(TreePicker::new(purpose)));
+    app.overlays
+        .push(Overlay::Tree(Box::new(TreePicker::new(purpose))));
     vec![Effect::Tree(TreeEffect::Read)]
 }
 
@@ -109,8 +111,8 @@ fn begin_label(tree: &mut TreePicker) {
 
 fn press_in_label(tree: &mut TreePicker, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     match action {
-        Some(Action::Cancel | Action::Interrupt) => tree.label = None,
-        Some(Action::Submit) => {
+        Some(Action::Back | Action::Interrupt) => tree.label = None,
+        Some(Action::Accept) => {
             let labelled = tree.finish_label();
             let effect = |(id, label)| Effect::Tree(TreeEffect::Label(Some(id), label));
             return labelled.map(effect).into_iter().collect();
@@ -140,7 +142,7 @@ pub fn choose(app: &mut App, leaving: Leaving) -> Vec<Effect> {
     match (purpose, &app.status.session) {
         (TreePurpose::Fork, Some(session)) => {
             let fork = Choice::ForkAt(session.file.clone(), id);
-            app.arriving = Arriving::WithText;
+            app.switch.begin(Arriving::WithText);
             vec![Effect::Session(SessionEffect::Open(fork))]
         }
         _ => vec![Effect::Tree(TreeEffect::GoTo(id, leaving))],
@@ -158,6 +160,12 @@ pub fn moved(app: &mut App, prompt: Option<&[Content]>) {
 /// Puts a prompt into the editor, to be edited and sent again. What stood there stays in the
 /// history.
 pub fn take_prompt(app: &mut App, prompt: &str) {
+    keep_draft(app);
+    app.composer.set_message(prompt);
+}
+
+/// What is in the editor makes room for something else: it goes to the history, and that is said.
+pub fn keep_draft(app: &mut App) {
     if !app.composer.is_empty() {
         app.composer.clear();
         let up = app.key(Action::Up);
@@ -166,5 +174,4 @@ pub fn take_prompt(app: &mut App, prompt: &str) {
             SAY_MS,
         );
     }
-    app.composer.set(prompt);
 }

@@ -1,9 +1,7 @@
-//! Trials: begin one with `/try`, see what it comes to, keep or discard it. A key alone only asks, and
-//! only on the empty editor; who goes on typing loses no letter.
+//! Trials: begin one with `/try`, see what it comes to, keep or discard it. No key ends one: a command does.
 
 use std::sync::Arc;
 
-use super::editor;
 use super::refusal::{is_busy, is_gone, is_read_only};
 use crate::agent::trial::{Kept, Trial};
 use crate::agent::{NoticeLevel, Phase, RunState, TrialEvent, TrialStep};
@@ -11,8 +9,6 @@ use crate::app::action::Action;
 use crate::app::humanize::{abbreviate_home, plural, shell_word};
 use crate::app::tui::app::{App, OpenTrial};
 use crate::app::tui::effect::{Effect, TrialEffect};
-use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::Overlay;
 use crate::llm::Content;
 
 /// How long a refusal stays, in milliseconds.
@@ -51,45 +47,6 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             )]))]
         }
     }
-}
-
-/// A key that ends the trial: asks first.
-pub fn ask(app: &mut App, action: Action, press: KeyPress) {
-    app.overlays.push(Overlay::EndTrial(action, press.text()));
-}
-
-/// Whether a key is no answer to that question but goes on with what is being written: then the letter
-/// that asked stands in the editor. A letter is never an answer: `dy` may begin a word.
-pub fn goes_on_writing(app: &mut App, action: Option<Action>) -> bool {
-    let answers = matches!(
-        action,
-        Some(
-            Action::Submit
-                | Action::FollowUp
-                | Action::SteerNow
-                | Action::Cancel
-                | Action::Interrupt
-                | Action::Suspend
-        )
-    );
-    !answers && editor::close_end_trial(app)
-}
-
-/// A key that answers that question.
-pub fn press(app: &mut App, action: Option<Action>) -> Vec<Effect> {
-    let Some(Overlay::EndTrial(asked, _)) = app.overlays.last() else {
-        return Vec::new();
-    };
-    let asked = *asked;
-    match action {
-        Some(Action::Submit) => {
-            app.overlays.pop();
-            return act(app, asked, "");
-        }
-        Some(Action::Cancel | Action::Interrupt) => drop(app.overlays.pop()),
-        _ => {}
-    }
-    Vec::new()
 }
 
 /// What became of a trial.
@@ -156,16 +113,13 @@ pub fn abandoned(app: &mut App, trials: &[Trial]) {
     }
 }
 
-/// Text that comes back: where a trial could not begin, with its command.
-pub fn given_back(app: &App, text: String) -> String {
+/// The command that text which comes back belongs to, where a trial could not begin.
+pub fn given_back(app: &App, text: &str) -> Option<String> {
     let begins = RunState::Running {
         phase: Phase::Trial(TrialStep::Begin),
     };
-    if app.run == begins && app.trial.is_none() && !text.is_empty() {
-        command(&text)
-    } else {
-        text
-    }
+    let is_one = app.run == begins && app.trial.is_none() && !text.is_empty();
+    is_one.then(|| command(text))
 }
 
 fn command(prompt: &str) -> String {
@@ -174,8 +128,6 @@ fn command(prompt: &str) -> String {
 
 fn closed(app: &mut App) -> Vec<Effect> {
     app.trial = None;
-    app.overlays
-        .retain(|overlay| !matches!(overlay, Overlay::EndTrial(..)));
     vec![Effect::ReadGit]
 }
 

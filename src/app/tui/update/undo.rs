@@ -1,7 +1,7 @@
 //! `/undo`, `/redo` and `/rewind`: first what would change, then the question, then it is done.
 
-use super::list;
 use super::refusal::{is_busy, is_gone, is_read_only};
+use super::{list, overlay};
 use crate::agent::undo::{Direction, Preview, Rewind, RewindPoint};
 use crate::app::action::Action;
 use crate::app::tui::answer_delay::AnswerDelay;
@@ -50,19 +50,23 @@ pub fn previewed(app: &mut App, direction: Direction, preview: Option<Preview>) 
 }
 
 /// A key that answers whether to undo.
-pub fn press(app: &mut App, action: Option<Action>) -> Vec<Effect> {
+pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     let (now, end) = (app.now, app.areas.list_end);
     let page = usize::from(app.areas.list.height.max(2) - 1);
     let Some(Overlay::Undo(question)) = app.overlays.last_mut() else {
         return Vec::new();
     };
+    let is_early = !question.delay.is_over(now);
+    question.delay.restart(now);
     match action {
-        Some(Action::Submit | Action::Yes) if question.delay.is_over(now) => {
+        Some(Action::Accept) if is_early => {}
+        Some(Action::Accept) => {
             let go = UndoEffect::Go(question.preview.direction, question.preview.turn.clone());
             app.overlays.pop();
             return vec![Effect::Undo(go)];
         }
-        Some(Action::Cancel | Action::Interrupt | Action::No) => drop(app.overlays.pop()),
+        Some(Action::Back | Action::Interrupt) => drop(app.overlays.pop()),
+        None if press.text().is_some() => return overlay::write_on(app, None, press),
         action => question.pager.press(action, page, end),
     }
     Vec::new()
@@ -102,9 +106,14 @@ pub fn press_rewind(app: &mut App, press: KeyPress, action: Option<Action>) -> V
         return list::press(app, press, action, choose);
     };
     match action {
-        Some(Action::Cancel) => list.chosen = None,
+        Some(Action::Back) => list.chosen = None,
         Some(Action::Interrupt) => drop(app.overlays.pop()),
-        Some(Action::Submit) => return choose(app),
+        Some(Action::Accept) => return choose(app),
+        // Who types looks for another prompt.
+        None if press.text().is_some() => {
+            list.chosen = None;
+            return list::press(app, press, action, choose);
+        }
         action => drop(chosen.ways.press(action, None, WAYS.len())),
     }
     Vec::new()

@@ -10,7 +10,7 @@ pub fn press(app: &mut App, press: KeyPress) -> bool {
         return false;
     };
     let leaves_insert = mode == VimMode::Insert && press.code == KeyCode::Esc;
-    // A letter answers then.
+    // What is typed then is a text.
     if app.asks().is_some() && !leaves_insert {
         return false;
     }
@@ -60,7 +60,11 @@ pub fn press(app: &mut App, press: KeyPress) -> bool {
         },
         _ => return false,
     };
-    app.composer.vim_press(key)
+    let takes = app.composer.vim_press(key);
+    if takes && key == VimKey::Escape {
+        app.presses.vim_escape = Some(app.now);
+    }
+    takes
 }
 
 /// What is typed is text, in whatever mode: the question that it answers comes before vim.

@@ -96,7 +96,7 @@ fn idle(app: &App, columns: u16) -> StyledLine {
             .with("any other key", theme.key_hint)
             .with(" plays none", theme.activity);
     }
-    if let Some(open) = app.trial.as_ref().filter(|_| app.trial_asks()) {
+    if let Some(open) = &app.trial {
         return trial(app, open);
     }
     if app.resume.is_none() && app.start.asks_trust {
@@ -128,9 +128,9 @@ fn trial(app: &App, open: &OpenTrial) -> StyledLine {
     };
     StyledLine::of("◇ ", app.theme.activity_mark)
         .with(format!("trial{changed} · "), app.theme.activity)
-        .then(&offer(app, Action::KeepTrial, " keeps"))
+        .with("/keep", app.theme.key_hint)
         .with(" · ", app.theme.activity)
-        .then(&offer(app, Action::DiscardTrial, " discards"))
+        .with("/discard", app.theme.key_hint)
 }
 
 /// That nobody has said yet whether the project is trusted, in as many words as fit.

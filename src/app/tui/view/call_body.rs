@@ -6,6 +6,7 @@ use ratatui::style::Style;
 use super::line::StyledLine;
 use crate::agent::tool::{Details, DiffDetails, FileChange};
 use crate::app::sanitize::revealed;
+use crate::app::tui::text::width::width;
 use crate::app::tui::text::{HighlightCache, RenderContext, diff, lines};
 use crate::app::tui::theme::Theme;
 
@@ -15,7 +16,7 @@ struct Body<'a> {
     columns: usize,
     most: usize,
     rows: Vec<StyledLine>,
-    /// Lines that there is no room for.
+    /// Rows that there is no room for.
     hidden: usize,
 }
 
@@ -24,7 +25,7 @@ pub fn all_rows(theme: &Theme, details: &Details, columns: usize) -> Vec<StyledL
     first_rows(theme, details, columns, usize::MAX).0
 }
 
-/// Its first rows, one less than `most` where it does not fit, and how many lines are left.
+/// Its first rows, one less than `most` where it does not fit, and how many rows are left.
 pub fn first_rows(
     theme: &Theme,
     details: &Details,
@@ -81,12 +82,12 @@ impl Body<'_> {
     fn text(&mut self, text: &str, style: Style) {
         for line in text.lines() {
             let line = &revealed(line);
-            let rows = if self.is_full() {
-                Vec::new()
+            if self.is_full() {
+                // Not laid out: it may be a long one.
+                self.push_hidden(width(line).div_ceil(self.columns).max(1));
             } else {
-                StyledLine::wrapped(line, style, self.columns)
-            };
-            self.push(rows);
+                self.push(StyledLine::wrapped(line, style, self.columns));
+            }
         }
     }
 
@@ -139,21 +140,21 @@ impl Body<'_> {
         if !self.is_full() && rows.len() <= room {
             self.rows.extend(rows);
         } else if !self.is_full() && room > 0 {
+            self.hidden = rows.len() - (room - 1);
             rows.truncate(room - 1);
             self.rows.extend(rows);
-            self.hidden = 1;
         } else {
-            self.push_hidden(1);
+            self.push_hidden(rows.len().max(1));
         }
     }
 
-    /// There is no room for so many lines. One row is for saying so.
-    fn push_hidden(&mut self, lines: usize) {
-        if lines > 0 && !self.is_full() && self.rows.len() >= self.most {
+    /// There is no room for so many rows. One row is for saying so.
+    fn push_hidden(&mut self, rows: usize) {
+        if rows > 0 && !self.is_full() && self.rows.len() >= self.most {
             self.rows.pop();
             self.hidden = 1;
         }
-        self.hidden += lines;
+        self.hidden += rows;
     }
 }
 
@@ -171,9 +172,9 @@ fn change(diff: &str) -> usize {
 
 /// The file that the lines below belong to, and what becomes of it.
 fn heading(theme: &Theme, file: &DiffDetails) -> StyledLine {
-    let line = StyledLine::of(file.path.as_str(), theme.strong);
+    let line = StyledLine::of(revealed(&file.path), theme.strong);
     match (&file.moved_from, file.change) {
-        (Some(from), _) => line.with(format!("  moved from {from}"), theme.faint),
+        (Some(from), _) => line.with(format!("  moved from {}", revealed(from)), theme.faint),
         (None, FileChange::Added) => line.with("  new", theme.faint),
         (None, FileChange::Deleted) => line.with("  deleted", theme.faint),
         (None, FileChange::Changed) => line,

@@ -43,13 +43,13 @@ pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (R
         height,
         ..room
     };
-    let (tab, esc) = (app.key(Action::Complete), app.key(Action::Cancel));
+    let (tab, esc) = (app.key(Action::Complete), app.key(Action::Back));
     let enter = match list.kind {
         CompletionKind::Command => " runs",
         _ => " takes it",
     };
     let enter = match list.selected {
-        Some(_) => format!("{}{enter} · ", app.key(Action::Submit)),
+        Some(_) => format!("{}{enter} · ", app.key(Action::Accept)),
         None => String::new(),
     };
     let notes = match count {

@@ -20,7 +20,7 @@ const MAX_SHOWN: usize = 2_000;
 
 pub fn draw(app: &App, list: &CopyPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
     let rows = (list.items.len() + 1).min(usize::from(room.height / 2).clamp(3, 14));
-    let (enter, esc) = (app.key(Action::Submit), app.key(Action::Cancel));
+    let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let notes = [
         format!(" type to find · {enter} copies · {esc} closes "),
         format!(" {enter} copies "),

@@ -104,11 +104,18 @@ fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
     let columns = usize::from(area.width);
     let trial = if app.trial.is_some() { " · trial" } else { "" };
     let rule = if app.rule.is_some() { " · rule" } else { "" };
+    // Seen where it matters: it begins like a command, and is none.
+    let is_message = app.composer.is_message() && app.composer.text().starts_with(['/', '!']);
+    let message = if is_message {
+        " · message, no command"
+    } else {
+        ""
+    };
     let vim = match app.composer.vim() {
         Some((mode, keys)) => format!(" · {} {keys}", mode.name()),
         None => String::new(),
     };
-    let label = format!(" {mode}{trial}{rule}{} ", vim.trim_end());
+    let label = format!(" {mode}{trial}{rule}{message}{} ", vim.trim_end());
     let label = ellipsis(&label, columns.saturating_sub(4));
     let hidden = layout.total_rows.saturating_sub(layout.rows.len());
     let note = match hidden {
@@ -146,7 +153,9 @@ fn taught(app: &App, columns: usize) -> StyledLine {
     if !app.questions.is_empty() || app.is_read_only() || app.rule.is_some() {
         return StyledLine::new();
     }
-    if app.is_reading() {
+    if app.composer.before_caret() == "?" {
+        add(key(Action::Submit), "shows the keys");
+    } else if app.is_reading() {
         add(key(Action::Cancel), "closes");
     } else if app.is_running() {
         add(key(Action::Submit), "steers");

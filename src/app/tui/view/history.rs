@@ -43,7 +43,7 @@ pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> Popu
     };
     let most = usize::from(room.height).saturating_sub(4 + preview);
     let rows = picker.matches().len().clamp(1, MAX_ROWS.min(most).max(2));
-    let keys = [Action::Submit, Action::HistorySearch, Action::Cancel].map(|it| app.key(it));
+    let keys = [Action::Accept, Action::HistorySearch, Action::Back].map(|it| app.key(it));
     let notes = [
         format!(
             " {} takes it · {} older · {} closes ",

@@ -28,8 +28,8 @@ pub fn draw(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer) 
 }
 
 fn draw_list(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
-    let enter = app.key(Action::Submit);
-    let close = app.key(Action::Cancel);
+    let enter = app.key(Action::Accept);
+    let close = app.key(Action::Back);
     let notes = [
         format!(" {enter} looks into it · {close} closes "),
         format!(" {close} closes "),
@@ -194,7 +194,7 @@ fn draw_opened(
     room: Rect,
     buffer: &mut Buffer,
 ) -> PopupDrawn {
-    let keys = [Action::Left, Action::Right, Action::Cancel].map(|action| app.key(action));
+    let keys = [Action::Left, Action::Right, Action::Back].map(|action| app.key(action));
     let [left, right, close] = keys;
     let notes = [
         format!(" {left} {right} the one before, the next · {close} back "),

@@ -16,7 +16,7 @@ const NAME: usize = 18;
 pub fn draw(app: &App, login: &Login, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
     let theme = &app.theme;
     let quiet = theme.popup.patch(theme.dim);
-    let keys = [Action::Submit, Action::Cancel].map(|action| app.key(action));
+    let keys = [Action::Accept, Action::Back].map(|action| app.key(action));
     let columns = box_columns(room);
     let fault = login
         .fault

@@ -15,6 +15,7 @@ mod status;
 mod todo;
 
 mod welcome;
+mod answers;
 mod popup;
 mod overlay;
 mod history;

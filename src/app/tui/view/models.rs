@@ -228,10 +228,10 @@ fn draw_details(
 }
 
 fn notes(app: &App) -> [String; 3] {
-    let enter = app.key(Action::Submit);
+    let enter = app.key(Action::Accept);
     let save = app.key(Action::SaveModel);
     let details = app.key(Action::ListDetails);
-    let close = app.key(Action::Cancel);
+    let close = app.key(Action::Back);
     [
         format!(
             " {enter} chooses · {save} makes it the default · {details} details · {close} closes "

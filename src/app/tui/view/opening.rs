@@ -3,12 +3,16 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::answers;
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, beside, box_columns, draw_matches, open};
+use super::popup::{PopupDrawn, box_columns, open};
 use crate::app::action::Action;
 use crate::app::humanize::abbreviate_home;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{Opening, Way};
+
+/// Columns of a row that is cut, not wrapped.
+const LONG: usize = 1000;
 
 pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
     let theme = &app.theme;
@@ -17,15 +21,16 @@ pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> Po
     let reason = StyledLine::wrapped(&opening.reason, theme.popup, inside);
     let head = reason.len() + 1;
     let rows = head + if opening.waits { 1 } else { opening.ways.len() };
-    let (enter, esc) = (app.key(Action::Submit), app.key(Action::Cancel));
+    let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let (title, note) = if opening.waits {
-        ("Waiting", format!(" {esc} waits no longer "))
+        ("Waiting", format!(" {esc} stop waiting "))
     } else {
-        let note = if opening.delay.is_over(app.now) {
-            format!(" {enter} chooses · {esc} opens nothing ")
+        let confirms = if opening.answers.can_confirm(app.now) {
+            format!(" · {enter} confirm")
         } else {
             String::new()
         };
+        let note = format!(" ↑↓ select · {esc} open nothing{confirms} ");
         ("Open the session", note)
     };
     let Some(area) = open(app, title, (columns, rows), &[note], room, buffer) else {
@@ -48,15 +53,18 @@ pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> Po
         StyledLine::of(text, theme.popup.patch(theme.dim)).draw(buffer, list.x, list.y, list.width);
         return PopupDrawn::default();
     }
-    draw_matches(app, &opening.picker, "", list, buffer, |at, style| {
-        let (what, more) = opening
-            .ways
-            .get(at)
-            .map(|way| words(app, way))
-            .unwrap_or_default();
-        let quiet = beside(theme, style);
-        StyledLine::of(format!("{}  {what:<18}", at + 1), style).with(format!("  {more}"), quiet)
-    })
+    let styles = answers::on_popup(theme);
+    let selected = opening.answers.selected();
+    for ((y, way), at) in (list.y..list.bottom()).zip(&opening.ways).zip(0..) {
+        let (what, more) = words(app, way);
+        let label = format!("{what:<18}  {more}");
+        let row = answers::one(&label, at, selected == Some(at), styles, LONG);
+        row[0].draw(buffer, list.x, y, list.width);
+    }
+    PopupDrawn {
+        list,
+        ..PopupDrawn::default()
+    }
 }
 
 /// What a way is called, and what it means.

@@ -7,13 +7,14 @@ use ratatui::layout::Rect;
 use super::line::StyledLine;
 use super::popup::{PopupDrawn, box_columns, draw_pager, draw_text, open};
 use super::{
-    comparison, context, copy, history, iterations, login, models, opening, question, search,
-    selecting, session_facts, sessions, settings, stats, themes, tree, undo,
+    answers, comparison, context, copy, history, iterations, login, models, opening, question,
+    search, selecting, session_facts, sessions, settings, stats, themes, tree, undo,
 };
 use crate::app::action::Action;
-use crate::app::humanize::plural;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{FIRST_KEYS, HelpLine, HelpPage, Overlay, Pager, help_lines};
+use crate::app::tui::overlay::{
+    Confirm, ConfirmAbout, FIRST_KEYS, FullFor, HelpLine, HelpPage, Overlay, Pager, help_lines,
+};
 
 pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> PopupDrawn {
     match overlay {
@@ -44,16 +45,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
             let (title, lines) = question::whole(app, inside);
             draw_pager(app, &title, columns, &lines, *pager, area, buffer)
         }
-        Overlay::ConfirmQuit => {
-            let text = "A run is under way. Leaving ends it.";
-            draw_confirm(app, "Leave?", text, [" leaves", " stays"], area, buffer)
-        }
-        Overlay::ConfirmFull => {
-            let text = "Everything runs without asking and without a sandbox.";
-            let ways = [" allows it", " goes back"];
-            draw_confirm(app, "Permission full?", text, ways, area, buffer)
-        }
-        Overlay::EndTrial(action, _) => draw_end_trial(app, *action, area, buffer),
+        Overlay::Confirm(confirm) => draw_confirm(app, confirm, area, buffer),
         Overlay::Undo(question) => undo::draw(app, question, area, buffer),
         Overlay::Rewind(list) => undo::draw_rewind(app, list, area, buffer),
         Overlay::HistorySearch(list) => history::draw(app, &list.picker, area, buffer),
@@ -144,49 +136,58 @@ fn draw_help(app: &App, pager: Pager, room: Rect, buffer: &mut Buffer) -> PopupD
     draw_pager(app, "Keys", columns, &lines, pager, room, buffer)
 }
 
-fn draw_confirm(
-    app: &App,
-    title: &str,
-    text: &str,
-    [yes, no]: [&str; 2],
-    room: Rect,
-    buffer: &mut Buffer,
-) -> PopupDrawn {
+fn draw_confirm(app: &App, confirm: &Confirm, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+    let (title, text, labels) = match confirm.about {
+        ConfirmAbout::Leave => (
+            "Leave?",
+            "A run is under way. Leaving stops it.",
+            ["Leave and stop the run", "Stay"],
+        ),
+        ConfirmAbout::Full(FullFor::Session) => (
+            "Permission full?",
+            "Everything runs without asking and without a sandbox.",
+            ["Yes, run everything in this session", "No"],
+        ),
+        ConfirmAbout::Full(FullFor::NewSessions) => (
+            "Permission full?",
+            "Everything runs without asking and without a sandbox.",
+            ["Yes, run everything in all new sessions", "No"],
+        ),
+    };
     let theme = &app.theme;
-    let key_style = theme.popup.patch(theme.key_hint);
     let columns = box_columns(room);
     let inside = usize::from(columns.saturating_sub(4));
     let mut lines = StyledLine::wrapped(text, theme.popup, inside);
-    // The keys are shown on the smallest screen too.
-    if lines.len() + 4 <= usize::from(room.height) {
+    // The answers are shown on the smallest screen too.
+    let height = usize::from(room.height.saturating_sub(2));
+    lines.truncate(height.saturating_sub(Confirm::ANSWERS));
+    if lines.len() + Confirm::ANSWERS < height {
         lines.push(StyledLine::new());
     }
-    lines.push(
-        StyledLine::of(app.key(Action::Submit), key_style)
-            .with(format!("{yes} · "), theme.popup)
-            .with(app.key(Action::Cancel), key_style)
-            .with(no, theme.popup),
-    );
-    match open(app, title, (columns, lines.len()), &[], room, buffer) {
-        Some(area) => draw_text(&lines, Pager::default(), area, buffer),
-        None => PopupDrawn::default(),
+    let labels = labels.map(str::to_owned);
+    let selected = confirm.answers.selected();
+    let styles = answers::on_popup(theme);
+    let list = answers::rows(&labels, selected, styles, inside);
+    let (top, count) = (lines.len() as u16, list.len() as u16);
+    lines.extend(list);
+    let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
+    let confirms = if confirm.answers.can_confirm(app.now) {
+        format!(" · {enter} confirm")
+    } else {
+        String::new()
+    };
+    let notes = [format!(" ↑↓ select · {esc} go back{confirms} ")];
+    let Some(area) = open(app, title, (columns, lines.len()), &notes, room, buffer) else {
+        return PopupDrawn::default();
+    };
+    draw_text(&lines, Pager::default(), area, buffer);
+    PopupDrawn {
+        list: Rect {
+            y: area.y + top,
+            height: count,
+            ..area
+        }
+        .intersection(area),
+        ..PopupDrawn::default()
     }
-}
-
-fn draw_end_trial(app: &App, action: Action, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
-    let files = match app.trial.as_ref().and_then(|open| open.changed) {
-        Some(0) => "No file was changed".to_owned(),
-        Some(files) => format!("Changed: {}", plural(files as u64, "file", "files")),
-        None => "Not counted yet what was changed".to_owned(),
-    };
-    let (title, what, does) = match action {
-        Action::KeepTrial => (
-            "Keep the trial?",
-            "Yours take these changes over.",
-            " keeps",
-        ),
-        _ => ("Discard the trial?", "Yours stay as they are.", " discards"),
-    };
-    let text = format!("{files}. {what}");
-    draw_confirm(app, title, &text, [does, " goes back"], room, buffer)
 }

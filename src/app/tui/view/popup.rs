@@ -174,7 +174,7 @@ pub fn draw_pager(
         let height = usize::from(room.height.saturating_sub(2)).min(lines.len());
         (lines.len() - height).saturating_sub(pager.top)
     };
-    let closes = format!("{} closes ", app.key(Action::Cancel));
+    let closes = format!("{} closes ", app.key(Action::Back));
     let page = app.key(Action::PageDown);
     let notes = match below {
         0 => vec![format!(" {closes}")],

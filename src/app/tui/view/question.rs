@@ -3,8 +3,10 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::answers::{self, AnswerStyles};
 use super::call_body;
 use super::line::StyledLine;
+use crate::agent::permission::Rule;
 use crate::agent::tool::{Details, FileChange};
 use crate::agent::{ChoiceSubject, PermissionSubject, Question, Subject};
 use crate::app::action::Action;
@@ -12,6 +14,8 @@ use crate::app::humanize::plural;
 use crate::app::rule_store::RuleScope;
 use crate::app::sanitize::revealed;
 use crate::app::tui::app::App;
+use crate::app::tui::question_strip::Offer;
+use crate::app::tui::rule_draft::RuleDraft;
 use crate::app::tui::theme::Theme;
 
 /// Rows of a command or of a diff at most.
@@ -20,32 +24,42 @@ const BODY_ROWS: usize = 12;
 /// The same while a rule is in the editor, which needs room too.
 const BODY_ROWS_OF_RULE: usize = 4;
 
+/// Rows of what would be done that are worth more than a list with a row for each answer.
+const BODY_ROWS_FIRST: usize = 3;
+
 /// What a question of the model begins with.
 const MODEL_ASKS: &str = "The model asks: ";
 
 /// Columns that stand left of the body.
 const MARGIN: usize = 5;
 
-/// The strip's rows where there is at most so much room, the first and the last one being those that must
-/// not be missing; none when nothing is asked.
-pub fn rows(app: &App, room: Rect) -> Vec<StyledLine> {
+/// The strip's rows, and whether they are less than all of what is asked.
+#[derive(Clone, Debug, Default)]
+pub struct Strip {
+    pub rows: Vec<StyledLine>,
+    pub is_cut: bool,
+}
+
+/// The strip where there is at most so much room; without rows when nothing is asked.
+pub fn strip(app: &App, room: Rect) -> Strip {
     let Some(question) = app.questions.first() else {
-        return Vec::new();
+        return Strip::default();
     };
-    let (columns, height) = (usize::from(room.width), usize::from(room.height));
-    let mut rows = match &question.subject {
-        Subject::Permission(subject) => permission(app, question, subject, (columns, height)),
-        Subject::Choice(subject) => choice(app, subject, (columns, height)),
+    let size = (usize::from(room.width), usize::from(room.height));
+    let mut strip = match &question.subject {
+        Subject::Permission(subject) => permission(app, question, subject, size),
+        Subject::Choice(subject) => choice(app, subject, size),
     };
-    if let [first, ..] = rows.as_mut_slice()
+    if let [first, ..] = strip.rows.as_mut_slice()
         && app.questions.len() > 1
     {
         first.push(format!("  1 of {}", app.questions.len()), app.theme.dim);
     }
-    rows
+    strip.is_cut |= strip.rows.len() > size.1;
+    strip
 }
 
-/// Draws as many of `rows` as fit; the answers are always among them.
+/// Draws as many of `rows` as fit; the first and the last one are always among them.
 pub fn draw(rows: &[StyledLine], area: Rect, buffer: &mut Buffer) {
     let height = usize::from(area.height);
     let hidden = rows.len().saturating_sub(height);
@@ -69,32 +83,175 @@ fn permission(
     question: &Question,
     subject: &PermissionSubject,
     (columns, height): (usize, usize),
-) -> Vec<StyledLine> {
+) -> Strip {
     let theme = &app.theme;
+    let foot = foot(app, question, subject, (columns, height));
     let asks = asks(question, subject);
     let mut rows = head(theme, &asks, &format!("  {}", subject.reason), columns);
     // On a small screen the reason gives way: what a yes lets run must be seen.
-    let most = height.saturating_sub(2).max(1);
-    if rows.len() > most {
+    let room = height.saturating_sub(foot.len());
+    let left = room.saturating_sub(rows.len()).max(1);
+    let fits = body(app, subject, columns, left).1 == 0;
+    let most = room.saturating_sub(if fits { 1 } else { 2 }).max(1);
+    let mut is_cut = rows.len() > most;
+    if is_cut {
         rows.truncate(most);
         if let [_, .., last] = rows.as_mut_slice() {
             last.push("…", theme.activity);
         }
     }
-    let room =
-        |rows: &[StyledLine], most: usize| height.saturating_sub(rows.len() + 1).clamp(1, most);
-    let Some(rule) = &app.rule else {
-        let most = room(&rows, BODY_ROWS);
-        rows.extend(body(app, &subject.details, columns, most));
-        rows.push(if app.composer.is_empty() {
-            answers(app, !subject.suggestions.is_empty(), columns)
-        } else {
-            refusal(app, columns)
-        });
-        return rows;
+    let most = if app.rule.is_some() {
+        BODY_ROWS_OF_RULE
+    } else {
+        BODY_ROWS
     };
-    let most = room(&rows, BODY_ROWS_OF_RULE);
-    rows.extend(body(app, &subject.details, columns, most));
+    let room = height.saturating_sub(rows.len() + foot.len());
+    let (body, hidden) = body(app, subject, columns, room.clamp(1, most));
+    is_cut |= hidden > 0;
+    rows.extend(body);
+    rows.extend(foot);
+    Strip { rows, is_cut }
+}
+
+/// The answers, and the keys for them.
+fn foot(
+    app: &App,
+    question: &Question,
+    subject: &PermissionSubject,
+    (columns, height): (usize, usize),
+) -> Vec<StyledLine> {
+    if let Some(rule) = &app.rule {
+        return rule_foot(app, rule, columns);
+    }
+    if !app.composer.is_empty() {
+        return vec![text_keys(app, " refuse with your words", columns)];
+    }
+    let offers = Offer::of(subject);
+    let selected = app.strip.answers.selected();
+    let inside = columns.saturating_sub(2);
+    let labels: Vec<String> = offers
+        .iter()
+        .map(|offer| match offer {
+            Offer::Once => "Yes, once".to_owned(),
+            Offer::Rule => rule_sentence(&subject.suggestions, app.strip.scope),
+            Offer::Refuse => "No, and tell it why".to_owned(),
+        })
+        .collect();
+    let styles = styles(&app.theme);
+    let mut rows = answers::rows(&labels, selected, styles, inside);
+    let least = 1 + BODY_ROWS_FIRST;
+    if rows.len() + least > height {
+        let short: Vec<&str> = offers
+            .iter()
+            .map(|offer| match offer {
+                Offer::Once => "Yes",
+                Offer::Rule => "Don't ask again",
+                Offer::Refuse => "No",
+            })
+            .collect();
+        return match selected {
+            // What a rule says must be seen before it is confirmed.
+            Some(at) if offers.get(at) == Some(&Offer::Rule) => {
+                answers::one(&labels[at], at, true, styles, inside)
+            }
+            _ => vec![answers::row(&short, selected, styles)],
+        };
+    }
+    if rows.len() + least < height {
+        rows.push(list_keys(app, app.strip.offer(question), columns));
+    }
+    rows
+}
+
+fn styles(theme: &Theme) -> AnswerStyles {
+    AnswerStyles {
+        number: theme.key_hint,
+        text: theme.text,
+        selected: theme.strong,
+    }
+}
+
+/// What is not asked any more once these rules hold, in one sentence.
+fn rule_sentence(rules: &[Rule], scope: RuleScope) -> String {
+    let what: Vec<String> = rules
+        .iter()
+        .map(|rule| match (&rule.path, rule.prefix.as_slice()) {
+            (_, [_, ..]) if rule.exact => format!("`{}`", rule.prefix.join(" ")),
+            (_, [_, ..]) => format!("`{} …`", rule.prefix.join(" ")),
+            (Some(path), []) => format!("changes in {path}"),
+            (None, []) => format!("the tool {}", rule.tool),
+        })
+        .collect();
+    let how = match rules {
+        rules if rules.iter().any(|rule| !rule.sandbox) => " outside the sandbox",
+        rules if rules.iter().any(|rule| rule.network) => " with the network",
+        _ => "",
+    };
+    let place = place(scope);
+    let what = revealed(&what.join(", "));
+    format!("Yes, and don't ask again for {what}{how} {place}")
+}
+
+fn place(scope: RuleScope) -> &'static str {
+    match scope {
+        RuleScope::Session => "in this session",
+        RuleScope::Project => "in this project",
+        RuleScope::Always => "anywhere",
+    }
+}
+
+/// The keys of the list.
+fn list_keys(app: &App, offer: Option<Offer>, columns: usize) -> StyledLine {
+    let theme = &app.theme;
+    let (enter, tab) = (app.key(Action::Accept), app.key(Action::Complete));
+    let mut keys: Vec<(&str, &str)> = match offer {
+        Some(Offer::Rule) => vec![("←→", " change where"), (&tab, " edit the rule")],
+        Some(_) => vec![("↑↓", " select")],
+        None => vec![
+            ("↑↓ or a digit", " select"),
+            ("", "type to refuse and say why"),
+        ],
+    };
+    if app.strip.answers.can_confirm(app.now) {
+        keys.push((&enter, " confirm"));
+    }
+    let line = |keys: &[(&str, &str)]| {
+        let mut line = StyledLine::of("  ", theme.activity);
+        for (at, (key, does)) in keys.iter().enumerate() {
+            line.push(if at > 0 { " · " } else { "" }, theme.activity);
+            line.push(*key, theme.key_hint);
+            line.push(*does, theme.activity);
+        }
+        line
+    };
+    // On a narrow screen the last ones stay.
+    first_that_fits((0..keys.len()).map(|first| line(&keys[first..])), columns)
+}
+
+/// What Enter does with the text in the editor.
+fn text_keys(app: &App, does: &str, columns: usize) -> StyledLine {
+    let theme = &app.theme;
+    let (does, rest) = if app.text_answers() {
+        (does, "empty the editor to select an answer")
+    } else {
+        (
+            " steer: it was begun before the question",
+            "empty the editor to answer",
+        )
+    };
+    let line = |rest: &str| {
+        StyledLine::of("  ", theme.activity)
+            .with(app.key(Action::Submit), theme.key_hint)
+            .with(does, theme.activity)
+            .with(rest, theme.activity)
+    };
+    first_that_fits([line(&format!(" · {rest}")), line("")].into_iter(), columns)
+}
+
+/// What is wrong with the rule in the editor, and how it becomes the answer.
+fn rule_foot(app: &App, rule: &RuleDraft, columns: usize) -> Vec<StyledLine> {
+    let theme = &app.theme;
+    let mut rows = Vec::new();
     if let Some((fault, revision)) = &rule.fault
         && *revision == app.composer.revision()
     {
@@ -134,26 +291,19 @@ pub fn whole(app: &App, columns: usize) -> (String, Vec<StyledLine>) {
         return Default::default();
     };
     match &question.subject {
-        Subject::Permission(subject) => (
-            asks(question, subject),
-            call_body::all_rows(&app.theme, &subject.details, columns),
-        ),
+        Subject::Permission(subject) => {
+            let mut rows = StyledLine::wrapped(&subject.reason, app.theme.activity, columns);
+            rows.extend(flagged_rows(app, subject, columns));
+            rows.push(StyledLine::new());
+            rows.extend(call_body::all_rows(&app.theme, &subject.details, columns));
+            (asks(question, subject), rows)
+        }
         Subject::Choice(subject) => {
-            let (mut rows, choices) = choice_rows(&app.theme, subject, columns);
+            let (mut rows, choices) = choice_rows(app, subject, columns);
             rows.extend(choices);
             ("The model asks".to_owned(), rows)
         }
     }
-}
-
-/// Whether the strip shows only the beginning of a question of the model.
-pub fn is_cut(app: &App, room: Rect) -> bool {
-    let question = app.questions.first().map(|question| &question.subject);
-    let Some(Subject::Choice(subject)) = question else {
-        return false;
-    };
-    let (question, choices) = choice_rows(&app.theme, subject, usize::from(room.width));
-    question.len() > most_rows(&choices, usize::from(room.height))
 }
 
 /// What is asked, and behind it or below it why.
@@ -177,78 +327,18 @@ fn head(theme: &Theme, asks: &str, why: &str, columns: usize) -> Vec<StyledLine>
     head.chain(below).collect()
 }
 
-/// The keys that answer, as many as fit; `y` and `n` are always among them.
-fn answers(app: &App, has_rule: bool, columns: usize) -> StyledLine {
-    let theme = &app.theme;
-    let offers = [
-        (Action::AllowOnce, ["allows once", "once"]),
-        (Action::AllowInSession, ["this session", "session"]),
-        (Action::AllowInProject, ["this project", "project"]),
-        (Action::AllowAlways, ["always", "always"]),
-        (Action::RefuseCall, ["refuses", "no"]),
-    ];
-    let line = |rules: usize, is_short: bool| {
-        let mut line = StyledLine::of("  ", theme.activity);
-        for (at, (action, words)) in offers.into_iter().enumerate() {
-            if at <= rules || action == Action::RefuseCall {
-                let dot = if action == Action::RefuseCall {
-                    ""
-                } else {
-                    " · "
-                };
-                line.push(app.key(action), theme.key_hint);
-                let what = words[usize::from(is_short)];
-                line.push(format!(" {what}{dot}"), theme.activity);
-            }
-        }
-        line
-    };
-    let most = if has_rule { 3 } else { 0 };
-    let short = (0..=most).rev().map(|rules| line(rules, true));
-    first_that_fits(std::iter::once(line(most, false)).chain(short), columns)
-}
-
-/// What Enter does with what is in the editor: no letter answers then.
-fn refusal(app: &App, columns: usize) -> StyledLine {
-    let theme = &app.theme;
-    let lines = [
-        (
-            " refuses, and says what you typed · ",
-            " allows once on an empty editor",
-        ),
-        (" refuses with what you typed · empty: ", " allows"),
-        (" refuses with your words", ""),
-    ];
-    let lines = lines.map(|(does, empty)| {
-        let line = StyledLine::of("  ", theme.activity)
-            .with(app.key(Action::Submit), theme.key_hint)
-            .with(does, theme.activity);
-        match empty {
-            "" => line,
-            empty => line
-                .with(app.key(Action::AllowOnce), theme.key_hint)
-                .with(empty, theme.activity),
-        }
-    });
-    first_that_fits(lines.into_iter(), columns)
-}
-
 /// How the rule in the editor becomes the answer.
 fn rule_answers(app: &App, scope: RuleScope, columns: usize) -> StyledLine {
     let theme = &app.theme;
-    let place = match scope {
-        RuleScope::Session => "in this session",
-        RuleScope::Project => "in this project",
-        RuleScope::Always => "always",
-    };
-    let long = format!(" allows it {place} with this rule · ");
-    let short = format!(" allows it {place} · ");
-    let lines = [long.as_str(), &short, " allows · "].map(|does| {
+    let place = place(scope);
+    let long = format!(" allow it {place} with this rule · ");
+    let short = format!(" allow it {place} · ");
+    let lines = [long.as_str(), &short, " allow · "].map(|does| {
         StyledLine::of("  ", theme.activity)
             .with(app.key(Action::Submit), theme.key_hint)
             .with(does, theme.activity)
             .with(app.key(Action::Cancel), theme.key_hint)
-            .with(" goes back", theme.activity)
+            .with(" go back", theme.activity)
     });
     first_that_fits(lines.into_iter(), columns)
 }
@@ -265,45 +355,70 @@ fn first_that_fits(mut lines: impl Iterator<Item = StyledLine>, columns: usize) 
     last
 }
 
-/// What would be done, on a rail, in at most so many rows.
-fn body(app: &App, details: &Details, columns: usize, most: usize) -> Vec<StyledLine> {
-    let theme = &app.theme;
-    let room = columns.saturating_sub(MARGIN + 1).max(8);
-    let (mut rows, hidden) = call_body::first_rows(theme, details, room, most);
-    if hidden > 0 {
-        let more = format!("… {}", plural(hidden as u64, "more line", "more lines"));
-        let mut more = StyledLine::of(more, theme.fold_hint);
-        if app.rule.is_none() {
-            more.push(" · ", theme.fold_hint);
-            more.push(app.key(Action::ShowCall), theme.key_hint);
-            more.push(" shows all", theme.fold_hint);
-        }
-        rows.push(more);
-    }
-    let rail = |line: StyledLine| StyledLine::of("  │ ", theme.tool_running).then(&line);
-    rows.into_iter().map(rail).collect()
+/// The simple commands that made it ask.
+fn flagged_rows(app: &App, subject: &PermissionSubject, columns: usize) -> Vec<StyledLine> {
+    let style = app.theme.warning;
+    let flagged = subject.flagged.iter();
+    flagged
+        .flat_map(|it| StyledLine::wrapped(&revealed(&format!("! {it}")), style, columns))
+        .collect()
 }
 
-fn choice(
+/// What would be done, on a rail, in at most so many rows, and how many rows are hidden.
+fn body(
     app: &App,
-    subject: &ChoiceSubject,
-    (columns, height): (usize, usize),
-) -> Vec<StyledLine> {
+    subject: &PermissionSubject,
+    columns: usize,
+    most: usize,
+) -> (Vec<StyledLine>, usize) {
     let theme = &app.theme;
-    let (mut all, mut rows) = choice_rows(theme, subject, columns);
-    let how = match subject.choices.len() {
-        _ if !app.composer.is_empty() => "  Enter sends what you typed as the answer",
-        0 => "  type an answer, Enter sends it",
-        1 => "  its number chooses · or type an answer, Enter sends it",
-        _ => "  a number chooses · or type an answer, Enter sends it",
-    };
+    let room = columns.saturating_sub(MARGIN + 1).max(8);
+    let details = &subject.details;
+    let (mut rows, mut hidden) = call_body::first_rows(theme, details, room, most);
+    if hidden > 0 && most > 1 && !subject.flagged.is_empty() {
+        // What made it ask is shown first, wherever it is in the command.
+        let mut asked = flagged_rows(app, subject, room);
+        asked.truncate(most / 2);
+        (rows, hidden) = call_body::first_rows(theme, details, room, most - asked.len());
+        asked.extend(rows);
+        rows = asked;
+    }
+    if hidden > 0 {
+        let more = format!("… {}", plural(hidden as u64, "more row", "more rows"));
+        rows.push(
+            StyledLine::of(more, theme.fold_hint)
+                .with(" · ", theme.fold_hint)
+                .with(app.key(Action::ToggleOutput), theme.key_hint)
+                .with(" show all", theme.fold_hint),
+        );
+    }
+    let rail = |line: StyledLine| StyledLine::of("  │ ", theme.tool_running).then(&line);
+    (rows.into_iter().map(rail).collect(), hidden)
+}
+
+fn choice(app: &App, subject: &ChoiceSubject, (columns, height): (usize, usize)) -> Strip {
+    let theme = &app.theme;
+    let (mut all, mut rows) = choice_rows(app, subject, columns);
+    let enter = app.key(Action::Accept);
     // What can be chosen must be seen: the end of a long question gives way to it.
-    let most = most_rows(&rows, height);
-    rows.push(StyledLine::of(how, theme.activity));
-    if all.len() > most {
+    let most = height.saturating_sub(rows.len() + 1).max(1);
+    let how = match subject.choices.len() {
+        0 => format!("  type an answer, {} send it", app.key(Action::Submit)),
+        _ if app.strip.answers.can_confirm(app.now) => {
+            format!("  ↑↓ select · or type an answer · {enter} confirm")
+        }
+        _ => "  ↑↓ or a digit select · or type an answer".to_owned(),
+    };
+    rows.push(if app.composer.is_empty() {
+        StyledLine::of(how, theme.activity)
+    } else {
+        text_keys(app, " send what you typed as the answer", columns)
+    });
+    let is_cut = all.len() > most;
+    if is_cut {
         all.truncate(most);
         let key = app.key(Action::ToggleOutput);
-        let hint = key.chars().count() + 12;
+        let hint = key.chars().count() + 11;
         let room = columns.saturating_sub(MARGIN + hint);
         // One short row is for the question alone.
         let has_hint = most > 1 || room > 2 * hint;
@@ -317,25 +432,21 @@ fn choice(
             if has_hint {
                 last.push(" ", theme.activity);
                 last.push(key, theme.key_hint);
-                last.push(" shows all", theme.activity);
+                last.push(" show all", theme.activity);
             }
         }
     }
     all.append(&mut rows);
-    all
-}
-
-/// How many rows of a question there is room for above what can be chosen.
-fn most_rows(choices: &[StyledLine], height: usize) -> usize {
-    height.saturating_sub(choices.len() + 1).max(1)
+    Strip { rows: all, is_cut }
 }
 
 /// The rows of a question of the model, and those of what can be chosen.
 fn choice_rows(
-    theme: &Theme,
+    app: &App,
     subject: &ChoiceSubject,
     columns: usize,
 ) -> (Vec<StyledLine>, Vec<StyledLine>) {
+    let theme = &app.theme;
     let room = columns.saturating_sub(MARGIN).max(8);
     let mark = |at: usize| StyledLine::of(if at == 0 { "? " } else { "  " }, theme.warning);
     // In words of ours: what the model writes cannot pass for a question whether a call may run.
@@ -343,20 +454,9 @@ fn choice_rows(
     let question = StyledLine::wrapped(&question, theme.strong, room);
     let question = question.iter().enumerate();
     let question: Vec<StyledLine> = question.map(|(at, row)| mark(at).then(row)).collect();
-    let mut rows = Vec::new();
-    // Behind a number, which takes more than the mark of the question.
-    let room = room.saturating_sub(2).max(8);
-    for (number, choice) in subject.choices.iter().enumerate() {
-        for (at, row) in StyledLine::wrapped(&revealed(choice), theme.text, room)
-            .iter()
-            .enumerate()
-        {
-            let number = match at {
-                0 => format!("  {} ", number + 1),
-                _ => String::from("    "),
-            };
-            rows.push(StyledLine::of(number, theme.key_hint).then(row));
-        }
-    }
+    let labels: Vec<String> = subject.choices.iter().map(|it| revealed(it)).collect();
+    let selected = app.strip.answers.selected();
+    let inside = columns.saturating_sub(2);
+    let rows = answers::rows(&labels, selected, styles(theme), inside);
     (question, rows)
 }

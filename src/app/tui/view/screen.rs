@@ -76,14 +76,14 @@ impl Plan {
             activity: activity::has_something(app),
         };
         let room = Areas::new(size, wanted).question;
-        let asked = question::rows(app, room);
-        wanted.question_rows = u16::try_from(asked.len()).unwrap_or(u16::MAX);
+        let asked = question::strip(app, room);
+        wanted.question_rows = u16::try_from(asked.rows.len()).unwrap_or(u16::MAX);
         let mut areas = Areas::new(size, wanted);
-        areas.question_cut = question::is_cut(app, room);
+        areas.question_cut = asked.is_cut;
         Self {
             areas,
             layout,
-            asked,
+            asked: asked.rows,
             has_activity: wanted.activity,
         }
     }

@@ -26,7 +26,7 @@ pub fn draw(app: &App, bar: &SearchBar, room: Rect, buffer: &mut Buffer) -> Popu
     }
     buffer.set_style(area, theme.popup);
     let dim = theme.popup.patch(theme.dim);
-    let (enter, esc) = (app.key(Action::Submit), app.key(Action::Cancel));
+    let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let found = match app.transcript.found() {
         _ if bar.query.trim().is_empty() => String::new(),
         Some(((_, 0), true)) => "searching".to_owned(),

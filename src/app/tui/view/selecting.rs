@@ -30,8 +30,8 @@ pub fn draw(app: &App, mode: SelectMode, room: Rect, buffer: &mut Buffer) -> Pop
     };
     let key = |action| app.key(action);
     let mut keys = vec![
-        format!("{} copies", key(Action::Submit)),
-        format!("{} closes", key(Action::Cancel)),
+        format!("{} copies", key(Action::Accept)),
+        format!("{} closes", key(Action::Back)),
     ];
     if mode.unit.is_some() {
         keys.push(format!("{} other end", key(Action::SelectSwap)));

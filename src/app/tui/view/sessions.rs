@@ -117,7 +117,7 @@ fn draw_head(app: &App, list: &SessionPicker, area: Rect, buffer: &mut Buffer) -
             };
             Some(draw_query(app, text, field, buffer))
         }
-        SessionMode::Removing => {
+        SessionMode::Removing(_) => {
             let label = visible_line(list.chosen().map_or("", SessionRow::label));
             let columns = usize::from(area.width).saturating_sub(24);
             StyledLine::of("Move “", theme.popup.patch(theme.warning))
@@ -264,13 +264,10 @@ fn draw_preview(app: &App, list: &SessionPicker, area: Rect, buffer: &mut Buffer
 
 fn notes(app: &App, list: &SessionPicker) -> Vec<String> {
     let key = |action| app.key(action);
-    let (enter, esc) = (key(Action::Submit), key(Action::Cancel));
+    let (enter, esc) = (key(Action::Accept), key(Action::Back));
     match list.mode {
         SessionMode::Naming(_) => vec![format!(" {enter} names it · {esc} leaves it as it is ")],
-        SessionMode::Removing => {
-            let (yes, no) = (key(Action::Yes), key(Action::No));
-            vec![format!(" {yes} moves it there · {no} keeps it ")]
-        }
+        SessionMode::Removing(_) => vec![format!(" {enter} move it there · {esc} keep it ")],
         SessionMode::Choosing => {
             let folders = match list.scope {
                 SessionScope::Folder => "all folders",

@@ -22,7 +22,7 @@ const MAX_ROWS: u16 = 18;
 pub fn draw(app: &App, list: &SettingsPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
     let theme = &app.theme;
     let rows = room.height.saturating_sub(2).min(MAX_ROWS + ABOUT_ROWS + 1);
-    let keys = [Action::Submit, Action::Cancel, Action::DeleteForward].map(|it| app.key(it));
+    let keys = [Action::Accept, Action::Back, Action::DeleteForward].map(|it| app.key(it));
     let notes = if list.typing.is_some() {
         [
             format!(" {} keeps it · {} goes back ", keys[0], keys[1]),

@@ -14,6 +14,8 @@ const MAX_TOOLS: usize = 12;
 struct ToolFigures {
     calls: u64,
     failed: u64,
+    /// Calls that ran, and how long in all.
+    timed: u64,
     millis: u64,
 }
 
@@ -59,6 +61,7 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
         let figures = tools.entry(&call.name).or_default();
         figures.calls += 1;
         figures.failed += u64::from(call.status == Some(ToolStatus::Error));
+        figures.timed += u64::from(call.duration_ms.is_some());
         figures.millis += call.duration_ms.unwrap_or(0);
     }
     let in_tools: u64 = tools.values().map(|figures| figures.millis).sum();
@@ -96,8 +99,8 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
     tools.sort_by_key(|(_, figures)| std::cmp::Reverse(figures.calls));
     for (name, figures) in tools.into_iter().take(MAX_TOOLS) {
         let mut notes = Vec::new();
-        if figures.millis >= 1000 {
-            notes.push(time(figures.millis));
+        if let Some(average) = figures.millis.checked_div(figures.timed) {
+            notes.push(format!("{} ms on average", grouped(average)));
         }
         if figures.failed > 0 {
             notes.push(format!("{} failed", figures.failed));

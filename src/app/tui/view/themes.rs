@@ -25,7 +25,7 @@ pub fn draw(app: &App, list: &ThemePicker, room: Rect, buffer: &mut Buffer) -> P
         .saturating_sub(2)
         .min(list.rows.len() as u16 + SAMPLE_ROWS + 2);
     let size = (box_columns(room), usize::from(rows));
-    let keys = [Action::Submit, Action::Cancel].map(|action| app.key(action));
+    let keys = [Action::Accept, Action::Back].map(|action| app.key(action));
     let notes = [
         format!(" ↑↓ show · {} keeps · {} goes back ", keys[0], keys[1]),
         format!(" {} · {} ", keys[0], keys[1]),

@@ -188,8 +188,8 @@ fn draw_preview(app: &App, tree: &TreePicker, area: Rect, buffer: &mut Buffer) {
 }
 
 fn notes(app: &App, tree: &TreePicker) -> Vec<String> {
-    let enter = app.key(Action::Submit);
-    let close = app.key(Action::Cancel);
+    let enter = app.key(Action::Accept);
+    let close = app.key(Action::Back);
     if tree.label.is_some() {
         return vec![
             format!(" {enter} keeps the label, empty takes it away · {close} back "),

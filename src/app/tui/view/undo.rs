@@ -22,10 +22,10 @@ const MAX_SHOWN: usize = 2_000;
 pub fn draw(app: &App, question: &UndoQuestion, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
     let preview = &question.preview;
     let (title, does) = match preview.direction {
-        Direction::Undo => ("Undo these changes?", "undoes"),
-        Direction::Redo => ("Make these changes again?", "makes them"),
+        Direction::Undo => ("Undo these changes?", "undo"),
+        Direction::Redo => ("Make these changes again?", "make them"),
     };
-    let (enter, esc) = (app.key(Action::Submit), app.key(Action::Cancel));
+    let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let columns = box_columns(room);
     let mut lines = vec![quoted(&preview.prompt, app.theme.popup), StyledLine::new()];
     lines.extend(changes(app, preview));
@@ -44,9 +44,9 @@ pub fn draw(app: &App, question: &UndoQuestion, room: Rect, buffer: &mut Buffer)
     };
     let notes = if question.delay.is_over(app.now) {
         [
-            format!("{more} {enter} or y {does} · {esc} leaves all as it is "),
-            format!("{short} {enter} or y {does} · {esc} leaves all "),
-            format!("{short} y {does} · {esc} leaves "),
+            format!("{more} {enter} {does} · {esc} change nothing "),
+            format!("{short} {enter} {does} · {esc} change nothing "),
+            format!("{short} {enter} {does} "),
         ]
     } else {
         [more, short, String::new()]
@@ -61,7 +61,7 @@ pub fn draw_rewind(app: &App, list: &RewindPicker, room: Rect, buffer: &mut Buff
     if let Some(chosen) = &list.chosen {
         return draw_ways(app, chosen, room, buffer);
     }
-    let (enter, esc) = (app.key(Action::Submit), app.key(Action::Cancel));
+    let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let notes = [
         format!(" {enter} shows what would go back · {esc} closes "),
         format!(" {esc} closes "),
@@ -102,7 +102,7 @@ pub fn draw_rewind(app: &App, list: &RewindPicker, room: Rect, buffer: &mut Buff
 }
 
 fn draw_ways(app: &App, chosen: &ChosenPoint, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
-    let (enter, esc) = (app.key(Action::Submit), app.key(Action::Cancel));
+    let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let note = format!(" {enter} goes back · {esc} shows the prompts ");
     let mut lines = vec![
         quoted(&chosen.point.prompt, app.theme.popup),

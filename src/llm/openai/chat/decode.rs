@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use super::reasoning::{self, Details, FIELDS};
 use super::tags::{Segment, ThinkTagParser};
-use crate::llm::decoder::{Block, BlockKind, Decoder, EventWriter, non_empty};
+use crate::llm::decoder::{Block, BlockKind, Decoder, EventWriter, FILTERED, non_empty};
 use crate::llm::error::ErrorClass;
+use crate::llm::model::Billing;
 use crate::llm::openai::usage::{UsageFields, billed, usage};
 
 const USAGE: UsageFields = UsageFields {
@@ -95,7 +96,11 @@ impl ChatDecoder {
         }
         let places = [&chunk["usage"], &choice["usage"], &chunk["x_groq"]["usage"]];
         if let Some(counts) = places.into_iter().find(|usage| usage.is_object()) {
-            out.usage(usage(counts, &USAGE), |list| billed(counts).unwrap_or(list));
+            let billing = Billing {
+                billed: billed(counts),
+                ..Billing::default()
+            };
+            out.usage(usage(counts, &USAGE), &billing);
         }
     }
 
@@ -259,20 +264,18 @@ impl ChatDecoder {
         let reason = raw.as_deref().unwrap_or_default();
         // An unknown reason is an error: the answer may be cut, and a cut answer must not pass for a
         // whole one.
-        let (class, what) = match reason.to_ascii_lowercase().as_str() {
+        match reason.to_ascii_lowercase().as_str() {
             "" | "stop" | "stop_sequence" | "eos" | "eos_token" | "end" | "end_turn"
             | "complete" | "completed" | "done" | "finished" | "tool_calls" | "tool_call"
-            | "tool_use" | "function_call" => return out.done(raw),
-            "length" | "max_tokens" | "max_output_tokens" | "model_length" => return out.cut(raw),
+            | "tool_use" | "function_call" => out.done(raw),
+            "length" | "max_tokens" | "max_output_tokens" | "model_length" => out.cut(raw),
             // `sensitive` is Z.ai's.
-            "content_filter" | "sensitive" | "safety" | "refusal" => (
-                ErrorClass::Client,
-                "the provider's content filter stopped the answer",
-            ),
+            "content_filter" | "sensitive" | "safety" | "refusal" => {
+                out.refuse(FILTERED, Some(reason), None);
+            }
             // Among them DeepSeek's `insufficient_system_resource`.
-            _ => (ErrorClass::Retryable, "the provider interrupted the answer"),
-        };
-        out.fail(class, &format!("{what} (finish_reason {reason})"));
+            _ => out.interrupted(reason),
+        }
     }
 }
 

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::item::{Item, Kind, Part};
 use crate::llm::classify;
-use crate::llm::decoder::{Decoder, EventWriter, non_empty};
+use crate::llm::decoder::{Decoder, EventWriter, FILTERED, non_empty};
 use crate::llm::error::{ErrorClass, LlmError};
+use crate::llm::model::Billing;
 use crate::llm::openai::usage::{UsageFields, billed, usage};
 
 const USAGE: UsageFields = UsageFields {
@@ -19,17 +20,8 @@ const USAGE: UsageFields = UsageFields {
     cache_write: &["/input_tokens_details/cache_write_tokens"],
 };
 
-const INTERRUPTED: &str = "the provider interrupted the answer";
-
-/// How much more or less than the list price a service tier costs.
-/// <https://openai.com/api/pricing>
-fn tier_factor(service_tier: &Value) -> f64 {
-    match service_tier.as_str() {
-        Some("flex") => 0.5,
-        Some("priority") => 2.0,
-        _ => 1.0,
-    }
-}
+/// What a response of the usual service tier calls it.
+const USUAL_TIERS: [&str; 3] = ["default", "auto", "standard"];
 
 /// The state of one response.
 #[derive(Default)]
@@ -136,7 +128,14 @@ impl ResponsesDecoder {
 
     fn item_done(&mut self, event: &Value, out: &mut EventWriter) {
         let item = &event["item"];
-        let Some(kind) = Kind::of(item) else { return };
+        let Some(kind) = Kind::of(item) else {
+            // The server's own tools leave items that are not kept: the reasoning before one cannot be
+            // sent back without it.
+            if let Some(last) = self.items.last_mut() {
+                last.orphan(out);
+            }
+            return;
+        };
         let index = event["output_index"].as_u64();
         let at = self
             .find(kind, index, &item["id"], &item["call_id"])
@@ -178,10 +177,13 @@ impl ResponsesDecoder {
         }
         let counts = &response["usage"];
         if counts.is_object() {
-            let tier = tier_factor(&response["service_tier"]);
-            out.usage(usage(counts, &USAGE), |list| {
-                billed(counts).unwrap_or(list * tier)
-            });
+            let tier = response["service_tier"].as_str();
+            let billing = Billing {
+                tier: tier.filter(|tier| !USUAL_TIERS.contains(tier)),
+                billed: billed(counts),
+                ..Billing::default()
+            };
+            out.usage(usage(counts, &USAGE), &billing);
         }
         let raw = match reason {
             Some(reason) => format!("{status}.{reason}"),
@@ -189,19 +191,13 @@ impl ResponsesDecoder {
         };
         match (status, reason) {
             ("failed" | "cancelled", _) if response["error"].is_null() => {
-                out.fail(ErrorClass::Retryable, INTERRUPTED);
+                out.interrupted(status);
             }
             ("failed" | "cancelled", _) => out.error(failed(&response["error"], out)),
             ("incomplete", Some("max_output_tokens")) => out.cut(Some(raw)),
-            ("incomplete", Some("content_filter")) => out.fail(
-                ErrorClass::Client,
-                "the provider's content filter stopped the answer",
-            ),
-            ("incomplete", reason) => {
-                let why = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
-                out.fail(ErrorClass::Retryable, &format!("{INTERRUPTED}{why}"));
-            }
-            _ => out.done(Some(raw)),
+            ("incomplete", Some("content_filter")) => out.refuse(FILTERED, reason, None),
+            ("completed" | "done", _) => out.done(Some(raw)),
+            (status, reason) => out.interrupted(reason.unwrap_or(status)),
         }
     }
 }

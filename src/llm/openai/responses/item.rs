@@ -58,6 +58,8 @@ pub(super) struct Item {
     part: Option<Part>,
     /// Whether reasoning was stored with its encrypted form, which can be sent back.
     encrypted: bool,
+    /// Whether the item that belongs behind reasoning is not kept.
+    orphaned: bool,
 }
 
 impl Item {
@@ -91,6 +93,7 @@ impl Item {
             text: String::new(),
             part: None,
             encrypted: false,
+            orphaned: false,
         }
     }
 
@@ -150,6 +153,14 @@ impl Item {
         }
     }
 
+    /// Takes from reasoning what it could be sent back with.
+    pub fn orphan(&mut self, out: &mut EventWriter) {
+        if self.kind == Kind::Reasoning {
+            self.orphaned = true;
+            self.end(None, out);
+        }
+    }
+
     fn emit(&mut self, delta: &str, out: &mut EventWriter) {
         if !self.done {
             self.text.push_str(delta);
@@ -166,6 +177,7 @@ impl Item {
     fn backfill_encrypted(&mut self, item: &Value, out: &mut EventWriter) {
         let late = self.kind == Kind::Reasoning
             && !self.encrypted
+            && !self.orphaned
             && non_empty(&item["encrypted_content"]).is_some();
         if late {
             self.encrypted = true;

@@ -54,7 +54,8 @@ pub fn body(request: &Request) -> Vec<u8> {
         store: false,
         include,
         reasoning,
-        max_output_tokens: request_size::max_output(request, &turns).max(SMALLEST_LIMIT),
+        max_output_tokens: (!quirks.open_output || request.max_output.is_some())
+            .then(|| request_size::max_output(request, &turns).max(SMALLEST_LIMIT)),
         prompt_cache_key: request.cache_key(),
         tools: request
             .tools
@@ -76,7 +77,8 @@ struct Body<'a> {
     include: Option<[&'static str; 1]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning: Option<Reasoning<'a>>,
-    max_output_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_cache_key: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

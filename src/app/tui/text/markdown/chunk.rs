@@ -1,6 +1,10 @@
 //! What is written at once: a chunk of source, what it is written on, and what writing found out.
 
+use std::rc::Rc;
+
 use pulldown_cmark::{Options, Parser};
+
+use super::table::TableLayout;
 
 /// Where an outermost block begins.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +32,24 @@ pub struct CodeLines {
     pub rows: usize,
 }
 
+/// What is open where a large block is cut in two.
+#[derive(Clone, Debug)]
+pub struct OpenLeaf {
+    /// Byte of the chunk at which the line that opens it begins.
+    pub byte: usize,
+    /// Where the items and quotes around it begin, from the outermost.
+    pub around: Vec<usize>,
+    pub kind: LeafKind,
+}
+
+/// A block that goes on behind the line that opens it.
+#[derive(Clone, Debug)]
+pub enum LeafKind {
+    /// Fenced code, with so many complete lines.
+    Code(usize),
+    Table(Rc<TableLayout>),
+}
+
 /// A chunk of source and how it joins what stands before it.
 #[derive(Clone, Debug, Default)]
 pub struct Chunk<'a> {
@@ -39,17 +61,21 @@ pub struct Chunk<'a> {
     pub code_blocks: u32,
     /// Lines that the code block it begins with has already.
     pub code_lines: usize,
+    /// Bytes at its beginning that only say what is open; no row shows them.
+    pub opening: usize,
+    /// The layout of the table it begins with.
+    pub table: Option<Rc<TableLayout>>,
     /// Whether its last line can still grow.
     pub open: bool,
 }
 
 impl<'a> Chunk<'a> {
-    /// Reads it: GitHub's dialect, with formulas and footnotes.
+    /// Reads it: GitHub's dialect, with footnotes. Formulas are found in its text (`math`): the
+    /// parser would take dollars of shells, makefiles and patterns for theirs.
     pub fn parser(&self) -> Parser<'a> {
         let options = Options::ENABLE_TABLES
             | Options::ENABLE_STRIKETHROUGH
             | Options::ENABLE_TASKLISTS
-            | Options::ENABLE_MATH
             | Options::ENABLE_FOOTNOTES
             | Options::ENABLE_GFM;
         Parser::new_ext(self.source, options)
@@ -59,6 +85,8 @@ impl<'a> Chunk<'a> {
 #[derive(Debug, Default)]
 pub struct RenderOutput {
     pub last_block: Option<BlockStart>,
+    /// The code or the table that ends it, and may go on.
+    pub last_leaf: Option<OpenLeaf>,
     /// Whether a blank row is due before what follows.
     pub gap: bool,
     /// Code blocks up to here.

@@ -3,15 +3,31 @@
 
 use std::ops::Range;
 
-/// Whether what stands between dollars at `range` of `source` is a formula: neither sums of money, nor the
-/// variables of a shell or its `$$`, which stand in the middle of a command.
-pub fn is_formula(source: &str, range: &Range<usize>) -> bool {
+/// The first formula between `$$` and `$$` that begins in `range` of `source` and ends before `end`. A single
+/// dollar is never a mark: variables, makefiles, patterns and sums of money are full of them.
+pub fn between_dollars(source: &str, range: &Range<usize>, end: usize) -> Option<Range<usize>> {
+    let end = source.floor_char_boundary(end.min(range.end + MAX_BRACKETED));
+    let inside = source.get(range.start..end)?;
+    let mut dollars = inside.match_indices("$$");
+    let mut open = dollars.next()?.0;
+    for (close, _) in dollars {
+        let pair = range.start + open..range.start + close + 2;
+        if pair.start >= range.end {
+            break;
+        }
+        if is_formula(source, &pair) {
+            return Some(pair);
+        }
+        open = close;
+    }
+    None
+}
+
+/// Whether what stands between dollars at `range` of `source` is a formula, not the `$$` of a shell, which
+/// stand in the middle of a command.
+fn is_formula(source: &str, range: &Range<usize>) -> bool {
     let (before, behind) = (&source[..range.start], &source[range.end..]);
-    let Some(display) = source[range.clone()].strip_prefix("$$") else {
-        // The second dollar may begin another sum, or the name of a variable.
-        return !behind.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '{'));
-    };
-    let text = display.trim_end_matches('$');
+    let text = source[range.clone()].trim_matches('$');
     // As much of the line as tells it.
     let before = &before[before.ceil_char_boundary(before.len().saturating_sub(MAX_BRACKETED))..];
     let behind = &behind[..behind.floor_char_boundary(MAX_BRACKETED)];
@@ -20,7 +36,7 @@ pub fn is_formula(source: &str, range: &Range<usize>) -> bool {
     let alone = !line.contains(char::is_alphabetic) && !rest.contains(char::is_alphabetic);
     let begins = text.starts_with(|c: char| c.is_alphanumeric() || "([{|+-".contains(c));
     let ends = text.ends_with(|c: char| c.is_alphanumeric() || ")]}|'!".contains(c));
-    alone || begins && ends || text.contains(['\\', '^'])
+    !text.is_empty() && (alone || begins && ends || text.contains(['\\', '^']))
 }
 
 /// Where a formula stands in `source` between `\(` and `\)` or `\[` and `\]`, when `at` is the first

@@ -7,6 +7,7 @@ mod stream;
 mod chunk;
 mod container;
 mod writer;
+mod words;
 mod inline;
 mod math;
 mod html;
@@ -15,6 +16,8 @@ mod mermaid;
 mod fence;
 mod table;
 mod code_blocks;
+mod plain;
 
 pub use code_blocks::code_blocks;
+pub use plain::PlainText;
 pub use stream::MarkdownRows;

@@ -3,10 +3,14 @@
 //!
 //! A block is closed when another begins after it, as far as complete lines tell: a partial line
 //! (`|`, `#`) can pass for a block that it will not be. Fenced code closes line by line. A block
-//! that grows beyond [`MAX_OPEN`] is closed at its last line, which may look rough at the seam;
-//! such a text, and one with link definitions, is written once more when it is complete.
+//! that grows beyond [`MAX_OPEN`] is closed at its last line, and what follows is read behind lines that
+//! say what is open: items and quotes, the fence of code, the head of a table. What cannot be said so
+//! looks rough; such a text, and one with link definitions, is written once more when it is complete.
 
-use super::chunk::{Chunk, RenderOutput};
+use std::rc::Rc;
+
+use super::chunk::{Chunk, LeafKind, OpenLeaf, RenderOutput};
+use super::table::TableLayout;
 use super::writer::write;
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::HighlightCache;
@@ -16,6 +20,8 @@ use crate::app::tui::text::row_log::RowLog;
 const MAX_OPEN: usize = 8 * 1024;
 /// Bytes of the line that opens fenced code that are kept: enough for fence and language.
 const MAX_OPENING: usize = 128;
+/// Bytes of the lines that say what is open, with the head of a table.
+const MAX_SEAM: usize = MAX_OPEN / 4;
 
 /// The rows of a growing markdown text.
 #[derive(Debug, Default)]
@@ -29,8 +35,8 @@ pub struct MarkdownRows {
     gap: bool,
     /// Up to where complete lines were searched for closed blocks.
     searched: usize,
-    /// The fenced code block that is open, if lines of it are closed.
-    code: Option<OpenFence>,
+    /// The block that is open, if lines of it are closed.
+    seam: Option<Seam>,
     /// Bytes that were looked at.
     decided: usize,
     /// Whether the rows may differ from those of the whole text.
@@ -38,13 +44,54 @@ pub struct MarkdownRows {
     written: usize,
 }
 
-/// A fenced code block whose end has not come. What follows is read behind the line that opens it.
+/// A block whose end has not come. What follows is read behind the lines that open it.
 #[derive(Debug)]
-struct OpenFence {
-    /// That line; most of a long one is left out.
+struct Seam {
+    /// Those lines; most of a long one is left out.
     opening: String,
-    /// Lines that are closed.
+    /// Lines of code that are closed; none of a table.
     lines: usize,
+    /// The columns of a table.
+    table: Option<Rc<TableLayout>>,
+}
+
+impl Seam {
+    /// What says that the block `leaf` of `text` is open, where it can be said.
+    fn of(text: &str, leaf: OpenLeaf) -> Option<Self> {
+        let (line_count, lines, table) = match leaf.kind {
+            LeafKind::Code(lines) => (1, lines, None),
+            LeafKind::Table(layout) => (2, 0, Some(layout)),
+        };
+        let mut opening = String::new();
+        for start in leaf.around {
+            let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
+            if line >= leaf.byte {
+                break;
+            }
+            let room = (start - line).checked_sub(opening.len())?;
+            if room > 4 || text[line..start].contains('\t') {
+                return None;
+            }
+            opening.push_str(&" ".repeat(room));
+            let marker = &text[start..];
+            let number = marker.len()
+                - marker
+                    .trim_start_matches(|c: char| c.is_ascii_digit())
+                    .len();
+            opening.push_str(marker.get(..number + 1)?);
+        }
+        if !opening.is_empty() {
+            // An empty heading: `- - -` alone is a rule, and a table begins no line of a paragraph.
+            opening.push_str(" #\n");
+        }
+        let block = text[leaf.byte..].split_inclusive('\n').take(line_count);
+        opening.extend(block);
+        (opening.len() <= MAX_SEAM && opening.ends_with('\n')).then_some(Self {
+            opening,
+            lines,
+            table,
+        })
+    }
 }
 
 /// How much of a growing text can be shown: not the beginning of a table before the line that makes it
@@ -121,7 +168,8 @@ impl MarkdownRows {
             Some(decided) if live => decided,
             _ => source,
         };
-        let source = if live && self.code.is_none() {
+        let in_code = self.seam.as_ref().is_some_and(|seam| seam.table.is_none());
+        let source = if live && !in_code {
             self.decided = decided(source).max(self.decided).min(source.len());
             &source[..self.decided]
         } else {
@@ -168,7 +216,7 @@ impl MarkdownRows {
     fn finish(&mut self, input: &mut Input<'_>) {
         let end = input.source.len();
         let output = self.write(input, end, false);
-        self.code = None;
+        self.seam = None;
         self.close(end, output.gap, output.code_blocks);
     }
 
@@ -190,25 +238,26 @@ impl MarkdownRows {
             if let Some(code) = last.code.filter(|code| base + code.byte > self.closed) {
                 let end = base + code.byte;
                 if code.is_closed {
-                    self.code = None;
+                    self.seam = None;
                     self.close(end, output.gap, output.code_blocks);
                     return true;
                 }
-                let (opening, before) = match self.code.take() {
+                let (opening, before) = match self.seam.take() {
                     // It goes on.
                     Some(open) if last.byte == 0 => (open.opening, open.lines),
                     _ => (self.opening(&source[start..]), 0),
                 };
-                self.code = Some(OpenFence {
+                self.seam = Some(Seam {
                     opening,
                     lines: before + code.count,
+                    table: None,
                 });
                 self.rows.tail().truncate(code.rows);
                 self.close(end, false, last.code_blocks);
                 return true;
             }
             if start > self.closed {
-                self.code = None;
+                self.seam = None;
                 self.rows.tail().truncate(last.rows);
                 self.close(start, last.gap, last.code_blocks);
                 return true;
@@ -240,12 +289,35 @@ impl MarkdownRows {
             .unwrap_or(last_char);
         let end = self.closed + cut;
         let output = self.write(input, end, false);
-        self.is_rough = true;
-        // What follows in fenced code is the rest of the same line.
-        let code_blocks = match self.code {
-            Some(_) => self.code_blocks,
-            None => output.code_blocks,
+        let before = self.seam.take();
+        let opening = before.as_ref().map_or(0, |seam| seam.opening.len());
+        let text = before.as_ref().map_or("", |seam| &seam.opening).to_owned()
+            + &input.source[self.closed..end];
+        let is_line = text.ends_with('\n');
+        let leaf = output.last_leaf;
+        let is_code = matches!(&leaf, Some(leaf) if matches!(leaf.kind, LeafKind::Code(_)));
+        // Rows of an outermost table whose columns are known are those of the whole.
+        let is_exact = |leaf: &OpenLeaf| match &leaf.kind {
+            LeafKind::Table(layout) => layout.is_final && leaf.around.is_empty(),
+            LeafKind::Code(_) => false,
         };
+        let mut is_exact = is_line && leaf.as_ref().is_some_and(is_exact);
+        self.seam = match (leaf, before) {
+            (Some(leaf), Some(before)) if leaf.byte < opening => Some(Seam {
+                lines: match leaf.kind {
+                    LeafKind::Code(lines) if is_line => lines,
+                    _ => before.lines,
+                },
+                ..before
+            }),
+            (Some(leaf), _) if is_line => Seam::of(&text, leaf),
+            _ => None,
+        };
+        is_exact &= self.seam.is_some();
+        self.is_rough |= !is_exact;
+        // What follows in fenced code is the rest of it, or of the same line.
+        let goes_on = is_code && self.seam.is_some();
+        let code_blocks = output.code_blocks - u32::from(goes_on);
         self.close(end, false, code_blocks);
     }
 
@@ -253,11 +325,11 @@ impl MarkdownRows {
     fn write(&mut self, input: &mut Input<'_>, end: usize, open: bool) -> RenderOutput {
         let source = input.source;
         let rest = &source[self.closed..end];
-        let behind_fence;
-        let (text, code_lines) = match &self.code {
-            Some(code) => {
-                behind_fence = [&code.opening, rest].concat();
-                (behind_fence.as_str(), code.lines)
+        let behind_opening;
+        let (text, code_lines) = match &self.seam {
+            Some(seam) => {
+                behind_opening = [&seam.opening, rest].concat();
+                (behind_opening.as_str(), seam.lines)
             }
             None => (rest, 0),
         };
@@ -267,6 +339,8 @@ impl MarkdownRows {
             gap: self.gap,
             code_blocks: self.code_blocks,
             code_lines,
+            opening: text.len() - rest.len(),
+            table: self.seam.as_ref().and_then(|seam| seam.table.clone()),
             open,
         };
         self.written += text.len();
@@ -277,7 +351,7 @@ impl MarkdownRows {
 
     /// Where the open part would begin if all of it stood in one piece.
     fn base(&self) -> usize {
-        self.closed - self.code.as_ref().map_or(0, |code| code.opening.len())
+        self.closed - self.seam.as_ref().map_or(0, |seam| seam.opening.len())
     }
 
     /// Everything up to here will not change any more.

@@ -1,6 +1,8 @@
 //! Tables: columns as wide as they need to be, narrower and wrapped when there is no room, and a
 //! list of `head: value` when there is no room at all.
 
+use std::rc::Rc;
+
 use pulldown_cmark::Alignment;
 use ratatui::style::Style;
 
@@ -9,43 +11,154 @@ use crate::app::tui::text::row::{Line, Row, end_of};
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::{Break, Prefix, wrap};
 
-/// A table that was read; the first row is its head.
-#[derive(Clone, Debug, Default)]
+/// A table that is being read. Rows are written as soon as the columns are known: those of a large table
+/// are measured in its first rows, so that it is never in memory as a whole, and a row that comes later
+/// changes none that stands already.
+#[derive(Debug)]
 pub struct Table {
-    pub alignments: Vec<Alignment>,
-    pub rows: Vec<Vec<Line>>,
+    alignments: Vec<Alignment>,
+    /// Byte of the chunk at which it begins.
+    start: usize,
+    head: Vec<Line>,
+    /// Rows that wait for the columns.
+    waiting: Vec<Vec<Line>>,
+    /// The row that is being read.
+    cells: Vec<Line>,
+    layout: Option<Rc<TableLayout>>,
+    /// What stands before its first row, and before the others.
+    prefix: Prefix,
+    /// Whether a record was written, which is set apart from the next.
+    has_record: bool,
+}
+
+/// How wide the columns of a table are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableLayout {
+    widths: Vec<usize>,
+    /// There is no room for columns: each row is a list of `head: value`.
+    as_records: bool,
+    /// Whether more rows change nothing.
+    pub is_final: bool,
+}
+
+/// What a table is written on.
+pub struct TableTarget<'a> {
+    pub context: &'a RenderContext<'a>,
+    pub rows: &'a mut Vec<Row>,
 }
 
 const SEPARATOR: &str = " │ ";
 /// Columns that text can be wrapped to and still be read.
 const MIN_COLUMN: usize = 8;
+/// Bytes of a table in which rows begin that are measured.
+pub const MEASURED: usize = 4 * 1024;
 
 impl Table {
-    pub fn write(&self, context: &RenderContext<'_>, before: &Line, rows: &mut Vec<Row>) {
-        let room = context.columns.saturating_sub(width(&before.text)).max(2);
+    /// A table that begins at byte `start`; with a layout it goes on behind rows that were written.
+    pub fn new(
+        alignments: Vec<Alignment>,
+        start: usize,
+        prefix: Prefix,
+        layout: Option<Rc<TableLayout>>,
+    ) -> Self {
+        Self {
+            alignments,
+            start,
+            head: Vec::new(),
+            waiting: Vec::new(),
+            cells: Vec::new(),
+            prefix,
+            has_record: layout.is_some(),
+            layout,
+        }
+    }
+
+    /// Adds a cell to the row that is being read.
+    pub fn push(&mut self, cell: Line) {
+        self.cells.push(cell);
+    }
+
+    /// The head is complete.
+    pub fn end_head(&mut self) {
+        self.head = std::mem::take(&mut self.cells);
+    }
+
+    /// Whether a row that begins at this byte makes the columns known.
+    pub fn is_measured_by(&self, byte: usize) -> bool {
+        self.layout.is_none() && byte >= self.start + MEASURED
+    }
+
+    /// Writes the rows that wait, in columns that later rows do not change.
+    pub fn fix(&mut self, target: &mut TableTarget<'_>) {
+        self.lay_out(target, true);
+    }
+
+    /// The row is complete.
+    pub fn end_row(&mut self, target: &mut TableTarget<'_>) {
+        let cells = std::mem::take(&mut self.cells);
+        match self.layout.clone() {
+            Some(layout) => self.write(&layout, target, &cells),
+            None => self.waiting.push(cells),
+        }
+    }
+
+    /// All rows are complete. Answers how it is laid out.
+    pub fn finish(&mut self, target: &mut TableTarget<'_>) -> Option<Rc<TableLayout>> {
+        if self.layout.is_none() {
+            self.lay_out(target, false);
+        }
+        self.layout.take()
+    }
+
+    fn lay_out(&mut self, target: &mut TableTarget<'_>, is_final: bool) {
+        let room = target.context.columns;
+        let room = room.saturating_sub(width(&self.prefix.rest.text)).max(2);
         let columns = self.alignments.len().max(1);
-        let widths = self.fit(room);
-        let separators = (columns - 1) * 3;
-        let as_records = widths.iter().sum::<usize>() + separators > room;
-        for (index, cells) in self.rows.iter().enumerate() {
-            if index == 0 {
-                if !as_records {
-                    self.write_row(context, before, &widths, cells, rows);
-                    rows.push(border(context, before, &widths, rows));
-                }
-            } else if as_records {
-                self.write_record(context, before, cells, rows);
-            } else {
-                self.write_row(context, before, &widths, cells, rows);
+        let mut widths = self.fit(room);
+        let mut spare = room.saturating_sub(widths.iter().sum::<usize>() + (columns - 1) * 3);
+        if is_final {
+            // Later rows may need a little more.
+            for width in &mut widths {
+                let more = (*width / 4).max(2).min(spare);
+                *width += more;
+                spare -= more;
             }
         }
+        let layout = Rc::new(TableLayout {
+            as_records: widths.iter().sum::<usize>() + (columns - 1) * 3 > room,
+            widths,
+            is_final,
+        });
+        self.layout = Some(Rc::clone(&layout));
+        if !layout.as_records {
+            self.write_row(target, &self.prefix.first, &layout.widths, &self.head);
+            let border = border(target, &self.prefix.rest, &layout.widths);
+            target.rows.push(border);
+        }
+        for cells in std::mem::take(&mut self.waiting) {
+            self.write(&layout, target, &cells);
+        }
+    }
+
+    fn write(&mut self, layout: &TableLayout, target: &mut TableTarget<'_>, cells: &[Line]) {
+        if layout.as_records {
+            self.write_record(target, cells);
+            self.has_record = true;
+        } else {
+            self.write_row(target, &self.prefix.rest, &layout.widths, cells);
+        }
+    }
+
+    /// The head and the rows that wait.
+    fn known_rows(&self) -> impl Iterator<Item = &Vec<Line>> {
+        std::iter::once(&self.head).chain(&self.waiting)
     }
 
     /// What each column gets of `room`: what it needs, or a fair share.
     fn fit(&self, room: usize) -> Vec<usize> {
         let columns = self.alignments.len().max(1);
         let mut widths = vec![1; columns];
-        for row in &self.rows {
+        for row in self.known_rows() {
             for (cell, widest) in row.iter().zip(&mut widths) {
                 *widest = (*widest).max(width(&cell.text));
             }
@@ -82,7 +195,7 @@ impl Table {
     /// needs that. None where the words do not fit.
     fn by_words(&self, needed: &[usize], room: usize) -> Option<Vec<usize>> {
         let mut widths = vec![1; needed.len()];
-        for row in &self.rows {
+        for row in self.known_rows() {
             for (cell, widest) in row.iter().zip(&mut widths) {
                 let words = cell.text.split(' ').map(width);
                 *widest = words.max().unwrap_or(0).max(*widest);
@@ -107,11 +220,10 @@ impl Table {
 
     fn write_row(
         &self,
-        context: &RenderContext<'_>,
+        target: &mut TableTarget<'_>,
         before: &Line,
         widths: &[usize],
         cells: &[Line],
-        rows: &mut Vec<Row>,
     ) {
         let empty = Line::default();
         let wrapped: Vec<Vec<Row>> = widths
@@ -129,7 +241,7 @@ impl Table {
             let mut line = before.clone();
             for (column, lines) in wrapped.iter().enumerate() {
                 if column > 0 {
-                    line.push(SEPARATOR, context.theme.table_border);
+                    line.push(SEPARATOR, target.context.theme.table_border);
                 }
                 let last = column + 1 == wrapped.len();
                 let alignment = self
@@ -140,32 +252,24 @@ impl Table {
                 push_cell(&mut line, lines.get(index), widths[column], alignment, last);
             }
             let mut row = line.into_row();
-            if let (true, Some(above)) = (row.source.is_empty(), rows.last()) {
+            if let (true, Some(above)) = (row.source.is_empty(), target.rows.last()) {
                 // Nothing of it comes from the source: it stands where the row above begins.
                 row.source = above.source.start..above.source.start;
             }
-            rows.push(row);
+            target.rows.push(row);
         }
     }
 
-    fn write_record(
-        &self,
-        context: &RenderContext<'_>,
-        before: &Line,
-        cells: &[Line],
-        rows: &mut Vec<Row>,
-    ) {
-        if rows.last().is_some_and(|row| !row.text.trim().is_empty())
-            && self
-                .rows
-                .get(1)
-                .is_some_and(|first| first.as_slice() != cells)
-        {
-            let mut line = before.clone();
+    fn write_record(&self, target: &mut TableTarget<'_>, cells: &[Line]) {
+        let TableTarget { context, rows } = target;
+        let Prefix { first, rest } = &self.prefix;
+        if self.has_record {
+            let mut line = rest.clone();
             line.end_at(end_of(rows));
             rows.push(line.into_row());
         }
-        for (head, cell) in self.rows[0].iter().zip(cells) {
+        for (at, (head, cell)) in self.head.iter().zip(cells).enumerate() {
+            let is_first = at == 0 && !self.has_record;
             let mut line = head.clone().without_source();
             line.push(": ", context.theme.dim);
             line.push_part(cell, 0..cell.text.len());
@@ -174,7 +278,10 @@ impl Table {
             }
             wrap(
                 &line,
-                &Prefix::both(before.clone()),
+                &Prefix {
+                    first: if is_first { first } else { rest }.clone(),
+                    rest: rest.clone(),
+                },
                 context.columns,
                 Break::Words,
                 rows,
@@ -200,10 +307,61 @@ fn push_cell(line: &mut Line, row: Option<&Row>, columns: usize, alignment: Alig
     }
 }
 
-fn border(context: &RenderContext<'_>, before: &Line, widths: &[usize], rows: &[Row]) -> Row {
+fn border(target: &TableTarget<'_>, before: &Line, widths: &[usize]) -> Row {
     let mut line = before.clone();
     let parts: Vec<_> = widths.iter().map(|&columns| "─".repeat(columns)).collect();
-    line.push(&parts.join("─┼─"), context.theme.table_border);
-    line.end_at(end_of(rows));
+    line.push(&parts.join("─┼─"), target.context.theme.table_border);
+    line.end_at(end_of(target.rows));
     line.into_row()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::tui::theme::{ColorDepth, Theme};
+
+    /// However many rows it has, few wait until they are written.
+    #[test]
+    fn a_large_table_is_written_as_it_is_read() {
+        let theme = Theme::load("dark", ColorDepth::TrueColor).unwrap();
+        let context = RenderContext {
+            theme: &theme,
+            base: Style::new(),
+            columns: 60,
+            measure: 60,
+            margin: 1,
+            rail: None,
+            cell: 0,
+        };
+        let mut rows = Vec::new();
+        let mut target = TableTarget {
+            context: &context,
+            rows: &mut rows,
+        };
+        let mut table = Table::new(vec![Alignment::None; 2], 0, Prefix::default(), None);
+        let row = |table: &mut Table, at: usize| {
+            for text in [format!("row {at}"), "value".to_owned()] {
+                table.push(Line::of(text, Style::new()));
+            }
+        };
+        row(&mut table, 0);
+        table.end_head();
+        let mut most = 0;
+        for at in 1..5_000 {
+            if table.is_measured_by(at * 20) {
+                table.fix(&mut target);
+            }
+            row(&mut table, at);
+            table.end_row(&mut target);
+            most = most.max(table.waiting.len());
+        }
+        assert!((100..=MEASURED / 20).contains(&most), "{most}");
+        assert!(
+            table
+                .finish(&mut target)
+                .is_some_and(|layout| layout.is_final)
+        );
+        assert_eq!(rows.len(), 2 + 4_999);
+        assert!(rows.iter().all(|row| width(&row.text) <= 60));
+    }
 }

@@ -6,21 +6,21 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Tag, TagEnd};
 use ratatui::style::Style;
 
-use super::chunk::{BlockStart, Chunk, RenderOutput};
+use super::chunk::{BlockStart, Chunk, LeafKind, OpenLeaf, RenderOutput};
 use super::container::{self, Container};
 use super::fence::{CodeTarget, OpenCode, language};
 use super::html::HtmlTags;
 use super::inline::inside_ticks;
 use super::link::OpenLink;
-use super::math::{bracketed, is_formula, readable};
-use super::table::Table;
-use crate::app::sanitize::visible;
+use super::table::{Table, TableTarget};
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::HighlightCache;
 use crate::app::tui::text::row::{Line, end_of};
 use crate::app::tui::text::row_log::RowLog;
 use crate::app::tui::text::width::width;
-use crate::app::tui::text::wrap::{Break, Prefix, wrap};
+
+/// Items and quotes within each other beyond which nothing is indented any more.
+const MAX_CONTAINERS: usize = 16;
 
 /// Writes `chunk` and appends the rows.
 pub fn write(
@@ -31,7 +31,11 @@ pub fn write(
 ) -> RenderOutput {
     let parser = chunk.parser();
     let has_definitions = parser.reference_definitions().iter().next().is_some();
+    let before = (chunk.opening > 0).then_some(rows.count());
     let mut writer = Writer {
+        before,
+        around: Vec::new(),
+        beyond: 0,
         context,
         chunk,
         highlights,
@@ -43,6 +47,7 @@ pub fn write(
         lists: Vec::new(),
         code: None,
         table: None,
+        table_at: 0,
         html: HtmlTags::default(),
         block_end: 0,
         formula: 0..0,
@@ -56,6 +61,9 @@ pub fn write(
         },
     };
     for (event, range) in parser.into_offset_iter() {
+        if range.start >= chunk.opening {
+            writer.drop_opening();
+        }
         writer.event(event, range);
         // Nothing of what ends here is taken back.
         if !chunk.open {
@@ -63,33 +71,42 @@ pub fn write(
         }
     }
     writer.flush();
+    writer.drop_opening();
     writer.out.gap = writer.gap;
     writer.out
 }
 
-struct Writer<'a, 'b> {
-    context: &'a RenderContext<'a>,
-    chunk: &'a Chunk<'a>,
-    highlights: &'b mut HighlightCache,
-    rows: &'b mut RowLog,
-    line: Line,
-    containers: Vec<Container>,
-    styles: Vec<Style>,
-    links: Vec<OpenLink>,
+pub(super) struct Writer<'a, 'b> {
+    pub(super) context: &'a RenderContext<'a>,
+    pub(super) chunk: &'a Chunk<'a>,
+    pub(super) highlights: &'b mut HighlightCache,
+    pub(super) rows: &'b mut RowLog,
+    pub(super) line: Line,
+    pub(super) containers: Vec<Container>,
+    /// Containers within all of those, which are too deep to be shown.
+    pub(super) beyond: usize,
+    /// Where the containers begin.
+    pub(super) around: Vec<usize>,
+    /// Rows before the chunk, while those of its opening are written.
+    pub(super) before: Option<usize>,
+    pub(super) styles: Vec<Style>,
+    pub(super) links: Vec<OpenLink>,
     /// The next number of each list around, none for bullets.
-    lists: Vec<Option<u64>>,
-    code: Option<OpenCode>,
-    table: Option<Table>,
-    html: HtmlTags,
+    pub(super) lists: Vec<Option<u64>>,
+    pub(super) code: Option<OpenCode>,
+    pub(super) table: Option<Table>,
+    /// Where it begins.
+    pub(super) table_at: usize,
+    pub(super) html: HtmlTags,
     /// Where the innermost block ends that holds text.
-    block_end: usize,
+    pub(super) block_end: usize,
     /// A formula that was written, whose parts the parser takes for text and marks.
-    formula: Range<usize>,
+    pub(super) formula: Range<usize>,
     /// Lines that the next code block has already.
-    code_lines: usize,
-    depth: usize,
-    gap: bool,
-    out: RenderOutput,
+    pub(super) code_lines: usize,
+    pub(super) depth: usize,
+    pub(super) gap: bool,
+    pub(super) out: RenderOutput,
 }
 
 impl Writer<'_, '_> {
@@ -119,16 +136,6 @@ impl Writer<'_, '_> {
                     self.inline(&part, style, &inside);
                 }
             }
-            Event::InlineMath(text) if !is_formula(self.chunk.source, &range) => {
-                self.inline(&format!("${text}$"), self.style(), &range);
-            }
-            Event::DisplayMath(text) if !is_formula(self.chunk.source, &range) => {
-                self.inline(&format!("$${text}$$"), self.style(), &range);
-            }
-            Event::InlineMath(text) | Event::DisplayMath(text) => {
-                let style = self.patched(self.context.theme.code);
-                self.inline(&readable(&text), style, &range);
-            }
             Event::Html(text) => {
                 // A block comes line by line.
                 let line = text.trim_end_matches(['\n', '\r']);
@@ -144,6 +151,8 @@ impl Writer<'_, '_> {
                     None => self.inline(&text, self.context.theme.dim, &range),
                 },
             },
+            // Not asked for: `text` finds formulas.
+            Event::InlineMath(_) | Event::DisplayMath(_) => {}
             Event::SoftBreak => self.inline(" ", self.style(), &range),
             Event::HardBreak => self.hard_break(),
             Event::Rule => {
@@ -156,16 +165,50 @@ impl Writer<'_, '_> {
                 self.rows.tail().push(line.into_row());
                 self.gap = true;
             }
-            Event::TaskListMarker(done) => {
+            Event::TaskListMarker(done) if self.beyond == 0 => {
                 if let Some(last @ Container::Item { .. }) = self.containers.last_mut() {
                     *last = Container::task(self.context.theme, done);
                 }
             }
+            Event::TaskListMarker(_) => {}
             Event::FootnoteReference(text) => {
                 let style = self.patched(self.context.theme.link);
                 self.inline(&container::footnote(&text), style, &range);
             }
         }
+    }
+
+    /// Takes back the rows of what only says what is open.
+    fn drop_opening(&mut self) {
+        if let Some(before) = self.before.take() {
+            self.flush();
+            let before = before - self.rows.packed();
+            self.rows.tail().truncate(before);
+            // Markers stand there already, and so does what is above the block that goes on.
+            self.prefix();
+            if self.code.is_some() || self.table.is_some() {
+                self.gap = self.chunk.gap;
+            }
+        }
+    }
+
+    fn begin_container(&mut self, container: Container, start: usize) {
+        if self.containers.len() < MAX_CONTAINERS {
+            self.containers.push(container);
+            self.around.push(start);
+        } else {
+            self.beyond += 1;
+        }
+    }
+
+    /// The container that ends, unless it is too deep to be shown.
+    fn end_container(&mut self) -> Option<Container> {
+        if self.beyond > 0 {
+            self.beyond -= 1;
+            return None;
+        }
+        self.around.pop();
+        self.containers.pop()
     }
 
     /// Notes where an outermost block begins.
@@ -201,7 +244,7 @@ impl Writer<'_, '_> {
             }
             Tag::BlockQuote(kind) => {
                 self.begin_block();
-                self.containers.push(Container::Quote);
+                self.begin_container(Container::Quote, range.start);
                 self.push_style(theme.quote);
                 if let Some(kind) = kind {
                     let (name, style) = container::alert(self.context.theme, kind);
@@ -232,7 +275,7 @@ impl Writer<'_, '_> {
             Tag::Item => {
                 self.begin_block();
                 let marker = Line::of(container::marker(&mut self.lists), theme.list_marker);
-                self.containers.push(Container::item(marker));
+                self.begin_container(Container::item(marker), range.start);
             }
             Tag::FootnoteDefinition(name) => {
                 // References stand before it.
@@ -240,21 +283,20 @@ impl Writer<'_, '_> {
                 self.begin_block();
                 let mut marker = Line::of(container::footnote(&name), theme.link);
                 marker.push(" ", self.style());
-                self.containers.push(Container::item(marker));
+                self.begin_container(Container::item(marker), range.start);
             }
             Tag::Table(alignments) => {
                 self.begin_block();
-                self.table = Some(Table {
-                    alignments,
-                    rows: Vec::new(),
-                });
+                let layout = self.chunk.table.clone();
+                let layout = layout.filter(|_| range.start < self.chunk.opening);
+                self.table_at = range.start;
+                self.table = Some(Table::new(alignments, range.start, self.prefix(), layout));
             }
-            Tag::TableHead | Tag::TableRow => {
-                if let Some(table) = &mut self.table {
-                    table.rows.push(Vec::new());
-                }
-                if matches!(tag, Tag::TableHead) {
-                    self.push_style(theme.table_head);
+            Tag::TableHead => self.push_style(theme.table_head),
+            Tag::TableRow => {
+                let is_known = |table: &Table| table.is_measured_by(range.start);
+                if self.table.as_ref().is_some_and(is_known) {
+                    self.in_table(Table::fix);
                 }
             }
             Tag::Emphasis => self.push_style(theme.emphasis),
@@ -284,7 +326,7 @@ impl Writer<'_, '_> {
             TagEnd::BlockQuote(_) => {
                 self.flush();
                 self.styles.pop();
-                self.containers.pop();
+                self.end_container();
                 self.gap = true;
             }
             TagEnd::CodeBlock => self.write_code(),
@@ -299,26 +341,35 @@ impl Writer<'_, '_> {
                 self.html.end();
                 self.flush();
                 // One without anything in it still has its marker.
-                if let Some(Container::Item {
-                    marker: Some(_), ..
-                }) = self.containers.last()
+                if let (
+                    0,
+                    Some(Container::Item {
+                        marker: Some(_), ..
+                    }),
+                ) = (self.beyond, self.containers.last())
                 {
                     let mut line = self.prefix().first;
                     line.end_at(end_of(self.rows.tail()));
                     self.rows.tail().push(line.into_row());
                 }
                 let is_loose = |item| matches!(item, Some(Container::Item { loose: true, .. }));
-                self.gap |= is_loose(self.containers.pop()) || tag == TagEnd::FootnoteDefinition;
+                self.gap |= is_loose(self.end_container()) || tag == TagEnd::FootnoteDefinition;
             }
             TagEnd::Table => self.write_table(),
             TagEnd::TableHead => {
                 self.styles.pop();
+                if let Some(table) = &mut self.table {
+                    table.end_head();
+                }
+            }
+            TagEnd::TableRow => {
+                self.in_table(Table::end_row);
             }
             TagEnd::TableCell => {
                 self.html.end();
                 let cell = std::mem::take(&mut self.line);
-                if let Some(row) = self.table.as_mut().and_then(|table| table.rows.last_mut()) {
-                    row.push(cell);
+                if let Some(table) = &mut self.table {
+                    table.push(cell);
                 }
             }
             TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => {
@@ -358,7 +409,10 @@ impl Writer<'_, '_> {
     }
 
     fn write_code(&mut self) {
+        // Before the row of a block that has no line.
+        self.drop_opening();
         let Some(code) = self.code.take() else { return };
+        let start = code.byte;
         self.out.code_blocks += 1;
         // It is shown otherwise once all of it is there.
         self.out.has_definitions |= code.is_diagram();
@@ -374,20 +428,50 @@ impl Writer<'_, '_> {
         if let (0, true, Some(last)) = (self.depth, code.is_fenced, &mut self.out.last_block) {
             last.code = lines.or(last.code);
         }
+        if let Some(lines) = lines.filter(|lines| code.is_fenced && !lines.is_closed) {
+            let count = code.lines_before + lines.count;
+            self.out.last_leaf = self.leaf(start, LeafKind::Code(count));
+        }
     }
 
     fn write_table(&mut self) {
-        let Some(table) = self.table.take() else {
-            return;
-        };
-        let prefix = self.prefix();
-        table.write(self.context, &prefix.first, self.rows.tail());
+        let layout = self.in_table(Table::finish).flatten();
+        self.table = None;
+        if let Some(layout) = layout {
+            self.out.last_leaf = self.leaf(self.table_at, LeafKind::Table(layout));
+        }
         self.gap = true;
+    }
+
+    /// Has the table write rows.
+    fn in_table<T>(
+        &mut self,
+        write: impl FnOnce(&mut Table, &mut TableTarget<'_>) -> T,
+    ) -> Option<T> {
+        let mut table = self.table.take()?;
+        let mut target = TableTarget {
+            context: self.context,
+            rows: self.rows.tail(),
+        };
+        let done = write(&mut table, &mut target);
+        self.table = Some(table);
+        Some(done)
+    }
+
+    /// A block that began at this byte and may go on, unless it is too deep.
+    fn leaf(&self, byte: usize, kind: LeafKind) -> Option<OpenLeaf> {
+        let line = self.chunk.source[..byte].rfind('\n').map_or(0, |at| at + 1);
+        (self.beyond == 0).then(|| OpenLeaf {
+            byte: line,
+            around: self.around.clone(),
+            kind,
+        })
     }
 
     /// Gets ready for a block: what is open is written, and a blank row if one is due.
     fn begin_block(&mut self) {
         self.flush();
+        self.out.last_leaf = None;
         if std::mem::take(&mut self.gap) {
             let line = container::continued(self.context, &self.containers);
             let end = line.text.trim_end().len();
@@ -401,89 +485,5 @@ impl Writer<'_, '_> {
         self.html.end();
         self.flush();
         self.gap = true;
-    }
-
-    fn hard_break(&mut self) {
-        if self.table.is_some() {
-            self.line.push(" ", self.style());
-        } else {
-            self.flush();
-        }
-    }
-
-    /// Writes the line under way, if there is one.
-    fn flush(&mut self) {
-        if self.line.is_empty() || self.table.is_some() {
-            return;
-        }
-        let line = std::mem::take(&mut self.line);
-        let prefix = self.prefix();
-        wrap(
-            &line,
-            &prefix,
-            self.context.measure,
-            Break::Words,
-            self.rows.tail(),
-        );
-    }
-
-    /// What stands before the next rows. Markers of items are used up.
-    fn prefix(&mut self) -> Prefix {
-        container::prefix(self.context, &mut self.containers)
-    }
-
-    fn text(&mut self, text: &str, range: Range<usize>) {
-        let source = self.chunk.source;
-        let formula = bracketed(source, range.start).filter(|it| it.end <= self.block_end);
-        if let Some(formula) = formula {
-            let inside = &source[formula.start + 2..formula.end - 2];
-            let text = readable(&container::unquoted(&self.containers, inside));
-            let style = self.patched(self.context.theme.code);
-            self.inline(&text, style, &formula);
-            self.formula = formula;
-        } else if range.start < self.formula.end {
-            // What ends a formula begins a text.
-            let rest = self.formula.end..range.end;
-            self.inline(&source[rest.clone()], self.style(), &rest);
-        } else if let Some(small) = self.html.small(text) {
-            self.inline(&small, self.style(), &range);
-        } else {
-            self.inline(text, self.style(), &range);
-        }
-    }
-
-    fn inline(&mut self, text: &str, style: Style, range: &Range<usize>) {
-        let source = self.source(range);
-        if !text.contains(['\n', '\r']) && self.chunk.source.get(range.clone()) == Some(text) {
-            return self.line.push_visible(text, style, source.start);
-        }
-        let mut clean = visible(text);
-        if clean.contains('\n') {
-            clean = clean.replace('\n', " ").into();
-        }
-        self.line.push_source(&clean, style, source);
-    }
-
-    /// A range of the chunk as one of the whole source.
-    fn source(&self, range: &Range<usize>) -> Range<u32> {
-        self.byte(range.start)..self.byte(range.end)
-    }
-
-    fn byte(&self, at: usize) -> u32 {
-        (self.chunk.base + at) as u32
-    }
-
-    fn style(&self) -> Style {
-        let style = self.styles.last().copied().unwrap_or_default();
-        self.html.style(self.context.theme, style)
-    }
-
-    fn patched(&self, style: Style) -> Style {
-        self.style().patch(style)
-    }
-
-    fn push_style(&mut self, style: Style) {
-        let last = self.styles.last().copied().unwrap_or_default();
-        self.styles.push(last.patch(style));
     }
 }

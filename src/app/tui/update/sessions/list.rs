@@ -9,6 +9,7 @@ use crate::agent::NoticeLevel;
 use crate::agent::session::{Found, SessionState};
 use crate::app::action::Action;
 use crate::app::sessions::{Choice, SessionFacts, SessionRow, SessionScope};
+use crate::app::tui::answer_delay::AnswerDelay;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
@@ -139,7 +140,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<V
     match &mut list.mode {
         SessionMode::Choosing => choosing(app, action?),
         SessionMode::Naming(_) => Some(naming(list, press, action)),
-        SessionMode::Removing => Some(removing(list, action)),
+        SessionMode::Removing(_) => removing(app, press, action),
     }
 }
 
@@ -182,11 +183,11 @@ fn choosing(app: &mut App, action: Action) -> Option<Vec<Effect>> {
                     SAY_MS,
                 );
             } else {
-                list(app)?.mode = SessionMode::Removing;
+                list(app)?.mode = SessionMode::Removing(AnswerDelay::starting(now));
             }
         }
         Action::SessionCopy => return Some(take(app, Choice::Fork)),
-        Action::Cancel | Action::Interrupt => {
+        Action::Back | Action::Interrupt => {
             app.overlays.pop();
             return Some(vec![Effect::Session(SessionEffect::StopReading)]);
         }
@@ -207,8 +208,8 @@ fn naming(list: &mut SessionPicker, press: KeyPress, action: Option<Action>) -> 
         return Vec::new();
     };
     match action {
-        Some(Action::Cancel | Action::Interrupt) => list.mode = SessionMode::Choosing,
-        Some(Action::Submit) => {
+        Some(Action::Back | Action::Interrupt) => list.mode = SessionMode::Choosing,
+        Some(Action::Accept) => {
             let name = text.query().trim().to_owned();
             list.mode = SessionMode::Choosing;
             let row = list.chosen().map(|row| row.path.clone());
@@ -222,21 +223,30 @@ fn naming(list: &mut SessionPicker, press: KeyPress, action: Option<Action>) -> 
     Vec::new()
 }
 
-fn removing(list: &mut SessionPicker, action: Option<Action>) -> Vec<Effect> {
+fn removing(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
+    let now = app.now;
+    let list = list(app)?;
+    let SessionMode::Removing(delay) = &mut list.mode else {
+        return None;
+    };
+    let is_early = !delay.is_over(now);
+    delay.restart(now);
     match action {
-        Some(Action::Submit | Action::Yes) => {
+        Some(Action::Accept) if !is_early => {
             list.mode = SessionMode::Choosing;
             let row = list.chosen().map(|row| row.path.clone());
-            row.map(|path| Effect::Session(SessionEffect::Remove(path)))
-                .into_iter()
-                .collect()
+            let remove = row.map(|path| Effect::Session(SessionEffect::Remove(path)));
+            return Some(remove.into_iter().collect());
         }
-        Some(Action::Cancel | Action::Interrupt | Action::No) => {
+        Some(Action::Back | Action::Interrupt) => list.mode = SessionMode::Choosing,
+        // Who types looks for another session.
+        None if press.text().is_some() => {
             list.mode = SessionMode::Choosing;
-            Vec::new()
+            return None;
         }
-        _ => Vec::new(),
+        _ => {}
     }
+    Some(Vec::new())
 }
 
 fn take(app: &mut App, how: impl FnOnce(PathBuf) -> Choice) -> Vec<Effect> {

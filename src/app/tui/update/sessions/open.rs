@@ -5,13 +5,15 @@ use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::outcome::StartError;
 use crate::app::sessions::{Choice, Recent, Refused};
-use crate::app::tui::app::{App, Arriving};
+use crate::app::tui::answers::Pressed;
+use crate::app::tui::app::App;
 use crate::app::tui::composer::SavedDraft;
 use crate::app::tui::effect::{DraftChange, Effect};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::options::ExitKind;
 use crate::app::tui::overlay::{Opening, Overlay, Way};
 use crate::app::tui::session_effect::SessionEffect;
+use crate::app::tui::session_switch::Arriving;
 use crate::app::tui::update::refusal::is_busy;
 use crate::app::tui::update::{editor, stop};
 
@@ -23,7 +25,7 @@ pub(super) fn open(app: &mut App, choice: Choice) -> Vec<Effect> {
     if is_busy(app) {
         return Vec::new();
     }
-    app.arriving = arriving(app, &choice);
+    app.switch.begin(arriving(app, &choice));
     vec![Effect::Session(SessionEffect::Open(choice))]
 }
 
@@ -64,7 +66,7 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
         return Vec::new();
     };
     let file = session.file.clone();
-    let arriving = std::mem::take(&mut app.arriving);
+    let arriving = std::mem::take(&mut app.switch.arriving);
     if arriving != Arriving::WithText {
         // What commands wrote was for the model of the session before.
         app.told.clear();
@@ -102,12 +104,22 @@ pub(super) fn opened(app: &mut App, opened: Result<Vec<String>, Refused>) {
                 app.transcript.push_notice(NoticeLevel::Warning, notice);
             }
         }
-        Err(refused) if refused.is_question() => ask(app, &refused),
         Err(refused) => {
+            give_up(app);
+            if refused.is_question() {
+                return ask(app, &refused);
+            }
             let error = StartError::from(refused).message;
             app.transcript.push_notice(NoticeLevel::Error, error);
         }
     }
+}
+
+/// No session takes what was typed for the one that did not open: it is text in the editor.
+pub fn give_up(app: &mut App) {
+    let text = app.switch.fail();
+    let chars = text.strip_suffix('\n').unwrap_or(&text).chars();
+    chars.for_each(|c| editor::insert(app, c));
 }
 
 /// Asks how to go on with a session that was not opened.
@@ -125,32 +137,29 @@ pub fn ask_to_write(app: &mut App) {
     }
 }
 
-/// A key for the question. Text that comes too early for an answer is text for the editor.
+/// A key for the question. Text is text for the editor.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     let Some(Overlay::Opening(opening)) = app.overlays.last_mut() else {
         return Vec::new();
     };
-    if !opening.delay.is_over(app.now) {
-        if let Some(c) = press.text() {
-            opening.delay.restart(app.now);
-            editor::insert(app, c);
+    if matches!(action, Some(Action::Back | Action::Interrupt)) {
+        // Meant for what was there before.
+        if opening.answers.next_wake(app.now).is_some() {
+            return Vec::new();
         }
-        return Vec::new();
+        let effects = stop_waiting(app);
+        app.overlays.pop();
+        return effects;
     }
-    let digit = press.text().and_then(|c| c.to_digit(10));
-    match (action, digit) {
-        (Some(Action::Cancel | Action::Interrupt | Action::No), _) => {
-            let effects = stop_waiting(app);
-            app.overlays.pop();
-            return effects;
+    let count = if opening.waits { 0 } else { opening.ways.len() };
+    match opening.answers.press(action, press.text(), count, app.now) {
+        Pressed::Confirmed(at) => return choose_way(app, at),
+        Pressed::Text(digit) => {
+            for c in digit.into_iter().chain(press.text()) {
+                editor::insert(app, c);
+            }
         }
-        (Some(Action::Submit | Action::Yes), _) => return choose_way(app),
-        (None, Some(digit @ 1..)) if digit as usize <= opening.ways.len() => {
-            opening.picker.select(digit as usize - 1);
-            return choose_way(app);
-        }
-        (Some(action), _) if !opening.waits => drop(opening.picker.press(Some(action), None, 1)),
-        _ => {}
+        Pressed::NotYet | Pressed::Selected | Pressed::Nothing => {}
     }
     Vec::new()
 }
@@ -163,19 +172,18 @@ pub fn stop_waiting(app: &App) -> Vec<Effect> {
     stop.into_iter().collect()
 }
 
-/// Takes the chosen way.
-pub fn choose_way(app: &mut App) -> Vec<Effect> {
+/// Takes this way.
+fn choose_way(app: &mut App, at: usize) -> Vec<Effect> {
     let Some(Overlay::Opening(opening)) = app.overlays.last_mut() else {
         return Vec::new();
     };
-    let takes = !opening.waits && opening.delay.is_over(app.now);
-    let Some(way) = opening.chosen().filter(|_| takes).cloned() else {
+    let Some(way) = opening.ways.get(at).cloned() else {
         return Vec::new();
     };
     let path = opening.path.clone();
     if way == Way::Wait {
         opening.waits = true;
-        app.arriving = arriving(app, &Choice::Open(path.clone()));
+        app.switch.arriving = arriving(app, &Choice::Open(path.clone()));
         return vec![Effect::Session(SessionEffect::Wait(path))];
     }
     app.overlays.pop();

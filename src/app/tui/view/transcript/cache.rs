@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use ratatui::buffer::Buffer;
 
+use super::find::Found;
 use super::heights::PageHeights;
 use super::rows::{CellRows, LayoutOptions, estimate, estimate_stored};
 use super::standing::Groups;
@@ -40,7 +41,11 @@ pub struct TranscriptCache {
     /// Cells with an estimated height, and some that were measured since.
     estimated: Vec<usize>,
     cells: HashMap<usize, Kept>,
+    /// Cells whose rows went with a change of width.
+    resized: Vec<usize>,
     groups: Groups,
+    /// What is searched for, on the screen.
+    pub(super) found: Found,
     frame: u64,
 }
 
@@ -128,7 +133,7 @@ impl TranscriptCache {
         let pictures = transcript.pictures();
         if self.width != width || self.pictures.layout() != pictures {
             self.width = width;
-            self.cells.clear();
+            self.resized = self.cells.drain().map(|(index, _)| index).collect();
             self.heights.clear();
             self.estimated.clear();
         }
@@ -164,7 +169,7 @@ impl TranscriptCache {
     }
 
     /// Rows of all cells.
-    pub(super) fn rows(&self) -> u64 {
+    pub fn rows(&self) -> u64 {
         self.heights.iter().map(PageHeights::total).sum()
     }
 
@@ -256,6 +261,11 @@ impl TranscriptCache {
     pub(super) fn end(&mut self, transcript: &Transcript) {
         self.code.flush();
         self.pictures.end();
+        for index in std::mem::take(&mut self.resized) {
+            if !self.cells.contains_key(&index) {
+                self.code.forget(index);
+            }
+        }
         if self.cells.len() <= KEPT_CELLS && self.kept_rows() <= KEPT_ROWS {
             return;
         }

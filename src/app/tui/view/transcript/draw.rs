@@ -12,7 +12,7 @@ use crate::app::tui::picture::is_marked;
 use crate::app::tui::text::Opens;
 use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{
-    Anchor, Drawn, Neighbor, Position, RowRef, ScrollBy, Transcript, cell_at, page_of, place_of,
+    Drawn, Neighbor, Position, RowRef, ScrollBy, Search, Transcript, cell_at, page_of, place_of,
 };
 
 /// How many cells before the end of what is there the next page is read.
@@ -121,7 +121,7 @@ pub(super) fn paint_pictures(
 }
 
 pub(super) struct Frame<'a> {
-    cache: &'a mut TranscriptCache,
+    pub(super) cache: &'a mut TranscriptCache,
     pub(super) transcript: &'a Transcript,
     theme: &'a Theme,
     height: usize,
@@ -200,22 +200,6 @@ impl Frame<'_> {
         }
     }
 
-    fn find(&mut self, anchor: Anchor) -> RowRef {
-        if self.transcript.cell(anchor.cell).is_none() {
-            return self.bottom();
-        }
-        let width = self.cache.width;
-        let rows = self.rows_of(anchor.cell);
-        let row = match anchor.width {
-            known if known == 0 || known == width => anchor.row as usize,
-            _ => rows.row_at(anchor.byte),
-        };
-        RowRef {
-            cell: anchor.cell,
-            row: row.min(rows.len().saturating_sub(1)) as u32,
-        }
-    }
-
     /// `None` is the end.
     fn scroll(&mut self, top: Option<RowRef>, by: ScrollBy) -> Option<RowRef> {
         let page = self.height.saturating_sub(2).max(1) as i32;
@@ -254,10 +238,16 @@ impl Frame<'_> {
     /// The top at which a byte of a cell's source is visible: as it is, or a third of the screen above.
     fn show(&mut self, top: Option<RowRef>, cell: usize, byte: Option<u32>) -> RowRef {
         let top = top.unwrap_or_else(|| self.bottom());
+        let pattern = self.transcript.search().and_then(Search::pattern);
         let rows = self.rows_of(cell);
+        let has_match = |row: &usize| {
+            let row = rows.get(*row).filter(|row| !row.has_source());
+            pattern.is_some_and(|it| row.is_some_and(|row| it.regex.is_match(&row.text)))
+        };
         let row = match byte {
             Some(byte) => rows.first_row(byte).unwrap_or(0),
-            None => rows.gap(),
+            // In the title, or in what is written below it of the call itself.
+            None => (0..rows.len()).find(has_match).unwrap_or(rows.gap()),
         };
         let at = RowRef {
             cell,
@@ -354,7 +344,7 @@ impl Frame<'_> {
     }
 
     /// The top of the view that ends with the last row.
-    fn bottom(&mut self) -> RowRef {
+    pub(super) fn bottom(&mut self) -> RowRef {
         self.up(RowRef::top_of(self.transcript.end()), self.height)
             .0
     }
@@ -439,49 +429,5 @@ impl Frame<'_> {
     fn has_source(&self, at: Option<RowRef>) -> bool {
         let row = at.and_then(|at| self.cache.row(at));
         row.is_some_and(|row| row.is_of_source())
-    }
-
-    /// The end of what the user has seen, in rows of the present width.
-    fn seen(&mut self) -> RowRef {
-        let seen = self.transcript.viewport().seen();
-        let mut row = seen.row;
-        if seen.width != self.cache.width && self.transcript.cell(seen.cell).is_some() {
-            let rows = self.rows_of(seen.cell);
-            row = rows.rows_before(seen.byte) as u32;
-        }
-        RowRef {
-            cell: seen.cell,
-            row,
-        }
-    }
-
-    /// The place behind the last row that was seen.
-    fn anchor_behind(&mut self, seen: RowRef) -> Anchor {
-        let before = self.transcript.viewport().seen();
-        if (before.cell, before.row, before.width) == (seen.cell, seen.row, self.cache.width) {
-            return before;
-        }
-        let mut byte = 0;
-        if self.transcript.cell(seen.cell).is_some() {
-            let rows = self.rows_of(seen.cell);
-            let row = rows.get((seen.row as usize).saturating_sub(1));
-            byte = row.map_or(0, |row| row.source.end);
-        }
-        Anchor {
-            cell: seen.cell,
-            row: seen.row,
-            byte,
-            width: self.cache.width,
-        }
-    }
-
-    fn anchor(&self, top: RowRef) -> Anchor {
-        let row = self.cache.row(top);
-        Anchor {
-            cell: top.cell,
-            row: top.row,
-            byte: row.map_or(0, |row| row.source.start),
-            width: self.cache.width,
-        }
     }
 }

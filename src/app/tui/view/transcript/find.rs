@@ -1,26 +1,54 @@
 //! Marks what was searched for, in the rows that are visible.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use regex::Regex;
 
 use super::cache::TranscriptCache;
 use super::select::mark_columns;
 use crate::app::tui::text::Row;
 use crate::app::tui::text::span::text_of;
 use crate::app::tui::theme::Theme;
-use crate::app::tui::transcript::{RowRef, Search, Transcript};
+use crate::app::tui::transcript::{Cell, Pattern, RowRef, Search, Transcript};
 
-/// Bytes of the source around a row in which a match that touches it is looked for.
-const AROUND: usize = 400;
+/// The matches in the cells on the screen, found once for each of their revisions.
+#[derive(Debug, Default)]
+pub struct Found {
+    pattern: String,
+    cells: HashMap<usize, (u32, Vec<Range<u32>>)>,
+}
+
+impl Found {
+    /// Gets ready to mark the matches in these cells.
+    fn update<'a>(&mut self, pattern: &Pattern, shown: impl Iterator<Item = (usize, &'a Cell)>) {
+        if self.pattern != pattern.regex.as_str() {
+            pattern.regex.as_str().clone_into(&mut self.pattern);
+            self.cells.clear();
+        }
+        let mut before = std::mem::take(&mut self.cells);
+        for (index, cell) in shown {
+            let known = before.remove(&index).filter(|it| it.0 == cell.revision);
+            let found = known.unwrap_or_else(|| (cell.revision, pattern.ranges(cell)));
+            self.cells.insert(index, found);
+        }
+    }
+
+    /// Those that touch a row.
+    fn in_row(&self, cell: usize, row: &Row) -> &[Range<u32>] {
+        let all = self.cells.get(&cell).map_or(&[][..], |(_, all)| all);
+        let from = all.partition_point(|found| found.end <= row.source.start);
+        let to = all.partition_point(|found| found.start < row.source.end);
+        all.get(from..to).unwrap_or_default()
+    }
+}
 
 /// Marks the matches in `rows`, which stand in `area`.
 pub fn paint(
     transcript: &Transcript,
     search: &Search,
-    cache: &TranscriptCache,
+    cache: &mut TranscriptCache,
     rows: &[Option<RowRef>],
     (area, theme): (Rect, &Theme),
     buffer: &mut Buffer,
@@ -28,6 +56,11 @@ pub fn paint(
     let Some(pattern) = search.pattern() else {
         return;
     };
+    let mut shown: Vec<usize> = rows.iter().flatten().map(|row| row.cell).collect();
+    shown.dedup();
+    let shown = shown.into_iter();
+    let shown = shown.filter_map(|index| Some((index, transcript.cell(index)?)));
+    cache.found.update(pattern, shown);
     let current = search.current();
     for (y, at) in (area.y..).zip(rows) {
         let Some(at) = at else { break };
@@ -42,31 +75,17 @@ pub fn paint(
             mark_columns(&row, range, style, (area, y), buffer);
         };
         if !row.has_source() {
-            for found in pattern.find_iter(&row.text) {
-                let is_current = here.is_some_and(|found| found.source.is_none());
+            for found in pattern.regex.find_iter(&row.text) {
+                let is_current = here.is_some_and(|found| found.source().is_none());
                 mark(found.start() as u32..found.end() as u32, is_current);
             }
             continue;
         }
-        let Some(source) = transcript.source(at.cell) else {
-            continue;
-        };
-        for found in matches(pattern, &source, &row) {
-            let is_current = here.is_some_and(|here| here.source.as_ref() == Some(&found));
-            for range in text_of(&row.spans, found) {
+        for found in cache.found.in_row(at.cell, &row) {
+            let is_current = here.is_some_and(|here| here.source() == Some(found));
+            for range in text_of(&row.spans, found.clone()) {
                 mark(range, is_current);
             }
         }
     }
-}
-
-/// The matches that may touch a row.
-fn matches(pattern: &Regex, source: &str, row: &Row) -> Vec<Range<u32>> {
-    let start = source.floor_char_boundary((row.source.start as usize).saturating_sub(AROUND));
-    let end = source.ceil_char_boundary((row.source.end as usize + AROUND).min(source.len()));
-    let around = source.get(start..end).unwrap_or_default();
-    let found = pattern.find_iter(around);
-    found
-        .map(|found| (start + found.start()) as u32..(start + found.end()) as u32)
-        .collect()
 }

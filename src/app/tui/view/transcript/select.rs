@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::cache::TranscriptCache;
+use super::changed_line::changed_line;
 use super::rows::CellRows;
 use crate::app::tui::text::copying::{CopyForm, SelectedRows};
 use crate::app::tui::text::halves::Side;
@@ -144,7 +145,10 @@ impl Selector<'_> {
             head: word,
             unit: Unit::Word,
         };
-        self.copy(selection).map(|word| word.text)
+        let word = self.copy(selection)?.text;
+        let transcript = self.transcript;
+        let cell = transcript.cell(row.cell)?;
+        Some(changed_line(cell, self.rows(row.cell), row.row, &word).unwrap_or(word))
     }
 
     /// The column and row of the screen that a caret stands at.

@@ -133,6 +133,10 @@ fn parts(transcript: &Transcript, group: &LookGroup) -> Vec<(usize, Part)> {
     };
     for (index, _, tool) in &calls {
         header.is_running |= !matches!(tool.state, ToolState::Finished(_));
+        if has_failed(tool) {
+            header.failed += 1;
+            continue;
+        }
         match tool.name.as_str() {
             "read" => {
                 let name = subject_of(tool);

@@ -336,23 +336,8 @@ impl<'a> Body<'a> {
         let mut lines = diff::read(&file.diff, 0);
         without_signs(&mut lines);
         let shown = self.shown(lines.len(), NEW_LINES);
-        let mut rest = lines.len();
-        if shown < lines.len() {
-            // Blank lines say nothing of what is in it.
-            let blank = |line: &&mut DiffLine| line.text.trim().is_empty();
-            lines
-                .iter_mut()
-                .filter(blank)
-                .for_each(|it| it.left_out = true);
-        }
-        let mut end = 0;
-        for line in lines.iter().filter(|line| !line.left_out).take(shown) {
-            end = line.source.end;
-            rest -= 1;
-        }
-        lines.retain(|line| line.source.end <= end);
-        self.diff_lines(&lines, extension(&file.path), 0);
-        self.hint_more(rest);
+        self.diff_lines(&lines[..shown], extension(&file.path), 0);
+        self.hint_more(lines.len() - shown);
     }
 
     /// A change as far as the model has written it: the last lines, each file under its heading.

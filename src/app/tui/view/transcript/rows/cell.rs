@@ -259,13 +259,15 @@ impl CellRows {
         }
     }
 
-    /// The row that shows byte `byte` of the source.
+    /// The row that shows byte `byte` of the source, or the blank row there.
     pub fn row_at(&self, byte: u32) -> usize {
         let shows = |index: &usize| {
             self.shown(*index)
                 .is_some_and(|row| !row.is_blank && row.source.start <= byte)
         };
-        (0..self.len()).rev().find(shows).unwrap_or(0)
+        let begins = |row: usize| self.shown(row).is_some_and(|it| it.source.start == byte);
+        let row = (0..self.len()).rev().find(shows).unwrap_or(0);
+        row + usize::from(!begins(row) && begins(row + 1))
     }
 
     /// The row that shows byte `byte` of the source, or the first behind it.

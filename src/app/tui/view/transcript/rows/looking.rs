@@ -38,6 +38,8 @@ pub struct Header {
     pub files: usize,
     pub searches: usize,
     pub folders: usize,
+    /// Calls that failed.
+    pub failed: usize,
     /// Calls that have no row.
     pub left_out: usize,
     pub is_running: bool,
@@ -92,8 +94,11 @@ pub fn write(
 
 fn head(context: RenderContext<'_>, header: &Header) -> Row {
     let theme = context.theme;
+    let looked = header.files + header.searches + header.folders;
     let (mark, style, name) = if header.is_running {
         ("●", theme.tool_running, "exploring")
+    } else if looked == 0 {
+        ("✗", theme.tool_error, "explored")
     } else {
         ("✓", theme.tool_ok, "explored")
     };
@@ -110,9 +115,19 @@ fn head(context: RenderContext<'_>, header: &Header) -> Row {
     let counts: Vec<String> = counts
         .map(|&(count, one, many)| plural(count as u64, one, many))
         .collect();
-    line.push("  ", theme.tool_summary);
-    let room = context.columns.saturating_sub(width(&line.text));
-    line.push(&ellipsis(&counts.join(" · "), room), theme.tool_summary);
+    let failed = format!("{} failed", header.failed);
+    let parts = [
+        (counts.join(" · "), theme.tool_summary),
+        (failed, theme.error),
+    ];
+    let shown = [!counts.is_empty(), header.failed > 0];
+    let mut gap = "  ";
+    for ((text, style), _) in parts.iter().zip(shown).filter(|(_, shown)| *shown) {
+        line.push(gap, theme.tool_summary);
+        let room = context.columns.saturating_sub(width(&line.text));
+        line.push(&ellipsis(text, room), *style);
+        gap = " · ";
+    }
     let mut row = line.into_row();
     row.opens = Opens::Group;
     row

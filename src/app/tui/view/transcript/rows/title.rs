@@ -32,6 +32,7 @@ pub fn write(context: RenderContext<'_>, tool: &ToolCell, now: i64, rows: &mut V
         ToolState::Preparing { .. } | ToolState::Running { .. } => {
             ("●", theme.tool_running, theme.tool_name)
         }
+        ToolState::Asking => ("?", theme.warning, theme.tool_name),
         ToolState::Waiting => ("○", theme.tool_skipped, theme.tool_name),
         ToolState::Finished(ToolStatus::Ok) => ("✓", theme.tool_ok, theme.tool_name),
         ToolState::Finished(ToolStatus::Error) => ("✗", theme.tool_error, theme.tool_name),
@@ -212,7 +213,10 @@ fn subject_text(tool: &ToolCell) -> (String, Shorten) {
         ToolState::Preparing { bytes } => {
             return (format!("… {} KB", bytes / 1024), Shorten::End);
         }
-        ToolState::Waiting | ToolState::Running { .. } | ToolState::Finished(_) => {}
+        ToolState::Waiting
+        | ToolState::Asking
+        | ToolState::Running { .. }
+        | ToolState::Finished(_) => {}
     }
     match &*tool.details {
         Details::Diff(diff) if diff.files.is_empty() => (one_path(diff), Shorten::Middle),

@@ -1,0 +1,96 @@
+//! Messages of the user, typed here or sent from another program: what becomes of each is decided,
+//! stored and answered at the same moment.
+
+use super::activity::{Activity, Typed};
+use super::task::Actor;
+use crate::agent::event::{Queued, STEER_ORIGIN};
+use crate::agent::handle::{Delivery, ExternalMessage, Refused, WhenIdle};
+use crate::agent::session::Body;
+use crate::llm::Content;
+
+impl Actor {
+    /// Takes a message as if it had been typed here, or says why not.
+    pub(super) fn receive(&mut self, message: ExternalMessage) -> Result<Delivery, Refused> {
+        if message.text.trim().is_empty() {
+            return Err(Refused::Empty);
+        }
+        if self.conversation.session.is_read_only() {
+            return Err(Refused::ReadOnly);
+        }
+        let open = self.conversation.session_id();
+        if let Some(wanted) = message.session.filter(|wanted| wanted != open) {
+            let open = open.to_owned();
+            return Err(Refused::OtherSession { wanted, open });
+        }
+        let delivery = match &self.activity {
+            Activity::Leaving { .. } => return Err(Refused::Leaving),
+            Activity::Running(_) => Delivery::Queued(message.kind),
+            _ if message.when_idle == WhenIdle::Refuse => return Err(Refused::NoRun),
+            _ => Delivery::Started,
+        };
+        self.enqueue(Typed {
+            kind: message.kind,
+            content: vec![Content::text(message.text)],
+            origin: Some(STEER_ORIGIN.to_owned()),
+        });
+        Ok(delivery)
+    }
+
+    /// A message of the user: it is stored, and waits while a run is under way, else it starts one.
+    /// One without content is none.
+    pub(super) fn enqueue(&mut self, typed: Typed) {
+        if !typed.content.is_empty() {
+            let queued = self.keep(typed);
+            self.place(queued);
+        }
+    }
+
+    /// Stores a message that is to wait.
+    pub(super) fn keep(&mut self, typed: Typed) -> Queued {
+        let queued = self.queues.number(typed);
+        let body = Body::queued(self.conversation.session_id(), &queued);
+        self.conversation.store(body);
+        self.queues.note_stored(&queued);
+        queued
+    }
+
+    /// Stores that these messages wait no more.
+    pub(super) fn let_go(&mut self, messages: &[Queued]) {
+        let (ids, left) = self.queues.let_go(messages);
+        if !ids.is_empty() {
+            self.conversation.store(Body::unqueued(ids, left));
+        }
+    }
+
+    pub(super) fn place(&mut self, queued: Queued) {
+        match &mut self.activity {
+            Activity::Idle => {
+                self.queues.push_opening(queued);
+                self.start_run();
+            }
+            // Also when the run is cancelled: its `Abort` was sent later than this message.
+            Activity::Running(_) => {
+                self.queues.push(queued);
+                self.show_queues();
+            }
+            Activity::Ending { next, .. } => next.push(queued),
+            Activity::Leaving { .. } => {}
+        }
+    }
+
+    /// Lets what was typed for the next run go back with the queue of the run that is ending.
+    pub(super) fn recall_next(&mut self) {
+        for queued in self.activity.take_messages_since_abort() {
+            self.queues.push(queued);
+        }
+    }
+
+    pub(super) fn steer_now(&mut self) {
+        let hurries = self.queues.steering_waits() || self.state.is_retrying();
+        match self.activity.run() {
+            Some(run) if hurries => run.interrupt.cancel(),
+            None if self.queues.steering_waits() || self.queues.follow_up_waits() => self.resume(),
+            _ => {}
+        }
+    }
+}

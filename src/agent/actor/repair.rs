@@ -1,0 +1,62 @@
+//! The results of calls that have none, because the program ended or the run died under them: what the
+//! entries behind the answer say of each. What no entry speaks of, in sessions of other programs, is
+//! left to [`crate::llm::handoff`].
+
+use std::sync::Arc;
+
+use super::conversation::Conversation;
+use crate::agent::event::{CANCELLED, NOT_STARTED, UNANSWERED, now_ms};
+use crate::agent::session::CallState;
+use crate::llm::{Content, Message, ToolCall, ToolResultMessage};
+
+/// What the model is told of a call that was cut off.
+const CUT_OFF: &str = ": it was cut off while it ran, and may have done part of its work";
+/// The same of one that had ended.
+const LOST: &str =
+    "The result of this call is lost: the session ended before it was stored. The call had ended.";
+/// The same of one that might have run again.
+const RAN_ONCE: &str =
+    "[The session ended here. If the user let it run again, what came of that is not known.]";
+
+impl Conversation {
+    /// Stores a result for each call of the last answer that has none. `is_own`: a run of this program
+    /// made the calls.
+    pub fn repair(&mut self, is_own: bool) {
+        let open = self.context.open_calls();
+        if open.is_empty() {
+            return;
+        }
+        let branch = self.branch();
+        if !is_own && branch.calls().is_empty() {
+            return;
+        }
+        for call in open {
+            let state = branch.calls().get(&call.id);
+            let result = Message::ToolResult(result(&call, state));
+            self.publish_whole(Arc::new(result));
+        }
+    }
+}
+
+fn result(call: &ToolCall, state: Option<&CallState>) -> ToolResultMessage {
+    let text = match state {
+        Some(CallState::RanOnce(first)) => {
+            let mut result = ToolResultMessage::clone(first);
+            result.content.push(Content::text(RAN_ONCE));
+            return result;
+        }
+        None => NOT_STARTED.to_owned(),
+        Some(CallState::Waiting) => UNANSWERED.to_owned(),
+        Some(CallState::Running) => format!("{CANCELLED}{CUT_OFF}"),
+        Some(CallState::Ended) => LOST.to_owned(),
+    };
+    ToolResultMessage {
+        tool_call_id: call.id.clone(),
+        tool_name: call.name.clone(),
+        content: vec![Content::text(text)],
+        details: None,
+        is_error: true,
+        duration_ms: None,
+        timestamp: now_ms(),
+    }
+}

@@ -1,0 +1,142 @@
+//! What prompts and notes tell of the place the agent works in: the words of the user and the project,
+//! the shell, the git repository. The files are read before each call; git is asked once, in the
+//! background, and no prompt of the user waits for it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::spawn_blocking;
+
+use super::collect::{Collected, InstructionSources, VENDOR_FILES, collect, vendor_file};
+use super::environment::{Environment, git_state, project_root, repository};
+use super::git::LIMIT;
+use super::instructions::Instructions;
+use super::system_files::SystemFiles;
+use crate::llm::Model;
+
+/// How long git may take for each question where nobody waits for it.
+const PATIENT: Duration = Duration::from_secs(10);
+
+/// Why instruction files are left out on a slow disk.
+const TOO_SLOW: &str = "Reading the instruction files took too long: they are left out for now.";
+
+/// The place as its files describe it.
+#[derive(Clone, Debug, Default)]
+pub(in crate::agent) struct Surroundings {
+    /// The shell and the repository.
+    pub environment: Environment,
+    /// `SYSTEM.md` and `APPEND_SYSTEM.md`.
+    pub files: SystemFiles,
+    /// The instruction files, for each name that a vendor has given them.
+    instructions: Vec<(Option<&'static str>, Collected)>,
+    /// The project, when its instruction files are ignored.
+    pub untrusted: Option<PathBuf>,
+    /// Whether reading took too long: this is what was read before, if anything.
+    is_late: bool,
+}
+
+impl Surroundings {
+    /// Reads the files for a session in `cwd`, and the instruction files of `folders` too. Blocks.
+    pub fn read(sources: &InstructionSources, cwd: &Path, folders: &BTreeSet<PathBuf>) -> Self {
+        let vendors = VENDOR_FILES.into_iter();
+        Self {
+            environment: Environment::read(cwd),
+            files: SystemFiles::read(sources, cwd),
+            instructions: vendors
+                .map(|vendor| (vendor, collect(sources, cwd, vendor, folders)))
+                .collect(),
+            untrusted: (!sources.project).then(|| project_root(cwd).to_path_buf()),
+            is_late: false,
+        }
+    }
+
+    /// The same where the files could not be read again in time.
+    pub fn late(self) -> Self {
+        let is_late = true;
+        Self { is_late, ..self }
+    }
+
+    /// The instruction files for `model`.
+    pub fn instructions(&self, model: &Model) -> &[Instructions] {
+        self.collected(model).map_or(&[], |found| &found.files)
+    }
+
+    /// What was left out for `model`, with the reasons.
+    pub fn faults(&self, model: &Model) -> Vec<String> {
+        let found = self.collected(model);
+        let mut faults = found.map_or_else(Vec::new, |found| found.refused.clone());
+        faults.extend(self.is_late.then(|| TOO_SLOW.to_owned()));
+        faults
+    }
+
+    fn collected(&self, model: &Model) -> Option<&Collected> {
+        let name = vendor_file(model);
+        let mut all = self.instructions.iter();
+        all.find_map(|(vendor, found)| (*vendor == name).then_some(found))
+    }
+}
+
+/// A look at the place in the background, begun when the user types the first key.
+#[derive(Clone, Debug)]
+pub(in crate::agent) struct PlaceLook {
+    sources: InstructionSources,
+    found: watch::Receiver<Found>,
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    files: Option<Surroundings>,
+    git: Option<String>,
+}
+
+impl PlaceLook {
+    /// Begins to look at `cwd`. `is_awaited`: somebody waits for what git answers.
+    pub fn begin(cwd: PathBuf, sources: InstructionSources, is_awaited: bool) -> Self {
+        let limit = if is_awaited { LIMIT } else { PATIENT };
+        let (sender, found) = watch::channel(Found::default());
+        let look = Self {
+            sources: sources.clone(),
+            found,
+        };
+        tokio::spawn(async move {
+            let (place, trusted) = (cwd.clone(), sources.project);
+            let read = spawn_blocking(move || {
+                let files = Surroundings::read(&sources, &place, &BTreeSet::new());
+                (files, repository(&place).is_some())
+            });
+            let Ok((files, is_repository)) = read.await else {
+                return;
+            };
+            sender.send_modify(|found| found.files = Some(files));
+            let git = if is_repository {
+                git_state(&cwd, trusted, limit).await
+            } else {
+                String::new()
+            };
+            sender.send_modify(|found| found.git = Some(git));
+        });
+        look
+    }
+
+    /// Whether it looks at what `sources` name.
+    pub fn is_of(&self, sources: &InstructionSources) -> bool {
+        self.sources == *sources
+    }
+
+    /// What it has read of the files so far.
+    pub fn files(&self) -> Option<Surroundings> {
+        self.found.borrow().files.clone()
+    }
+
+    /// What git has answered so far.
+    pub fn git(&self) -> Option<String> {
+        self.found.borrow().git.clone()
+    }
+
+    /// Returns when git has answered, or cannot.
+    pub async fn finished(&mut self) {
+        let _ = self.found.wait_for(|found| found.git.is_some()).await;
+    }
+}

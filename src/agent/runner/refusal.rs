@@ -1,0 +1,43 @@
+//! After a refusal: what was refused is left out of later requests, for a model that refuses one prompt
+//! refuses every conversation that holds it. The edits are stored, so a session that is opened again
+//! sends the same.
+//! <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons>
+
+use super::link::{RunLink, Turn};
+use crate::agent::event::is_from_user;
+use crate::agent::memory::compaction::Pruned;
+use crate::llm::{Content, ErrorClass, LlmError, Message};
+
+/// Stands in for the results that a model refused to go on with.
+const LEFT_OUT: &str = "[result left out: the model refused to go on with it]";
+const TOLD: &str = "What was refused is left out of later requests";
+
+/// `error`, which ends the run of `turn`. If it is a refusal, what was refused is left out from here
+/// on, and the error says so.
+pub(super) async fn settle(link: &RunLink, turn: &Turn, mut error: LlmError) -> LlmError {
+    if error.class == ErrorClass::Refused {
+        let refused = refused(turn);
+        if !refused.is_empty() && link.prune(refused).await.is_ok() {
+            error.message = format!("{}\n{TOLD}", error.message);
+        }
+    }
+    error
+}
+
+/// What the conversation holds that no answer was made to: the rest was accepted. The last comes first,
+/// so that no thinking ever stands behind what goes.
+fn refused(turn: &Turn) -> Vec<Pruned> {
+    let since_answer = turn.messages.iter().enumerate().rev();
+    let new = since_answer
+        .take_while(|(_, message)| !matches!(&***message, Message::Assistant(it) if it.is_sent()));
+    let pruned = new.filter_map(|(at, message)| {
+        let content = match &**message {
+            Message::User(user) if is_from_user(user.origin.as_deref()) => None,
+            Message::ToolResult(_) => Some(vec![Content::text(LEFT_OUT)]),
+            // The program's own words, and answers that are never sent.
+            Message::User(_) | Message::Assistant(_) => return None,
+        };
+        Some(Pruned { at, content })
+    });
+    pruned.collect()
+}

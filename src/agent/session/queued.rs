@@ -1,0 +1,83 @@
+//! Messages that wait for their moment, as entries: each is stored before whoever sent it has an
+//! answer, and another entry says that it waits no more. What is left over when the program ends waits
+//! again when the session is opened.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::entry::{Body, Kind};
+use super::kind::{QUEUED, UNQUEUED};
+use super::store::Session;
+use crate::agent::event::Queued;
+
+/// The data of an entry about a message that waits.
+#[derive(Deserialize, Serialize)]
+struct Waiting {
+    /// The session it was sent to: nothing waits in a copy of it.
+    session: String,
+    #[serde(flatten)]
+    queued: Queued,
+}
+
+/// The data of an entry about messages that wait no more.
+#[derive(Deserialize, Serialize)]
+struct Over {
+    ids: Vec<u64>,
+    /// How many still wait: with none, no entry before this one matters.
+    left: usize,
+}
+
+impl Body {
+    /// A message waits in the session with this id.
+    pub(in crate::agent) fn queued(session: &str, queued: &Queued) -> Self {
+        let (session, queued) = (session.to_owned(), queued.clone());
+        // Plain data cannot fail to serialise.
+        let data = serde_json::to_value(Waiting { session, queued }).unwrap_or_default();
+        Self::Custom {
+            custom_type: QUEUED.into(),
+            data,
+        }
+    }
+
+    /// The messages with these ids wait no more; so many others still do.
+    pub(in crate::agent) fn unqueued(ids: Vec<u64>, left: usize) -> Self {
+        Self::Custom {
+            custom_type: UNQUEUED.into(),
+            data: serde_json::to_value(Over { ids, left }).unwrap_or_default(),
+        }
+    }
+}
+
+impl Session {
+    /// The messages that wait, the oldest first.
+    pub fn queued(&self) -> Vec<Queued> {
+        let kind = |node: &_| self.tree().node(*node).kind;
+        let nodes = self.tree().nodes();
+        let about = nodes.filter(|node| matches!(kind(node), Kind::Queued | Kind::Unqueued));
+        let about: Vec<_> = about.collect();
+        let (mut waiting, mut over) = (Vec::new(), HashSet::new());
+        for node in about.into_iter().rev() {
+            let Ok(body) = self.load(node) else { continue };
+            let Body::Custom { data, .. } = &*body else {
+                continue;
+            };
+            if kind(&node) == Kind::Unqueued {
+                let Ok(Over { ids, left }) = Deserialize::deserialize(data) else {
+                    continue;
+                };
+                over.extend(ids);
+                if left == 0 {
+                    break;
+                }
+            } else if let Ok(Waiting { session, queued }) = Deserialize::deserialize(data)
+                && session == self.id()
+                && !over.contains(&queued.id)
+            {
+                waiting.push(queued);
+            }
+        }
+        waiting.reverse();
+        waiting
+    }
+}

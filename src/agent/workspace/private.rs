@@ -1,0 +1,125 @@
+//! Temporary folders of a session's own, in the place of those that all programs of the user share:
+//! commands see them there, and file tools are led to them.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Component, Path, PathBuf};
+
+use super::places::Workspace;
+use crate::agent::paths::{self, Purpose};
+
+/// Where they are seen, and what they are called in the session's folder.
+const PLACES: [(&str, &str); 3] = [
+    ("/tmp", "tmp"),
+    ("/var/tmp", "var_tmp"),
+    ("/dev/shm", "shm"),
+];
+
+/// The folders of one session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrivateFolders {
+    parent: PathBuf,
+}
+
+impl PrivateFolders {
+    /// Makes them in `parent`, which belongs to the session; for this user only.
+    ///
+    /// # Errors
+    /// They could not be made.
+    pub fn make(parent: &Path) -> io::Result<Self> {
+        match fs::DirBuilder::new().mode(0o700).create(parent) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        let parent = parent.canonicalize()?;
+        for (_, name) in PLACES {
+            fs::create_dir_all(parent.join(name))?;
+        }
+        Ok(Self { parent })
+    }
+
+    /// The one in the place of `/tmp`.
+    pub fn tmp(&self) -> PathBuf {
+        self.parent.join(PLACES[0].1)
+    }
+
+    /// The one in the place of `/var/tmp`.
+    pub fn var_tmp(&self) -> PathBuf {
+        self.parent.join(PLACES[1].1)
+    }
+
+    /// The one in the place of `/dev/shm`.
+    pub fn shm(&self) -> PathBuf {
+        self.parent.join(PLACES[2].1)
+    }
+
+    pub(super) fn parent(&self) -> &Path {
+        &self.parent
+    }
+
+    /// Where `path` is that is seen in one of the places.
+    fn behind(&self, path: &Path) -> Option<PathBuf> {
+        PLACES.iter().find_map(|(place, name)| {
+            let below = path.strip_prefix(place).ok()?;
+            Some(self.parent.join(name).join(below))
+        })
+    }
+
+    /// Where `path` is seen that is in one of the folders.
+    fn seen(&self, path: &Path) -> Option<PathBuf> {
+        let below = path.strip_prefix(&self.parent).ok()?;
+        PLACES.iter().find_map(|(place, name)| {
+            let below = below.strip_prefix(name).ok()?;
+            Some(Path::new(place).join(below))
+        })
+    }
+}
+
+impl Workspace {
+    /// As [`paths::resolve`], with the session's own folders in the place of temporary ones.
+    pub(in crate::agent) fn resolve(&self, raw: &str, cwd: &Path, purpose: Purpose) -> PathBuf {
+        let written = raw.strip_prefix('@').unwrap_or(raw);
+        let named = without_dots(&cwd.join(paths::expand(written)));
+        let behind = (self.private()).filter(|_| !self.stays_visible(&named));
+        let behind = behind.and_then(|private| private.behind(&named));
+        match behind.as_deref().map(Path::to_str) {
+            Some(Some(path)) => paths::resolve(path, cwd, purpose),
+            _ => paths::resolve(raw, cwd, purpose),
+        }
+    }
+
+    /// The name of `path` for the model: temporary files are where commands see them.
+    pub(in crate::agent) fn named(&self, path: &Path) -> PathBuf {
+        let seen = self.private().and_then(|private| private.seen(path));
+        seen.unwrap_or_else(|| path.to_owned())
+    }
+
+    /// Folders that commands see at their place although they are among temporary files.
+    pub(super) fn visible(&self) -> Vec<PathBuf> {
+        let home = self.home().into_iter().map(Path::to_owned);
+        let below = |path: &PathBuf| PLACES.iter().all(|(place, _)| path != Path::new(place));
+        home.chain(self.projects().iter().cloned())
+            .filter(below)
+            .collect()
+    }
+
+    fn stays_visible(&self, path: &Path) -> bool {
+        let own = self.visible().into_iter().chain(self.readable().to_vec());
+        own.chain(self.private().map(|private| private.parent.clone()))
+            .any(|folder| path.starts_with(folder))
+    }
+}
+
+/// Without `.` and `..`, as they are read where no folder is a link.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    plain
+}

@@ -1,0 +1,53 @@
+//! What a run without a user was refused, in one line, with what would allow it the next time.
+
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use crate::agent::Details;
+use crate::agent::permission::{Rule, rules_to_toml};
+use crate::agent::question::{Question, Subject};
+use crate::agent::tool::DiffDetails;
+use crate::app::humanize::shell_word;
+
+/// Characters of a command that are shown.
+const MOST: usize = 200;
+
+/// The line for a question that nobody could be asked.
+pub fn refusal(question: &Question) -> String {
+    let Subject::Permission(subject) = &question.subject else {
+        return format!("refused: {}", question.tool);
+    };
+    let what = match &*subject.details {
+        Details::Command(command) => command.command.clone(),
+        Details::Diff(DiffDetails { path, .. }) => format!("{} {path}", question.tool),
+        _ => question.tool.clone(),
+    };
+    let again = subject.again.as_ref();
+    let again = again.map_or_else(String::new, |with| format!(" again {with}"));
+    let allow = match &*subject.suggestions {
+        [] => format!(
+            "{}; no rule is narrow enough, --permission full allows everything",
+            subject.reason
+        ),
+        rules => format!("allow it with --config {}", as_word(rules)),
+    };
+    format!("refused: {}{again} ({allow})", one_line(&what))
+}
+
+/// The rules as the value of `--config`, to be pasted into a shell.
+fn as_word(rules: &[Rule]) -> String {
+    let table: Table = rules_to_toml(rules).parse().unwrap_or_default();
+    let rules = table.get("permission").and_then(|it| it.get("rules"));
+    let rules = rules.map(Value::to_string).unwrap_or_default();
+    shell_word(Path::new(&format!("permission.rules={rules}")))
+}
+
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

@@ -1,0 +1,135 @@
+//! The way from one session to another: what becomes of the text in the editor, and of what is typed
+//! before the other session is on the screen. Decides nothing about opening it.
+
+use super::input::{InputEvent, KeyCode, KeyModifiers, KeyPress};
+
+/// What becomes of the text in the editor when another session is opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Arriving {
+    /// It comes along: the other one goes on from here.
+    #[default]
+    WithText,
+    /// The same, but what commands wrote here is not for the other one, which is new.
+    Anew,
+    /// It comes to what was left unsent in the other one.
+    Together,
+    /// It stays with the session it was typed in.
+    WithoutText,
+}
+
+/// How far the switch is. The conversation comes from the agent, the rest from whoever opened the
+/// session, in any order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    /// Nothing is being opened.
+    #[default]
+    Stays,
+    Opening,
+    /// One of the two is here.
+    HalfOpen,
+}
+
+/// A switch to another session, and what is typed meanwhile: that is meant for the other session, so it
+/// waits for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SessionSwitch {
+    pub arriving: Arriving,
+    stage: Stage,
+    held: Vec<InputEvent>,
+}
+
+impl SessionSwitch {
+    /// Begins to wait for another session.
+    pub fn begin(&mut self, arriving: Arriving) {
+        self.arriving = arriving;
+        self.stage = Stage::Opening;
+    }
+
+    /// Keeps what is typed during the switch; gives back what is not for the other session.
+    pub fn hold(&mut self, event: InputEvent) -> Option<InputEvent> {
+        let is_typed = matches!(event, InputEvent::Key(_) | InputEvent::Paste(_));
+        if self.stage == Stage::Stays || !is_typed {
+            return Some(event);
+        }
+        self.held.push(event);
+        None
+    }
+
+    /// One of the two things that make the switch is done; gives what waits when both are.
+    pub fn step(&mut self) -> Vec<InputEvent> {
+        self.stage = match self.stage {
+            Stage::Opening => Stage::HalfOpen,
+            Stage::HalfOpen | Stage::Stays => Stage::Stays,
+        };
+        match self.stage {
+            Stage::Stays => std::mem::take(&mut self.held),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a key that stops things was held: then the user no longer waits.
+    pub fn is_given_up(&self) -> bool {
+        let stops = [
+            KeyPress::new(KeyCode::Esc, KeyModifiers::NONE),
+            KeyPress::new(KeyCode::Char('c'), KeyModifiers::CONTROL),
+        ];
+        matches!(self.held.last(), Some(InputEvent::Key(press)) if stops.contains(press))
+    }
+
+    /// Ends a switch that came to nothing. Gives the text that was typed: where it would have gone
+    /// is not there, so that nothing of it may be sent.
+    pub fn fail(&mut self) -> String {
+        self.stage = Stage::Stays;
+        let mut text = String::new();
+        for event in std::mem::take(&mut self.held) {
+            match event {
+                InputEvent::Paste(pasted) => text += &pasted,
+                InputEvent::Key(press) if press.code == KeyCode::Enter => text.push('\n'),
+                InputEvent::Key(press) => text.extend(press.text()),
+                _ => {}
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(text: &str) -> Vec<InputEvent> {
+        let key = |c| match c {
+            '\n' => KeyPress::new(KeyCode::Enter, KeyModifiers::NONE),
+            c => KeyPress::new(KeyCode::Char(c), KeyModifiers::NONE),
+        };
+        text.chars().map(|c| InputEvent::Key(key(c))).collect()
+    }
+
+    #[test]
+    fn what_is_typed_during_a_switch_waits_for_its_end() {
+        let mut switch = SessionSwitch::default();
+        let [first] = &typed("a")[..] else { panic!() };
+        assert_eq!(switch.hold(first.clone()), Some(first.clone()));
+        switch.begin(Arriving::Anew);
+        for event in typed("hi\n") {
+            assert_eq!(switch.hold(event), None);
+        }
+        let focus = InputEvent::Focus(true);
+        assert_eq!(switch.hold(focus.clone()), Some(focus));
+        assert_eq!(switch.step(), []);
+        assert_eq!(switch.step(), typed("hi\n"));
+        assert_eq!(switch.hold(first.clone()), Some(first.clone()));
+    }
+
+    #[test]
+    fn what_was_typed_for_a_session_that_does_not_open_is_text() {
+        let mut switch = SessionSwitch::default();
+        switch.begin(Arriving::WithText);
+        for event in typed("fix it\n") {
+            assert_eq!(switch.hold(event), None);
+        }
+        switch.hold(InputEvent::Paste("pasted".into()));
+        assert_eq!(switch.fail(), "fix it\npasted");
+        assert_eq!(switch.step(), []);
+    }
+}

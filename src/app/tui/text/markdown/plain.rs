@@ -1,0 +1,92 @@
+//! Markdown as the text that is read on the screen, without wrapping and decoration: for finding text in
+//! it. Knows nothing of rows.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Tag, TagEnd};
+
+use super::chunk::Chunk;
+use super::inline::inside_ticks;
+use super::link::OpenLink;
+use crate::app::tui::text::span::{SourceSpan, source_of};
+
+/// The text of markdown, and where each part of it comes from.
+#[derive(Debug, Default)]
+pub struct PlainText {
+    /// What is read.
+    pub text: String,
+    /// In the order of the text.
+    spans: Vec<SourceSpan>,
+}
+
+impl PlainText {
+    /// Reads `source`. Blocks end with a line end.
+    pub fn of(source: &str) -> Self {
+        let mut plain = Self::default();
+        let mut links = Vec::new();
+        let chunk = Chunk {
+            source,
+            ..Chunk::default()
+        };
+        for (event, range) in chunk.parser().into_offset_iter() {
+            match event {
+                Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => {
+                    plain.push(&text, &range, source);
+                }
+                Event::Code(text) => {
+                    for (part, inside) in inside_ticks(source, &text, &range) {
+                        plain.push(&part, &inside, source);
+                    }
+                }
+                Event::SoftBreak | Event::HardBreak => plain.text.push('\n'),
+                Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                    links.push(OpenLink {
+                        url: dest_url.into_string(),
+                        text: plain.text.len(),
+                        range,
+                    });
+                }
+                Event::End(TagEnd::Link | TagEnd::Image) => plain.end_link(links.pop(), source),
+                Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough) => {}
+                Event::End(_) if !plain.text.ends_with('\n') => plain.text.push('\n'),
+                _ => {}
+            }
+        }
+        plain
+    }
+
+    /// The bytes of the source that these bytes of the text come from.
+    pub fn source_of(&self, text: Range<usize>) -> Option<Range<u32>> {
+        let text = text.start as u32..text.end as u32;
+        let from = self
+            .spans
+            .partition_point(|span| span.text.end <= text.start);
+        let to = self
+            .spans
+            .partition_point(|span| span.text.start < text.end);
+        source_of(self.spans.get(from..to)?, &text)
+    }
+
+    /// The address of a link is shown after its text.
+    fn end_link(&mut self, link: Option<OpenLink>, source: &str) {
+        let address = link.and_then(|link| link.address(&self.text, source));
+        if let Some((url, place)) = address {
+            self.text.push_str(" (");
+            match place {
+                Some(place) => self.push(&url, &place, source),
+                None => self.text.push_str(&url),
+            }
+            self.text.push(')');
+        }
+    }
+
+    fn push(&mut self, text: &str, range: &Range<usize>, source: &str) {
+        let start = self.text.len() as u32;
+        self.text.push_str(text);
+        self.spans.push(SourceSpan {
+            text: start..self.text.len() as u32,
+            source: range.start as u32..range.end as u32,
+            exact: source.get(range.clone()) == Some(text),
+        });
+    }
+}

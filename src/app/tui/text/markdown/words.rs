@@ -1,0 +1,112 @@
+//! What is written within a block: words, formulas and breaks, in the style of what is around them.
+
+use std::ops::Range;
+
+use ratatui::style::Style;
+
+use super::container;
+use super::math::{between_dollars, bracketed, readable};
+use super::writer::Writer;
+use crate::app::sanitize::visible;
+use crate::app::tui::text::wrap::{Break, Prefix, wrap};
+
+impl Writer<'_, '_> {
+    pub(super) fn hard_break(&mut self) {
+        if self.table.is_some() {
+            self.line.push(" ", self.style());
+        } else {
+            self.flush();
+        }
+    }
+
+    /// Writes the line under way, if there is one.
+    pub(super) fn flush(&mut self) {
+        if self.line.is_empty() || self.table.is_some() {
+            return;
+        }
+        let line = std::mem::take(&mut self.line);
+        let prefix = self.prefix();
+        wrap(
+            &line,
+            &prefix,
+            self.context.measure,
+            Break::Words,
+            self.rows.tail(),
+        );
+    }
+
+    /// What stands before the next rows. Markers of items are used up.
+    pub(super) fn prefix(&mut self) -> Prefix {
+        container::prefix(self.context, &mut self.containers)
+    }
+
+    pub(super) fn text(&mut self, text: &str, range: Range<usize>) {
+        let source = self.chunk.source;
+        if let Some(formula) = bracketed(source, range.start).filter(|it| it.end <= self.block_end)
+        {
+            return self.formula(formula);
+        }
+        // What ends a formula begins a text.
+        let mut rest = range.start.max(self.formula.end)..range.end;
+        while let Some(formula) = between_dollars(source, &rest, self.block_end) {
+            let before = rest.start..formula.start;
+            if !before.is_empty() {
+                self.inline(&source[before.clone()], self.style(), &before);
+            }
+            rest.start = formula.end;
+            self.formula(formula);
+        }
+        if rest.start > range.start {
+            if !rest.is_empty() {
+                self.inline(&source[rest.clone()], self.style(), &rest);
+            }
+        } else if let Some(small) = self.html.small(text) {
+            self.inline(&small, self.style(), &range);
+        } else {
+            self.inline(text, self.style(), &range);
+        }
+    }
+
+    pub(super) fn formula(&mut self, formula: Range<usize>) {
+        let inside = &self.chunk.source[formula.start + 2..formula.end - 2];
+        let text = readable(&container::unquoted(&self.containers, inside));
+        let style = self.patched(self.context.theme.code);
+        self.inline(&text, style, &formula);
+        self.formula = formula;
+    }
+
+    pub(super) fn inline(&mut self, text: &str, style: Style, range: &Range<usize>) {
+        let source = self.source(range);
+        if !text.contains(['\n', '\r']) && self.chunk.source.get(range.clone()) == Some(text) {
+            return self.line.push_visible(text, style, source.start);
+        }
+        let mut clean = visible(text);
+        if clean.contains('\n') {
+            clean = clean.replace('\n', " ").into();
+        }
+        self.line.push_source(&clean, style, source);
+    }
+
+    /// A range of the chunk as one of the whole source.
+    pub(super) fn source(&self, range: &Range<usize>) -> Range<u32> {
+        self.byte(range.start)..self.byte(range.end)
+    }
+
+    pub(super) fn byte(&self, at: usize) -> u32 {
+        (self.chunk.base + at) as u32
+    }
+
+    pub(super) fn style(&self) -> Style {
+        let style = self.styles.last().copied().unwrap_or_default();
+        self.html.style(self.context.theme, style)
+    }
+
+    pub(super) fn patched(&self, style: Style) -> Style {
+        self.style().patch(style)
+    }
+
+    pub(super) fn push_style(&mut self, style: Style) {
+        let last = self.styles.last().copied().unwrap_or_default();
+        self.styles.push(last.patch(style));
+    }
+}

@@ -1,0 +1,89 @@
+//! Places of the conversation as rows of this frame, and back. A row number holds only as long as the
+//! rows are the same; the byte of the source holds always.
+
+use std::borrow::Cow;
+
+use super::draw::Frame;
+use crate::app::tui::text::Row;
+use crate::app::tui::text::row_log::RowSource;
+use crate::app::tui::transcript::{Anchor, RowRef};
+
+impl Frame<'_> {
+    pub(super) fn find(&mut self, anchor: Anchor) -> RowRef {
+        if self.transcript.cell(anchor.cell).is_none() {
+            return self.bottom();
+        }
+        let width = self.cache.width;
+        let rows = self.rows_of(anchor.cell);
+        // Rows are written again with the same width, too: at the end of an answer, for one.
+        let is_there = |row: RowSource| row.source.start == anchor.byte;
+        let row = anchor.row as usize;
+        let row = match anchor.width {
+            0 => row,
+            known if known == width && rows.shown(row).is_some_and(is_there) => row,
+            _ => rows.row_at(anchor.byte),
+        };
+        RowRef {
+            cell: anchor.cell,
+            row: row.min(rows.len().saturating_sub(1)) as u32,
+        }
+    }
+
+    /// The end of what the user has seen, in rows of the present width.
+    pub(super) fn seen(&mut self) -> RowRef {
+        let seen = self.transcript.viewport().seen();
+        let mut at = RowRef {
+            cell: seen.cell,
+            row: seen.row,
+        };
+        if !self.is_seen_to(at) && self.transcript.cell(seen.cell).is_some() {
+            let rows = self.rows_of(seen.cell);
+            at.row = rows.rows_before(seen.byte) as u32;
+        }
+        at
+    }
+
+    /// Whether what the user has seen ends before this row, as far as the rows that are at hand tell.
+    fn is_seen_to(&self, at: RowRef) -> bool {
+        let seen = self.transcript.viewport().seen();
+        let last = RowRef {
+            row: at.row.saturating_sub(1),
+            ..at
+        };
+        let ends_there = |row: Cow<'_, Row>| {
+            let source = &row.source;
+            seen.byte == source.end || source.contains(&seen.byte.saturating_sub(1))
+        };
+        (at.cell, at.row, self.cache.width) == (seen.cell, seen.row, seen.width)
+            && self.cache.row(last).is_none_or(ends_there)
+    }
+
+    /// The place behind the last row that was seen.
+    pub(super) fn anchor_behind(&mut self, seen: RowRef) -> Anchor {
+        if self.is_seen_to(seen) {
+            return self.transcript.viewport().seen();
+        }
+        let mut byte = 0;
+        if self.transcript.cell(seen.cell).is_some() {
+            let rows = self.rows_of(seen.cell);
+            let row = rows.get((seen.row as usize).saturating_sub(1));
+            byte = row.map_or(0, |row| row.source.end);
+        }
+        Anchor {
+            cell: seen.cell,
+            row: seen.row,
+            byte,
+            width: self.cache.width,
+        }
+    }
+
+    pub(super) fn anchor(&self, top: RowRef) -> Anchor {
+        let row = self.cache.row(top);
+        Anchor {
+            cell: top.cell,
+            row: top.row,
+            byte: row.map_or(0, |row| row.source.start),
+            width: self.cache.width,
+        }
+    }
+}

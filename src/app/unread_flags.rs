@@ -1,0 +1,87 @@
+//! Flags that the front end of a run does not read.
+
+use super::args::RunArgs;
+use super::outcome::StartError;
+use super::plan::Stdio;
+
+/// Refuses each flag that this run would not read: what was asked for must not be left undone silently.
+///
+/// # Errors
+/// The first such flag, and why.
+pub fn check_flags(args: &RunArgs, stdio: Stdio) -> Result<(), StartError> {
+    let headless = args.print || args.mode.is_some();
+    let screen = !headless && stdio.stdin && stdio.stdout;
+    let only_screen = if headless {
+        "is for the full screen, which -p and --mode don't open"
+    } else {
+        "is for the full screen, which needs a terminal on stdin and stdout"
+    };
+    let demo = "has no effect with --demo, which plays its own prompt";
+    let flags = [
+        (args.resume && !screen, "--resume", only_screen),
+        (args.read_only && !screen, "--read-only", only_screen),
+        (args.inline.is_some() && !screen, "--inline", only_screen),
+        (args.theme.is_some() && !screen, "--theme", only_screen),
+        (
+            args.timeout.is_some() && screen,
+            "--timeout",
+            "is for runs without a screen: add -p",
+        ),
+        (
+            args.no_stdin && screen,
+            "--no-stdin",
+            "is for runs without a screen: add -p",
+        ),
+        (args.demo && !args.prompt.is_empty(), "the prompt", demo),
+        (args.demo && args.model.is_some(), "--model", demo),
+    ];
+    match flags.into_iter().find(|(unread, ..)| *unread) {
+        Some((_, flag, why)) => Err(StartError::usage(format!("{flag} {why}"))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::app::args::Args;
+
+    #[test]
+    fn a_flag_that_would_not_be_read_is_refused() {
+        let terminal = Stdio {
+            stdin: true,
+            stdout: true,
+        };
+        let piped = Stdio {
+            stdin: false,
+            ..terminal
+        };
+        for (line, stdio, refused) in [
+            ("-r", terminal, None),
+            ("-r x", piped, Some("--resume")),
+            ("-p -r x", terminal, Some("--resume")),
+            ("-c --read-only x", terminal, None),
+            ("-c --read-only x", piped, Some("--read-only")),
+            ("--mode json --read-only x", terminal, Some("--read-only")),
+            ("--inline x", terminal, None),
+            ("--inline x", piped, Some("--inline")),
+            ("--theme dark -p x", terminal, Some("--theme")),
+            ("--timeout 2 x", terminal, Some("--timeout")),
+            ("--timeout 2 x", piped, None),
+            ("--timeout 2 -p x", terminal, None),
+            ("--no-stdin", terminal, Some("--no-stdin")),
+            ("--demo", piped, None),
+            ("--demo -p x", terminal, Some("the prompt")),
+        ] {
+            let args = Args::parse_from(["tiller"].into_iter().chain(line.split(' ')));
+            let checked = check_flags(&args.run, stdio).map_err(|error| error.message);
+            match (refused, checked) {
+                (None, Ok(())) => {}
+                (Some(flag), Err(error)) => assert!(error.starts_with(flag), "{line}: {error}"),
+                (_, checked) => panic!("{line}: {checked:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What a server was seen to refuse, and the request without it: tiller asks once more before anybody
+//! hears of an error, and remembers it while the program runs.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::api::Api;
+use super::error::{ErrorClass, LlmError};
+use super::openai::responses;
+use super::output_limit;
+use super::provider::Request;
+
+/// How often one request is changed at most.
+pub const MOST: usize = 6;
+
+/// What was learned of servers since the program started.
+#[derive(Default)]
+pub struct Learned(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// Providers that refuse to send reasoning summaries.
+    no_summaries: HashSet<String>,
+    /// Providers that refuse fields they do not know.
+    strict: HashSet<String>,
+    /// The most output tokens that may be asked of a model, by its full id.
+    limits: HashMap<String, u64>,
+}
+
+impl Learned {
+    /// `request` without what its server is known to refuse.
+    pub fn apply(&self, request: &mut Request) {
+        let state = self.lock();
+        let model = &mut request.model;
+        if state.no_summaries.contains(&model.provider) {
+            model.quirks.summaries = false;
+        }
+        if state.strict.contains(&model.provider) {
+            drop_optional_fields(request);
+        }
+        if let Some(limit) = state.limits.get(&request.model.full_id()) {
+            let wanted = request.max_output.unwrap_or(*limit);
+            request.max_output = Some(wanted.min(*limit));
+        }
+    }
+
+    /// The request to send after `error`, if there is one that may be taken. `asked` is the output
+    /// limit in the body of a request.
+    pub fn adapt(
+        &self,
+        request: &Request,
+        error: &LlmError,
+        asked: impl Fn(&Request) -> Option<u64>,
+    ) -> Option<Request> {
+        let mut next = request.clone();
+        let model = &request.model;
+        let provider = || model.provider.clone();
+        if model.api == Api::OpenAiResponses
+            && model.quirks.summaries
+            && responses::refuses_summaries(error)
+        {
+            self.lock().no_summaries.insert(provider());
+            next.model.quirks.summaries = false;
+        } else if refuses_unknown_fields(error) && drop_optional_fields(&mut next) {
+            self.lock().strict.insert(provider());
+        } else {
+            let before = asked(request);
+            let limit = output_limit::fitted(error, before)?;
+            next.max_output = Some(limit);
+            // The user's own fields are laid over ours.
+            if before.is_some() && asked(&next) >= before {
+                return None;
+            }
+            // How much fits beside a prompt changes with the prompt, and a balance with each day.
+            if matches!(error.class, ErrorClass::Allowance | ErrorClass::Client) {
+                self.lock().limits.insert(model.full_id(), limit);
+            }
+        }
+        tracing::info!("{}; asked again without that", error.message);
+        Some(next)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether the server refuses a field or a beta header that it does not know, as gateways in front of
+/// other clouds do. <https://github.com/vercel/ai/issues/17179>
+fn refuses_unknown_fields(error: &LlmError) -> bool {
+    let message = error.message.to_ascii_lowercase();
+    let words = ["extra inputs are not permitted", "anthropic-beta"];
+    error.status == Some(400) && words.iter().any(|words| message.contains(words))
+}
+
+/// Takes from `request` what only Anthropic itself is sure to know. Answers whether there was any.
+fn drop_optional_fields(request: &mut Request) -> bool {
+    let quirks = &mut request.model.quirks;
+    let mut any = false;
+    for optional in [
+        &mut quirks.eager_tool_input,
+        &mut quirks.betas,
+        &mut quirks.hour_cache,
+    ] {
+        any |= std::mem::take(optional);
+    }
+    any && request.model.api == Api::AnthropicMessages
+}

@@ -1,0 +1,105 @@
+//! How many tokens an answer may have: what a request asks for, and what it asks for instead when the
+//! server counts that limit against its window, a rate or a balance.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+use serde_json::Value;
+
+use super::error::{ErrorClass, LlmError};
+use super::error_patterns::regex;
+use super::model::ThinkingLevel;
+use super::provider::Request;
+
+/// What is asked for where nothing else is said, in tokens. Several hosts count the limit of a request
+/// like tokens that were produced, so a model's own limit would have every request refused:
+/// Moonshot (<https://platform.moonshot.ai/docs/introduction>), Groq, Cerebras, and OpenRouter against
+/// the balance.
+pub const DEFAULT: u64 = 32_000;
+/// The smallest limit that is worth another request, in tokens.
+const SMALLEST: u64 = 1024;
+/// Where a request may say its limit.
+const FIELDS: [&str; 4] = [
+    "/max_tokens",
+    "/max_completion_tokens",
+    "/max_output_tokens",
+    "/generationConfig/maxOutputTokens",
+];
+
+/// The limit that `request` would like, in tokens: what was set, else the default, which is higher
+/// where long thinking counts towards it.
+pub fn wanted(request: &Request) -> u64 {
+    let model = &request.model;
+    let by_level = || match model.clamp_thinking(request.thinking) {
+        ThinkingLevel::Xhigh | ThinkingLevel::Max => 4 * DEFAULT,
+        ThinkingLevel::High => 2 * DEFAULT,
+        _ => DEFAULT,
+    };
+    let usual = || model.quirks.output_limit.unwrap_or_else(by_level);
+    let wanted = request.max_output.unwrap_or_else(usual);
+    wanted.min(model.max_output).max(1)
+}
+
+/// The limit that the request with this JSON asks for.
+pub fn asked(body: &[u8]) -> Option<u64> {
+    let body: Value = serde_json::from_slice(body).ok()?;
+    FIELDS
+        .iter()
+        .find_map(|field| body.pointer(field)?.as_u64())
+}
+
+/// The limit to ask for after `error`, if a smaller one than `asked` can help: what the server's own
+/// figures leave, or half of it where the request is more than a minute's allowance.
+pub fn fitted(error: &LlmError, asked: Option<u64>) -> Option<u64> {
+    let asked = asked.unwrap_or(DEFAULT);
+    let left = FIGURES
+        .iter()
+        .find_map(|pattern| left(&pattern.captures(&error.message)?, asked));
+    let limit = match left {
+        Some(left) => left.min(asked * 15 / 16),
+        None if error.class == ErrorClass::Allowance => asked / 2,
+        None => return None,
+    };
+    (limit >= SMALLEST).then_some(limit)
+}
+
+/// What the figures of an error leave to the answer.
+fn left(figures: &Captures, asked: u64) -> Option<u64> {
+    let number = |name: &str| {
+        let digits = figures.name(name)?.as_str().replace([',', '_'], "");
+        digits.parse::<u64>().ok()
+    };
+    if let Some(most) = number("most") {
+        return Some(most);
+    }
+    let window = number("window")?;
+    let prompt = match number("prompt") {
+        Some(prompt) => prompt,
+        None => number("total")?.saturating_sub(asked),
+    };
+    // Hosts count the same prompt a little differently from request to request.
+    Some(window.saturating_sub(prompt + prompt / 512 + 16))
+}
+
+/// Figures in the words of the servers: the most that is taken, or the window (or allowance) with the
+/// prompt, or with prompt and limit in one.
+static FIGURES: LazyLock<[Regex; 9]> = LazyLock::new(|| {
+    [
+        // OpenRouter, with status 402.
+        r"(?i)can only afford (?<most>[\d,]+)",
+        // OpenAI; Anthropic; DeepSeek.
+        r"(?i)supports at most (?<most>[\d,]+) (completion|output) tokens",
+        r"(?i)max_tokens: [\d,]+ > (?<most>[\d,]+)",
+        r"(?i)range of max_tokens is \[\d+, ?(?<most>\d+)\]",
+        // vLLM, old and new, and those that repeat its words: OpenRouter, DeepSeek, Moonshot.
+        r"(?i)maximum context length (is|of) (?<window>\d+) tokens and your request has (?<prompt>\d+) input",
+        r"(?i)maximum context length (is|of) (?<window>\d+).*requested (about )?(?<total>\d+)",
+        // Anthropic.
+        r"(?i)exceed context limit: (?<prompt>\d+) \+ \d+ > (?<window>\d+)",
+        // Together, text-generation-inference.
+        r"(?i)must be <= (?<window>\d+)\. given: (?<prompt>\d+)",
+        // OpenAI, Groq: the tokens of a minute.
+        r"(?i)limit:? (?<window>[\d,]+), requested:? (?<total>[\d,]+)",
+    ]
+    .map(regex)
+});

@@ -1,0 +1,359 @@
+//! A program that is killed while it works: what it had shown or accepted is in the session file at that
+//! moment, and the next one goes on from it.
+
+use serde_json::json;
+use tiller::agent::permission::PermissionMode;
+use tiller::agent::session::Session;
+use tiller::agent::tools::{ToolSettings, builtin};
+use tiller::agent::undo::{Direction, UndoCommand};
+use tiller::agent::{
+    AgentEvent, AgentHandle, Answer, Delivery, ExternalMessage, OpenRefused, OpenSession,
+    QueueKind, Queued, RunOutcome, STEER_ORIGIN, Toolbox, WhenIdle,
+};
+use tiller::llm::message::content_text;
+
+use super::fixture::*;
+use super::permission::{asked, confining, permission, setup};
+
+/// The request of the next prompt in the session of `agent`, had it been killed now.
+async fn after_a_kill(agent: &TestAgent) -> Vec<String> {
+    let mut next = Setup {
+        answers: vec![say("Yes.")],
+        resume: Some(agent.killed()),
+        ..Setup::default()
+    }
+    .start();
+    next.prompt("And on");
+    assert_eq!(next.settled().await, RunOutcome::Done);
+    // What was told once is told again in the same words.
+    next.prompt("And on");
+    assert_eq!(next.settled().await, RunOutcome::Done);
+    let (first, second) = (next.request(0), next.request(1));
+    assert_eq!(first[..], second[..first.len()]);
+    first
+}
+
+async fn tool_end(agent: &mut TestAgent, id: &str) {
+    let is_end =
+        |event: &AgentEvent| matches!(event, AgentEvent::ToolEnd { call_id, .. } if call_id == id);
+    agent.until(is_end).await;
+}
+
+// The slow member of a group keeps no result of the others from the file, and what has not ended is
+// said to be cut off.
+#[tokio::test]
+async fn the_result_of_a_call_is_stored_before_its_end_is_shown() {
+    let gate = Gate::new();
+    let mut agent = agent(
+        vec![
+            call(&[
+                ("c1", "slow", json!({})),
+                ("c2", "fast", json!({})),
+                ("c3", "bad", json!({})),
+            ]),
+            say("ok"),
+        ],
+        vec![
+            ("slow", true, Act::Obey(gate.clone())),
+            ("fast", true, Act::Succeed("42".into())),
+            ("bad", true, Act::Fail("broken".into())),
+        ],
+    );
+    agent.prompt("Go");
+    tool_end(&mut agent, "c2").await;
+    assert!(agent.stored().contains(&"c2: 42".to_owned()));
+    tool_end(&mut agent, "c3").await;
+    gate.reached().await;
+    let mut stored = agent.stored()[2..].to_vec();
+    stored.sort();
+    assert_eq!(stored, ["c2: 42", "c3!: broken"]);
+    let request = after_a_kill(&agent).await;
+    assert_eq!(
+        request[2..5],
+        [
+            "c1!: Execution cancelled: it was cut off while it ran, and may have done part of its work",
+            "c2: 42",
+            "c3!: broken",
+        ]
+    );
+    gate.open();
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(agent.stored().last().unwrap(), "assistant: ok");
+}
+
+#[tokio::test]
+async fn a_given_answer_is_stored_while_another_question_is_open() {
+    let ask = |question: &str| json!({ "question": question });
+    let mut agent = Setup {
+        answers: vec![
+            call(&[("c1", "ask_user", ask("A?")), ("c2", "ask_user", ask("B?"))]),
+            say("Thanks."),
+        ],
+        toolbox: Some(Toolbox::new(builtin(&ToolSettings::default()))),
+        has_user: true,
+        ..Setup::default()
+    }
+    .start();
+    agent.prompt("Go");
+    let both =
+        |event: &AgentEvent| matches!(event, AgentEvent::Questions { open } if open.len() == 2);
+    let AgentEvent::Questions { open } = agent.until(both).await else {
+        unreachable!()
+    };
+    let first = open
+        .iter()
+        .find(|question| question.call_id == "c1")
+        .unwrap();
+    agent
+        .handle
+        .answer(first.id, Answer::Reply("Postgres".into()));
+    tool_end(&mut agent, "c1").await;
+    let request = after_a_kill(&agent).await;
+    assert_eq!(
+        request[2..4],
+        [
+            "c1: The user answered: Postgres",
+            "c2!: Execution cancelled before start: the session ended while this waited for the user's answer",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_a_command_did_is_stored_before_it_is_asked_whether_it_runs_again() {
+    let Some(processes) = confining() else {
+        return;
+    };
+    // Not among temporary files, which are the session's own.
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let outside = folder.path().join("outside");
+    let command = format!("echo made; touch {}", outside.display());
+    let bash = ("bash", json!({"command": command}));
+    let mut agent = Setup {
+        processes: Some(processes),
+        ..setup(PermissionMode::Auto, true, &[bash])
+    }
+    .start();
+    agent.prompt("Go");
+    let question = asked(&mut agent).await;
+    assert!(permission(&question).again.is_some(), "{question:?}");
+    let request = after_a_kill(&agent).await;
+    let mut results = request.iter().filter(|line| line.starts_with("c0"));
+    let (Some(result), None) = (results.next(), results.next()) else {
+        panic!("{request:#?}")
+    };
+    for part in [
+        "c0!: made",
+        "it ran in the sandbox",
+        "what came of that is not known",
+    ] {
+        assert!(result.contains(part), "{part}: {result}");
+    }
+    agent.handle.answer(question.id, Answer::once());
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let results = agent.stored();
+    let results: Vec<_> = results
+        .iter()
+        .filter(|line| line.starts_with("c0"))
+        .collect();
+    assert_eq!(results.len(), 1, "{results:?}");
+    assert!(results[0].contains("this is what came of it"));
+}
+
+pub fn external(text: &str) -> ExternalMessage {
+    ExternalMessage {
+        kind: QueueKind::Steering,
+        text: text.to_owned(),
+        session: None,
+        when_idle: WhenIdle::Start,
+    }
+}
+
+fn texts(queued: &[Queued]) -> Vec<String> {
+    let texts = queued.iter().map(|queued| content_text(&queued.content));
+    texts.collect()
+}
+
+/// What waits in the session as a kill at this moment would leave it.
+pub fn left_over(agent: &TestAgent) -> Vec<String> {
+    let (folder, session) = agent.killed();
+    let (session, _) = Session::open(folder.path(), &session).unwrap();
+    texts(&session.queued())
+}
+
+#[tokio::test]
+async fn a_message_that_starts_a_run_is_stored_before_its_sender_has_an_answer() {
+    let mut agent = agent(vec![say("ok")], vec![]);
+    let sent = agent.handle.send_external(external("by steer")).await;
+    assert_eq!(sent, Ok(Delivery::Started));
+    let kept = std::fs::read_to_string(&agent.session).unwrap_or_default();
+    assert!(kept.contains("by steer"), "{kept}");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(left_over(&agent), [""; 0]);
+}
+
+// The queue is the agent's, so it needs no screen to be kept; and it is delivered once.
+#[tokio::test]
+async fn messages_that_waited_wait_again_after_a_kill() {
+    let gate = Gate::new();
+    let mut waiting = vec![start(), Step::Wait(gate.clone())];
+    waiting.extend(say("one").into_iter().skip(1));
+    let mut agent = agent(vec![waiting, say("two"), say("three")], vec![]);
+    agent.prompt("Go");
+    gate.reached().await;
+    agent.steer("steered");
+    agent.follow_up("then this");
+    let sent = agent.handle.send_external(external("from elsewhere")).await;
+    assert_eq!(sent, Ok(Delivery::Queued(QueueKind::Steering)));
+    let all = ["steered", "then this", "from elsewhere"];
+    assert_eq!(left_over(&agent), all);
+
+    let resume = agent.killed();
+    let mut next = Setup {
+        answers: vec![say("Yes."), say("That too."), say("And that.")],
+        resume: Some(resume),
+        ..Setup::default()
+    }
+    .start();
+    let waits = |event: &AgentEvent| matches!(event, AgentEvent::QueueUpdate { .. });
+    let AgentEvent::QueueUpdate {
+        steering,
+        follow_up,
+    } = next.until(waits).await
+    else {
+        unreachable!()
+    };
+    assert_eq!(texts(&steering), ["steered", "from elsewhere"]);
+    assert_eq!(steering[1].origin.as_deref(), Some(STEER_ORIGIN));
+    assert_eq!(texts(&follow_up), ["then this"]);
+    // Looked at only, nothing is sent and nothing changes.
+    assert_eq!(left_over(&next), all);
+    next.prompt("And on");
+    assert_eq!(next.settled().await, RunOutcome::Done);
+    let mut request = next.request(0).split_off(1);
+    request.retain(|line| !line.starts_with("note: "));
+    assert_eq!(
+        request,
+        ["user: steered", "steer: from elsewhere", "user: And on"]
+    );
+    assert_eq!(next.request(1).last().unwrap(), "user: then this");
+    assert_eq!(left_over(&next), [""; 0]);
+    // A copy has no part in what waits.
+    let root = agent.folder.path().join("sessions");
+    let (copy, _) = Session::fork(&root, &agent.session, &agent.cwd).unwrap();
+    assert_eq!(copy.queued(), []);
+
+    // What comes back to the user waits no more.
+    agent.handle.take_back(None);
+    let back = |event: &AgentEvent| matches!(event, AgentEvent::QueueReturned { .. });
+    agent.until(back).await;
+    gate.open();
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+}
+
+#[tokio::test]
+async fn what_is_given_back_to_a_user_is_kept_by_them() {
+    let gate = Gate::new();
+    let mut agent = Setup {
+        answers: vec![vec![start(), Step::Wait(gate.clone())]],
+        has_user: true,
+        ..Setup::default()
+    }
+    .start();
+    agent.prompt("Go");
+    gate.reached().await;
+    agent.steer("steered");
+    agent.handle.abort();
+    assert_eq!(agent.settled().await, RunOutcome::Aborted);
+    assert_eq!(left_over(&agent), [""; 0]);
+    agent.handle.shutdown().await;
+}
+
+fn is_cut_off(agent: &TestAgent) -> bool {
+    let (folder, session) = agent.killed();
+    let (session, _) = Session::open(folder.path(), &session).unwrap();
+    session.facts().is_cut_off()
+}
+
+#[tokio::test]
+async fn a_run_is_cut_off_by_a_kill_and_not_by_the_user() {
+    let gate = Gate::new();
+    let mut agent = agent(
+        vec![call(&[("c1", "slow", json!({}))]), say("ok")],
+        vec![("slow", false, Act::Obey(gate.clone()))],
+    );
+    agent.prompt("Go");
+    gate.reached().await;
+    assert!(is_cut_off(&agent));
+    agent.handle.abort();
+    assert_eq!(agent.settled().await, RunOutcome::Aborted);
+    assert!(!is_cut_off(&agent));
+    agent.prompt("On");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert!(!is_cut_off(&agent));
+}
+
+/// The turn that may be undone.
+async fn last_turn(handle: &AgentHandle) -> String {
+    let (answer, preview) = tokio::sync::oneshot::channel();
+    handle.undo(UndoCommand::Preview(Direction::Undo, answer));
+    preview.await.unwrap().unwrap().unwrap().turn
+}
+
+// Also a program that was left in between.
+#[tokio::test]
+async fn the_model_is_told_of_an_undo_after_a_restart() {
+    let write = ("write", json!({"file_path": "a.txt", "content": "new\n"}));
+    let mut agent = setup(PermissionMode::Full, true, &[write]).start();
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let turn = last_turn(&agent.handle).await;
+    let direction = Direction::Undo;
+    agent.handle.undo(UndoCommand::Go { direction, turn });
+    let undone = |event: &AgentEvent| matches!(event, AgentEvent::FilesUndone { .. });
+    agent.until(undone).await;
+    agent
+        .until(|event| matches!(event, AgentEvent::AgentSettled { .. }))
+        .await;
+    assert!(!is_cut_off(&agent), "a note is no prompt");
+    let request = after_a_kill(&agent).await;
+    let told = |line: &&String| line.starts_with("note: [The user has undone file changes");
+    assert_eq!(request.iter().filter(told).count(), 1, "{request:#?}");
+}
+
+fn another(agent: &TestAgent) -> OpenSession {
+    let root = agent.folder.path().join("others");
+    let session = Session::create(&root, &agent.cwd);
+    OpenSession {
+        model: None,
+        thinking: None,
+        facts: session.facts(),
+        spill_dir: root.join("spill"),
+        session,
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_cannot_be_saved_is_not_left_silently() {
+    let mut agent = agent(vec![say("one"), say("two")], vec![]);
+    let root = agent.folder.path().join("sessions");
+    std::fs::write(&root, "in the way").unwrap();
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    let refused = agent.handle.open(another(&agent)).await;
+    let Err(OpenRefused::Unsaved(entries, _)) = refused else {
+        panic!("{refused:?}")
+    };
+    assert!(entries > 2, "{entries}");
+    let unsaved = agent.handle.shutdown().await;
+    assert!(unsaved.is_some_and(|text| text.contains("could not be saved")));
+
+    let mut agent = self::agent(vec![say("one"), say("two")], vec![]);
+    let root = agent.folder.path().join("sessions");
+    std::fs::write(&root, "in the way").unwrap();
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    std::fs::remove_file(&root).unwrap();
+    assert_eq!(agent.handle.open(another(&agent)).await, Ok(()));
+    assert_eq!(agent.stored(), ["user: Go", "assistant: one"]);
+    assert_eq!(agent.handle.shutdown().await, None);
+}

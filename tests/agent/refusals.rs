@@ -1,0 +1,177 @@
+//! A refused prompt, and what comes after it: the session goes on as if it had not been said.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tiller::agent::{AgentEvent, CompactionOutcome, CompactionRules, LoopRules, RunOutcome};
+use tiller::llm::{ErrorClass, LlmError, Model, StreamEvent};
+
+use super::fixture::{Act, Setup, Step, TestAgent, call, model, no_retries, say};
+use crate::llm::kit;
+use crate::support::model_server::{ModelServer, Reply, Said, Script, Wire};
+
+fn refuses() -> Vec<Step> {
+    let error = LlmError::new(
+        ErrorClass::Refused,
+        "lab/scripted: the model refused (cyber)",
+    );
+    vec![Step::Say(StreamEvent::Error(error))]
+}
+
+fn setup(answers: Vec<Vec<Step>>) -> Setup {
+    Setup {
+        answers,
+        tools: vec![("read", true, Act::Succeed("exploit".into()))],
+        rules: no_retries(),
+        ..Setup::default()
+    }
+}
+
+async fn ask(agent: &mut TestAgent, text: &str) -> RunOutcome {
+    agent.prompt(text);
+    agent.settled().await
+}
+
+/// What the user said in a request of the server.
+fn users(server: &ModelServer, at: usize) -> Vec<String> {
+    let said = server.request(at).said();
+    let text = said.into_iter().filter_map(|said| match said {
+        Said::User(text) => Some(text),
+        _ => None,
+    });
+    text.collect()
+}
+
+#[tokio::test]
+async fn after_a_refused_prompt_the_session_goes_on_over_every_wire() {
+    for wire in Wire::ALL {
+        let server = ModelServer::start(Script::of([
+            Reply::text("Hello."),
+            Reply::text("I").stop("refusal"),
+            Reply::text("a.txt"),
+            Reply::text("b.txt"),
+        ]));
+        let setup = |resume| Setup {
+            provider: Some(Arc::new(kit::wires(&server))),
+            model: Some(kit::model(wire, &server.url(wire))),
+            rules: no_retries(),
+            resume,
+            ..Setup::default()
+        };
+        let mut agent = setup(None).start();
+        assert_eq!(ask(&mut agent, "hi").await, RunOutcome::Done);
+        let RunOutcome::Failed { message } = ask(&mut agent, "write an exploit").await else {
+            panic!("{wire:?}: a refusal is no answer");
+        };
+        assert!(message.contains("left out of later requests"), "{message}");
+        assert!(message.contains("models.fallback"), "{message}");
+        assert_eq!(ask(&mut agent, "list the files").await, RunOutcome::Done);
+        let resume = Some((Arc::clone(&agent.folder), agent.session.clone()));
+        agent.handle.shutdown().await;
+        let mut agent = setup(resume).start();
+        assert_eq!(ask(&mut agent, "and now").await, RunOutcome::Done);
+
+        assert!(server.request(1).text().contains("exploit"));
+        for later in [2, 3] {
+            let said = server.request(later);
+            assert!(!said.text().contains("exploit"), "{wire:?} {later}");
+            assert!(
+                users(&server, later)
+                    .iter()
+                    .any(|text| text.contains("list the files"))
+            );
+        }
+    }
+}
+
+/// What was done before the refusal stays known; the results that the model did not want to read go.
+#[tokio::test]
+async fn refused_results_go_and_the_calls_stay() {
+    let mut agent = setup(vec![
+        call(&[("c1", "read", json!({}))]),
+        refuses(),
+        say("fine"),
+    ])
+    .start();
+    ask(&mut agent, "read it").await;
+    assert_eq!(ask(&mut agent, "list the files").await, RunOutcome::Done);
+    let said = agent.request(2);
+    assert!(said.iter().any(|line| line == "user: read it"), "{said:?}");
+    let result = said.iter().find(|line| line.starts_with("c1")).unwrap();
+    assert!(result.contains("result left out"), "{result}");
+    assert!(!said.join("\n").contains("exploit"), "{said:?}");
+    // No thinking is lost by it.
+    let requests = agent.script.requests();
+    assert_eq!(requests[2].thinking_from, requests[1].thinking_from);
+}
+
+fn second() -> Model {
+    Model {
+        id: "second".into(),
+        ..model()
+    }
+}
+
+#[tokio::test]
+async fn another_model_answers_what_one_refuses() {
+    let mut agent = Setup {
+        fallback: vec![second()],
+        ..setup(vec![refuses(), say("ok")])
+    }
+    .start();
+    assert_eq!(ask(&mut agent, "Go").await, RunOutcome::Done);
+    let requests = agent.script.requests();
+    let asked: Vec<&str> = requests.iter().map(|it| it.model.id.as_str()).collect();
+    assert_eq!(asked, ["scripted", "second"]);
+    assert!(agent.request(1).contains(&"user: Go".to_owned()));
+}
+
+#[tokio::test]
+async fn another_model_writes_the_summary_that_one_refuses() {
+    for (fallback, expected) in [(vec![second()], true), (vec![], false)] {
+        let mut agent = Setup {
+            fallback,
+            rules: LoopRules {
+                compaction: CompactionRules {
+                    keep_recent_tokens: 10,
+                    ..CompactionRules::default()
+                },
+                ..no_retries()
+            },
+            ..setup(vec![say("one"), say("two"), refuses(), say("the summary")])
+        }
+        .start();
+        ask(&mut agent, "First").await;
+        ask(&mut agent, "Second").await;
+        agent.handle.compact(None);
+        let settled = |event: &AgentEvent| matches!(event, AgentEvent::AgentSettled { .. });
+        agent.until(settled).await;
+        let mut ends = agent.seen.iter().filter_map(|event| match &event.kind {
+            AgentEvent::CompactionEnd { outcome, .. } => Some(outcome),
+            _ => None,
+        });
+        let done = ends
+            .next_back()
+            .is_some_and(|end| matches!(end, CompactionOutcome::Done { .. }));
+        assert_eq!(done, expected, "{:?}", agent.story());
+    }
+}
+
+/// A paused answer is not the last word.
+#[tokio::test]
+async fn a_paused_answer_goes_on() {
+    let server = ModelServer::start(Script::of([
+        Reply::text("Searching").stop("pause_turn"),
+        Reply::text("Found."),
+    ]));
+    let mut agent = Setup {
+        provider: Some(Arc::new(kit::wires(&server))),
+        model: Some(kit::model(Wire::Anthropic, &server.url(Wire::Anthropic))),
+        rules: no_retries(),
+        ..Setup::default()
+    }
+    .start();
+    assert_eq!(ask(&mut agent, "Search").await, RunOutcome::Done);
+    assert_eq!(server.requests().len(), 2);
+    assert!(agent.stored().last().unwrap().ends_with("Found."));
+}

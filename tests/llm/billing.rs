@@ -1,0 +1,142 @@
+//! What answers cost beside their plain counts: service tiers, caches of an hour; and models that are
+//! newer than the list.
+
+use serde_json::{Value, json};
+use tiller::llm::anthropic::AnthropicDecoder;
+use tiller::llm::openai::responses::ResponsesDecoder;
+use tiller::llm::{
+    Catalog, Client, Message, Model, PromptCaching, ThinkingLevel, WindowSource, window_check,
+};
+
+use super::kit::{self, answer, request, sse};
+use crate::support::model_server::{ModelServer, Reply, Script, Wire};
+
+fn listed(provider: &str, id: &str) -> Model {
+    Catalog::default().current().known(provider, id).unwrap()
+}
+
+fn near(cost: f64, expected: f64) -> bool {
+    (cost - expected).abs() < 1e-9
+}
+
+#[test]
+fn a_service_tier_costs_what_the_vendor_says() {
+    let cost = |id: &str, tier: Value| {
+        let end = json!({ "type": "response.completed", "response": {
+            "status": "completed", "service_tier": tier,
+            "usage": { "input_tokens": 1_000, "output_tokens": 1_000 } } });
+        let stream = sse(&[end]);
+        let prices = listed("openai", id).prices;
+        let (message, _) = kit::fold(ResponsesDecoder::default(), &prices, [stream.as_bytes()]);
+        message.usage.cost.total
+    };
+    for (id, tier, factor) in [
+        ("gpt-6.1-sol", json!("fast"), 2.0),
+        ("gpt-6.1-sol", json!("priority"), 2.0),
+        ("gpt-6.1-sol", json!("flex"), 0.5),
+        ("gpt-6-astra", json!("ultrafast"), 6.0),
+        ("gpt-5.5", json!("priority"), 2.5),
+        ("gpt-6.1-sol", json!("default"), 1.0),
+        ("gpt-6.1-sol", Value::Null, 1.0),
+        // A tier that is not known has no price; `agent::budget` says so.
+        ("gpt-6.1-sol", json!("ultrafast"), 0.0),
+    ] {
+        let list = cost(id, Value::Null);
+        assert!(list > 0.0);
+        assert!(near(cost(id, tier.clone()), list * factor), "{id} {tier}");
+    }
+}
+
+#[test]
+fn anthropics_fast_answers_and_hour_long_caches_have_their_price() {
+    let cost = |usage: Value| {
+        let events = [
+            json!({ "type": "message_start", "message": { "id": "m", "usage": usage } }),
+            json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" }, "usage": { "output_tokens": 0 } }),
+            json!({ "type": "message_stop" }),
+        ];
+        let stream = sse(&events);
+        let prices = listed("anthropic", "claude-opus-5-5").prices;
+        let (message, _) = kit::fold(AnthropicDecoder::default(), &prices, [stream.as_bytes()]);
+        message.usage.cost.total * 1_000_000.0
+    };
+    // Input 4, written for five minutes 5, for an hour 8 dollars a million.
+    assert!(near(cost(json!({ "input_tokens": 100 })), 400.0));
+    assert!(near(
+        cost(json!({ "input_tokens": 100, "speed": "fast" })),
+        800.0
+    ));
+    let written = |hour: u64| json!({ "cache_creation_input_tokens": 100, "cache_creation": { "ephemeral_1h_input_tokens": hour } });
+    assert!(near(cost(written(0)), 500.0));
+    assert!(near(cost(written(40)), 60.0 * 5.0 + 40.0 * 8.0));
+}
+
+#[tokio::test]
+async fn the_cache_is_asked_to_keep_for_an_hour() {
+    for (caching, expected) in [
+        (PromptCaching::On, json!({ "type": "ephemeral" })),
+        (
+            PromptCaching::Hour,
+            json!({ "type": "ephemeral", "ttl": "1h" }),
+        ),
+    ] {
+        let server = ModelServer::start(Script::of([Reply::text("hi")]));
+        server.be_lenient();
+        let client: Client = kit::wires(&server).with_caching(caching);
+        let model = kit::model(Wire::Anthropic, &server.url(Wire::Anthropic));
+        answer(&client, request(model, vec![Message::user("x", 0)])).await;
+        let body = server.request(0).body;
+        let last = body["messages"][0]["content"]
+            .as_array()
+            .unwrap()
+            .last()
+            .unwrap()
+            .clone();
+        let marks =
+            [&body["system"][0], &body["tools"][1], &last].map(|it| it["cache_control"].clone());
+        assert_eq!(marks, [expected.clone(), expected.clone(), expected]);
+    }
+}
+
+#[test]
+fn a_model_newer_than_the_list_is_like_the_newest_of_its_family() {
+    let catalog = Catalog::default();
+    let snapshot = catalog.current();
+    let sibling = listed("openai", "gpt-6.1-sol");
+    let new = snapshot.unlisted("openai", "gpt-6.2-sol").unwrap();
+    assert_eq!(new.like.as_deref(), Some("openai/gpt-6.1-sol"));
+    assert_eq!(new.context_window, sibling.context_window);
+    assert_eq!(new.window_source, WindowSource::Model);
+    assert_eq!(new.max_output, sibling.max_output);
+    assert_eq!(new.thinking_levels, sibling.thinking_levels);
+    assert_eq!(new.quirks, sibling.quirks);
+    assert!(new.vision && new.reasoning);
+    assert_eq!((new.prices.input, new.name.as_str()), (0.0, "gpt-6.2-sol"));
+    let told = window_check::notes(&new, ThinkingLevel::Medium);
+    assert!(
+        told[0].contains("taken from openai/gpt-6.1-sol"),
+        "{told:?}"
+    );
+    assert_eq!(
+        window_check::notes(&sibling, ThinkingLevel::Medium),
+        [""; 0]
+    );
+    // An older one, one of another family, and one without a version are nobody's next.
+    for id in ["gpt-3.5-sol", "gpt-7-nova", "my-model"] {
+        assert_eq!(snapshot.unlisted("openai", id).unwrap().like, None, "{id}");
+    }
+    let next = snapshot.unlisted("anthropic", "claude-sonnet-6").unwrap();
+    assert_eq!(next.like.as_deref(), Some("anthropic/claude-sonnet-5-5"));
+    assert!(next.quirks.thinking_binding && next.reasoning);
+}
+
+#[test]
+fn a_thinking_level_that_is_not_the_one_asked_is_told() {
+    let sol = listed("openai", "gpt-6.1-sol");
+    let told = window_check::notes(&sol, ThinkingLevel::Off);
+    assert!(
+        told[0].contains("no thinking level off: it is asked to think at low"),
+        "{told:?}"
+    );
+    assert_eq!(window_check::notes(&sol, ThinkingLevel::Low), [""; 0]);
+}

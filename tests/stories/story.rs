@@ -1,0 +1,356 @@
+//! One story: a project, a model, a screen, and a user who does things in a random order.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+
+use super::laws;
+use super::model;
+use super::random::Random;
+use crate::support::model_server::{ModelServer, Wire};
+use crate::support::sandbox::Sandbox;
+use crate::support::screen::{Launch, Screen, View};
+
+/// The screen holds still for so long when a key has had its effect.
+const STILL: Duration = Duration::from_millis(25);
+/// What follows a key takes no longer than this to show.
+const EFFECT: Duration = Duration::from_millis(400);
+/// Characters that words begin with: everything that a keyboard types and that has no meaning of its
+/// own at the beginning of a prompt.
+const FIRST: &str =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;:-+*=~%&_()[]{}'\"^|>$#";
+
+pub struct Story {
+    random: Random,
+    pub server: ModelServer,
+    pub sandbox: Sandbox,
+    screen: Option<Screen>,
+    /// Every word that was typed as text for the model.
+    pub words: Vec<String>,
+    /// Whether Enter was pressed on the empty editor under a question: that may allow a call.
+    pub may_have_allowed: bool,
+    /// Whether the conversation went back, to another session, or was compacted.
+    pub turned: bool,
+    /// How many requests there were when a run was stopped, until something is sent again.
+    stopped_at: Option<usize>,
+    log: Vec<String>,
+}
+
+impl Story {
+    pub fn new(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let server = ModelServer::start(model::script(&mut random));
+        server.expect_refusals();
+        let mut sandbox = Sandbox::with(&[("a.txt", "one\n"), ("b.txt", "two\n")]);
+        sandbox.use_server(&server);
+        Self {
+            random,
+            server,
+            sandbox,
+            screen: None,
+            words: Vec::new(),
+            may_have_allowed: false,
+            turned: false,
+            stopped_at: None,
+            log: Vec::new(),
+        }
+    }
+
+    /// Tells it; the first promise that was broken, if any.
+    pub fn tell(&mut self) -> Result<(), String> {
+        self.open(&[]);
+        for _ in 0..self.random.below(18) + 4 {
+            self.act()?;
+        }
+        self.end()?;
+        laws::hold(self)
+    }
+
+    /// What the user did, and the last screen.
+    #[allow(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the lifetimes need it"
+    )]
+    pub fn account(&self) -> String {
+        let mut text = self.log.join("\n");
+        if let Some(screen) = &self.screen {
+            let _ = write!(text, "\n{}", screen.look(|view| view.picture()));
+        }
+        text
+    }
+
+    fn screen(&self) -> &Screen {
+        self.screen.as_ref().expect("it was opened")
+    }
+
+    fn open(&mut self, mut arguments: &[&str]) {
+        if self.sandbox.session_files().is_empty() {
+            arguments = &[];
+        }
+        self.log.push(format!("start {arguments:?}"));
+        let wire = Wire::ALL[self.random.below(Wire::ALL.len())];
+        let screen = Launch::new(&self.sandbox)
+            .args(&["-m", wire.model(), "--permission", "ask"])
+            .args(arguments)
+            .size(100, 30)
+            .start();
+        self.screen = Some(screen);
+        // Now and then somebody types before there is anything to see.
+        if self.random.once_in(3) {
+            self.type_words();
+        }
+        self.screen().wait_for("─ ask");
+        // Another wire renders the conversation in another form, another session has its own.
+        self.turned |= self.log.len() > 1;
+        self.stopped_at = None;
+    }
+
+    fn act(&mut self) -> Result<(), String> {
+        if self.screen().has_exited() {
+            self.log.push("(it has ended)".to_owned());
+            self.open(&["-c"]);
+        }
+        match self.random.below(100) {
+            0..=29 => self.type_words(),
+            30..=47 => self.send("<enter>")?,
+            48..=52 => self.send("<a-enter>")?,
+            53..=55 => self.send("<c-enter>")?,
+            56..=63 => self.stop("<esc>"),
+            64..=66 => self.stop("<c-c>"),
+            67..=70 => self.press("<a-up>"),
+            71..=74 => {
+                let keys = [
+                    "<up>", "<down>", "<c-o>", "<c-t>", "<pgup>", "<pgdn>", "<c-j>", "<left>",
+                    "<right>",
+                ];
+                let key = *self.random.pick(&keys);
+                self.press(key);
+            }
+            75..=77 => {
+                let key = *self.random.pick(&["<c-r>", "<c-l>", "<f1>", "<c-f>"]);
+                self.press(key);
+                self.settle();
+                self.press("<esc>");
+            }
+            78..=80 => self.paste(),
+            81..=84 => self.open_gate(),
+            85..=87 => self.slash()?,
+            88..=90 => self.steer_from_outside(),
+            91..=92 => self.resize(),
+            93..=95 => self.kill(),
+            96 => self.leave(),
+            _ => self.settle(),
+        }
+        Ok(())
+    }
+
+    fn settle(&self) {
+        self.screen().settle(STILL, EFFECT);
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.log.push(format!("press {keys}"));
+        self.screen().keys(keys);
+        if !self.random.once_in(4) || keys.ends_with("<esc>") {
+            self.settle();
+        }
+    }
+
+    fn word(&mut self) -> String {
+        let first: Vec<char> = FIRST.chars().collect();
+        let first = *self.random.pick(&first);
+        let number = self.words.len();
+        format!("{first}w{number:03}k")
+    }
+
+    fn type_words(&mut self) {
+        self.settle();
+        // A list that is open takes what is typed for its own search.
+        let is_text = self.screen().look(|view| !has_popup(view));
+        let count = self.random.below(3) + 1;
+        for _ in 0..count {
+            let word = self.word();
+            self.log.push(format!(
+                "type {word:?}{}",
+                if is_text { "" } else { " into a popup" }
+            ));
+            let keys = word.replace('<', "<lt>");
+            self.screen().keys(&format!("{keys} "));
+            if is_text {
+                self.words.push(word);
+            }
+        }
+        if !self.random.once_in(4) {
+            self.settle();
+        }
+    }
+
+    fn paste(&mut self) {
+        self.settle();
+        if self.screen().look(has_popup) {
+            return;
+        }
+        let (one, two) = (self.word(), format!("pw{:03}k", self.words.len() + 1));
+        self.log.push(format!("paste {one:?} {two:?}"));
+        self.screen().paste(&format!("{one}\nand {two}\nend "));
+        self.words.extend([one, two]);
+    }
+
+    /// A key that sends what is in the editor, or starts or goes on with a run.
+    fn send(&mut self, key: &str) -> Result<(), String> {
+        self.nothing_was_sent()?;
+        self.settle();
+        let (asks, empty) = self.screen().look(|view| (asks(view), is_empty(view)));
+        self.may_have_allowed |= asks && empty;
+        self.press(key);
+        self.stopped_at = None;
+        Ok(())
+    }
+
+    fn stop(&mut self, key: &str) {
+        let runs = self.screen().look(|view| view.contains("Esc stops"));
+        let popup = self.screen().look(has_popup);
+        self.press(key);
+        if self.screen().has_exited() {
+            return;
+        }
+        if runs && !popup && !self.screen().look(|view| view.contains("Esc stops")) {
+            self.stopped_at = Some(self.server.requests().len());
+        }
+    }
+
+    /// Nothing leaves between the end of a stopped run and the next thing that is sent.
+    fn nothing_was_sent(&self) -> Result<(), String> {
+        let now = self.server.requests().len();
+        match self.stopped_at {
+            Some(then) if then != now => Err(format!("{} requests left after a stop", now - then)),
+            _ => Ok(()),
+        }
+    }
+
+    fn slash(&mut self) -> Result<(), String> {
+        self.nothing_was_sent()?;
+        self.settle();
+        if self
+            .screen()
+            .look(|view| has_popup(view) || asks(view) || !is_empty(view))
+        {
+            return Ok(());
+        }
+        let commands = [
+            "/new",
+            "/undo",
+            "/stats",
+            "/name wordless",
+            "/queue",
+            "/resume",
+            "/compact",
+        ];
+        let command = *self.random.pick(&commands);
+        self.log.push(format!("command {command}"));
+        self.turned = true;
+        self.stopped_at = None;
+        self.screen().keys(&format!("{command}<enter>"));
+        if self.random.once_in(2) {
+            // Typed ahead, over whatever the command opens.
+            if command == "/new" {
+                self.words.push(format!("tw{:03}k", self.words.len()));
+                let word = self.words.last().expect("just pushed").clone();
+                self.log.push(format!("type ahead {word:?}"));
+                self.screen().keys(&format!("{word}<enter>"));
+            }
+        } else {
+            self.settle();
+        }
+        Ok(())
+    }
+
+    fn steer_from_outside(&mut self) {
+        let number = self.words.len();
+        let begins = ["!touch ", "/new ", "//", "plain ", "/", "y "];
+        let text = format!("{}xw{number:03}k", self.random.pick(&begins));
+        let ran = self.sandbox.run(&["steer", &text]);
+        self.log.push(format!("steer {text:?}: {:?}", ran.code));
+        if ran.code == Some(0) {
+            self.words.push(format!("xw{number:03}k"));
+            self.stopped_at = None;
+        }
+    }
+
+    fn open_gate(&mut self) {
+        let reached =
+            (0..model::REPLIES).find(|number| self.server.has_reached(&model::gate(*number)));
+        if let Some(number) = reached {
+            self.log
+                .push(format!("the model goes on with answer {number}"));
+            self.server.release(&model::gate(number));
+        }
+    }
+
+    fn resize(&mut self) {
+        let (columns, rows) = *self
+            .random
+            .pick(&[(100, 30), (60, 14), (140, 50), (40, 10)]);
+        self.log.push(format!("resize {columns}x{rows}"));
+        self.screen().resize(columns, rows);
+        self.settle();
+    }
+
+    fn kill(&mut self) {
+        self.wait_kept();
+        self.log.push("kill -9".to_owned());
+        self.screen().signal(Signal::SIGKILL);
+        self.screen().wait_dead();
+        let arguments: &[&str] = if self.random.once_in(4) { &[] } else { &["-c"] };
+        self.open(arguments);
+    }
+
+    fn leave(&mut self) {
+        self.wait_kept();
+        self.log.push("SIGTERM".to_owned());
+        self.screen().signal(Signal::SIGTERM);
+        self.screen().wait_dead();
+        self.open(&["-c"]);
+    }
+
+    /// What was typed is on disk, or on its way, a moment later.
+    fn wait_kept(&self) {
+        let begun = std::time::Instant::now();
+        while !laws::lost(self).is_empty() && begun.elapsed() < Duration::from_secs(3) {
+            self.screen().settle(STILL, STILL);
+        }
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        self.settle();
+        self.nothing_was_sent()?;
+        self.wait_kept();
+        self.log.push("the end".to_owned());
+        self.screen().signal(Signal::SIGTERM);
+        self.screen().wait_dead();
+        Ok(())
+    }
+}
+
+/// Whether something is open that takes text for itself. Its title begins with a capital letter; the
+/// editor's names a mode.
+fn has_popup(view: &View) -> bool {
+    let titled = |line: &String| {
+        let title = line.split("╭─ ").nth(1).and_then(|it| it.chars().next());
+        title.is_some_and(char::is_uppercase)
+    };
+    view.lines().iter().any(titled) || view.contains("⌕") || view.contains("search: ")
+}
+
+/// Whether a call waits for the user.
+fn asks(view: &View) -> bool {
+    view.lines().iter().any(|line| {
+        line.trim_start().starts_with("? ") || line.contains("▌? ") || line.starts_with("│? ")
+    })
+}
+
+/// Whether nothing stands before the caret, so that the editor may be empty.
+fn is_empty(view: &View) -> bool {
+    view.cursor().is_none_or(|(_, column)| column <= 2)
+}

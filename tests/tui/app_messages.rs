@@ -1,0 +1,302 @@
+//! Text that is brought back into the editor is a message, whatever it begins with, and no draft is lost
+//! for it.
+
+use std::sync::Arc;
+
+use tiller::agent::{AgentEvent, Phase, QueueKind, RunState};
+use tiller::app::tui::composer::SavedDraft;
+use tiller::app::tui::effect::Effect;
+use tiller::app::tui::input::{InputEvent, KeyCode, KeyPress};
+use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::overlay::Overlay;
+
+use super::app_kit::*;
+use super::app_questions::{ask, command};
+
+/// What would run if it were typed.
+const LIKE_COMMANDS: [&str; 4] = [
+    "/compact is a bad name",
+    "!echo RAN > ran.txt",
+    "/help",
+    "!!ls",
+];
+
+/// These messages came back.
+fn returned(tui: &mut TestTui, texts: &[&str]) {
+    tui.agent(AgentEvent::QueueReturned {
+        messages: queued(QueueKind::Steering, texts),
+    });
+}
+
+#[test]
+fn what_comes_back_is_sent_as_the_message_it_was() {
+    type Bring = fn(&mut TestTui, &str);
+    let ways: [(&str, Bring); 5] = [
+        ("the queue", |tui, text| returned(tui, &[text])),
+        ("a fork", |tui, text| {
+            tui.send(Msg::Done(EffectResult::Forked(text.into())));
+        }),
+        ("an earlier run", |tui, text| {
+            let draft = SavedDraft {
+                queue: vec![text.into()],
+                ..SavedDraft::default()
+            };
+            tui.send(Msg::Done(EffectResult::Draft(draft)));
+        }),
+        ("the draft of an earlier run", |tui, text| {
+            let mut before = TestTui::new(80, 24);
+            returned(&mut before, &[text]);
+            let draft = before.app.draft();
+            assert!(draft.is_message);
+            tui.send(Msg::Done(EffectResult::Draft(draft)));
+        }),
+        ("up and down", |tui, text| {
+            tui.write("older");
+            tui.key("enter");
+            tui.state(RunState::Idle);
+            returned(tui, &[text]);
+            tui.key("up");
+            assert_eq!(tui.text(), "older");
+            tui.key("down");
+        }),
+    ];
+    for (way, bring) in ways {
+        for text in LIKE_COMMANDS {
+            let mut tui = TestTui::new(80, 24);
+            bring(&mut tui, text);
+            assert_eq!(tui.text(), text, "{way}");
+            assert!(
+                tui.frame().contains("message, no command"),
+                "{way}: {}",
+                tui.frame()
+            );
+            assert!(tui.app.completion.is_none());
+            tui.now += 1000;
+            assert_eq!(tui.key("enter"), [prompt(text)], "{way}");
+            assert!(tui.app.overlays.is_empty(), "{way}");
+            // From the history it comes as one, too.
+            tui.state(RunState::Idle);
+            tui.key("up");
+            tui.now += 1000;
+            let sent = tui.key("enter");
+            let [Effect::Prompt(content)] = &sent[..] else {
+                panic!("{way}: {text}: {sent:?}");
+            };
+            let told = format!("{content:?}");
+            assert!(told.contains(text), "{way}: {told}");
+        }
+    }
+}
+
+#[test]
+fn an_escaped_message_comes_back_whole_and_is_sent_whole() {
+    let mut tui = TestTui::new(80, 24);
+    tui.running(Phase::Streaming);
+    tui.write("//compact is a bad name");
+    assert_eq!(tui.key("enter"), [prompt("/compact is a bad name")]);
+    returned(&mut tui, &["/compact is a bad name"]);
+    tui.state(RunState::Idle);
+    assert_eq!(tui.text(), "/compact is a bad name");
+    tui.now += 1000;
+    assert_eq!(tui.key("enter"), [prompt("/compact is a bad name")]);
+}
+
+#[test]
+fn it_is_a_command_again_when_its_beginning_is_typed_again() {
+    let mut tui = TestTui::new(80, 24);
+    returned(&mut tui, &["/help"]);
+    // More behind it, and a step back: still a message.
+    tui.key("ctrl+end");
+    tui.key("end");
+    tui.write("x");
+    tui.key("backspace");
+    tui.now += 1000;
+    assert_eq!(tui.key("enter"), [prompt("/help")]);
+    tui.state(RunState::Idle);
+    returned(&mut tui, &["help"]);
+    tui.key("home");
+    tui.write("/");
+    tui.key("end");
+    assert!(!tui.frame().contains("message, no command"));
+    tui.now += 1000;
+    tui.key("enter");
+    assert!(matches!(tui.app.overlays.last(), Some(Overlay::Help(..))));
+    // Undone and done again, what came back is a message.
+    let mut tui = TestTui::new(80, 24);
+    returned(&mut tui, &["/help"]);
+    tui.key("ctrl+_");
+    assert_eq!(tui.text(), "");
+    tui.key("alt+_");
+    assert_eq!(tui.text(), "/help");
+    tui.now += 1000;
+    assert_eq!(tui.key("enter"), [prompt("/help")]);
+}
+
+#[test]
+fn what_came_back_during_a_question_steers_and_does_not_refuse() {
+    let mut tui = TestTui::new(80, 24);
+    ask(&mut tui, &[command(1, "make")]);
+    tui.now += 1000;
+    returned(&mut tui, &["later"]);
+    tui.now += 1000;
+    assert_eq!(tui.key("enter"), [prompt("later")]);
+}
+
+#[test]
+fn a_draft_is_back_when_an_older_prompt_was_sent_in_its_place() {
+    for draft in ["a draft", "two\nlines"] {
+        let mut tui = TestTui::new(80, 24);
+        tui.write("older");
+        tui.key("enter");
+        tui.state(RunState::Idle);
+        tui.send(Msg::Input(InputEvent::Paste(draft.into())));
+        tui.key("ctrl+home");
+        tui.key("up");
+        tui.key("up");
+        assert_eq!(tui.text(), "older");
+        tui.now += 1000;
+        assert_eq!(tui.key("enter"), [prompt("older")]);
+        assert_eq!(tui.text(), draft);
+        tui.now += 100;
+        assert_eq!(tui.key("enter"), [], "a key that bounces");
+        assert_eq!(tui.text(), draft);
+        // Cleared while something else is shown, it is in the history.
+        tui.state(RunState::Idle);
+        tui.key("ctrl+home");
+        tui.key("up");
+        tui.key("up");
+        tui.key("ctrl+c");
+        assert_eq!(tui.text(), "");
+        let history = tui.app.composer.history();
+        assert!((1..5).any(|age| history.get(age) == Some(draft)));
+    }
+    // The list of prompts puts it into the history, and says so.
+    let mut tui = TestTui::new(80, 24);
+    tui.write("older");
+    tui.key("enter");
+    tui.state(RunState::Idle);
+    tui.write("a draft");
+    tui.key("ctrl+r");
+    tui.key("enter");
+    assert_eq!(tui.text(), "older");
+    assert!(
+        tui.frame()
+            .contains("What was in the editor is in the history")
+    );
+    tui.key("enter");
+    assert_eq!(tui.app.composer.history().get(2), Some("a draft"));
+}
+
+#[test]
+fn a_backslash_before_enter_begins_a_line_in_commands_too() {
+    for typed in ["/try do this:", "!echo", "/compact", "words"] {
+        let mut tui = TestTui::new(80, 24);
+        tui.write(typed);
+        tui.write("\\");
+        assert_eq!(tui.key("enter"), []);
+        assert_eq!(tui.text(), format!("{typed}\n"));
+        assert!(!tui.app.is_running());
+    }
+}
+
+#[test]
+fn a_question_mark_alone_shows_the_keys_and_is_sent_to_nobody() {
+    let mut tui = TestTui::new(80, 24);
+    tui.write("?");
+    assert!(
+        tui.frame().contains("Enter shows the keys"),
+        "{}",
+        tui.frame()
+    );
+    assert_eq!(tui.key("enter"), []);
+    assert!(matches!(tui.app.overlays.last(), Some(Overlay::Help(..))));
+    assert_eq!(tui.text(), "");
+    // With more behind it, it is a text.
+    let mut tui = TestTui::new(80, 24);
+    tui.write("?? what");
+    assert_eq!(tui.key("enter"), [prompt("?? what")]);
+}
+
+#[test]
+fn esc_pressed_again_in_normal_mode_stops_no_run() {
+    let mut tui = TestTui::new(80, 24);
+    tui.app.composer.set_vim(true);
+    tui.running(Phase::Streaming);
+    tui.key("i");
+    for _ in 0..5 {
+        assert_eq!(tui.key("esc"), []);
+        tui.now += 300;
+    }
+    // On its own it does.
+    tui.now += 1000;
+    assert_eq!(tui.key("esc"), [Effect::Abort]);
+}
+
+#[test]
+fn a_call_that_waits_for_the_user_has_no_clock() {
+    let mut tui = TestTui::new(90, 24);
+    let call = command(1, "git push");
+    tui.agent(AgentEvent::AgentStart);
+    let tiller::agent::Subject::Permission(subject) = &call.subject else {
+        panic!("a permission");
+    };
+    tui.agent(AgentEvent::ToolStart {
+        call_id: "c1".into(),
+        name: "bash".into(),
+        args: Arc::default(),
+        details: Arc::clone(&subject.details),
+    });
+    ask(&mut tui, &[call]);
+    tui.wait(5000);
+    let frame = tui.frame();
+    assert!(frame.contains("? bash  git push"), "{frame}");
+    assert!(
+        !frame
+            .lines()
+            .any(|row| row.contains("bash  git push") && row.contains("5 s")),
+        "{frame}"
+    );
+    tui.agent(AgentEvent::Questions { open: Vec::new() });
+    tui.wait(3000);
+    let frame = tui.frame();
+    let row = frame.lines().find(|row| row.contains("● bash  git push"));
+    assert!(row.is_some_and(|row| row.contains("3 s")), "{frame}");
+}
+
+#[test]
+fn no_key_leads_to_full_without_its_question() {
+    use tiller::agent::permission::PermissionMode;
+    let mut tui = TestTui::new(80, 24);
+    for _ in 0..9 {
+        let effects = tui.key("shift+tab");
+        assert!(
+            !effects.contains(&Effect::SetPermission(PermissionMode::Full)),
+            "{effects:?}"
+        );
+    }
+    assert_ne!(tui.app.status.permission, PermissionMode::Full);
+    for key in ["enter", "ctrl+d", "y", "ctrl+enter", "alt+enter"] {
+        let mut tui = TestTui::new(80, 24);
+        tui.app.status.permission = PermissionMode::Ask;
+        tui.write("/permission full");
+        tui.key("enter");
+        for _ in 0..3 {
+            let press: KeyPress = key.parse().unwrap();
+            assert_ne!(press.code, KeyCode::Up);
+            tui.key(key);
+            tui.now += 500;
+        }
+        assert_eq!(tui.app.status.permission, PermissionMode::Ask, "{key}");
+    }
+    // Selected and confirmed, it is in force.
+    let mut tui = TestTui::new(80, 24);
+    tui.app.status.permission = PermissionMode::Ask;
+    tui.write("/permission full");
+    tui.key("enter");
+    tui.key("up");
+    tui.now += 500;
+    assert_eq!(
+        tui.key("enter"),
+        [Effect::SetPermission(PermissionMode::Full)]
+    );
+}
