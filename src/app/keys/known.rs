@@ -52,6 +52,7 @@ impl KnownSecrets {
         for (name, password) in in_addresses {
             redactor.add_named(&name, &password);
         }
+        redactor.add_tokens();
         redactor.clone()
     }
 

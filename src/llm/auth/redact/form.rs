@@ -15,6 +15,46 @@ const SHORT: usize = 12;
 /// to do with it.
 const SHORTEST_IN_RESULT: usize = 8;
 
+/// How tokens of well-known services begin, and how many letters follow at least.
+const TOKENS: [(&str, usize); 16] = [
+    ("AIza", 35),
+    ("AKIA", 16),
+    ("ghp_", 36),
+    ("gho_", 36),
+    ("ghu_", 36),
+    ("ghs_", 36),
+    ("ghr_", 36),
+    ("github_pat_", 60),
+    ("glpat-", 20),
+    ("hf_", 34),
+    ("npm_", 36),
+    ("rk_live_", 24),
+    ("sk_live_", 24),
+    ("sk-ant-", 40),
+    ("sk-proj-", 40),
+    ("xoxb-", 24),
+];
+/// No token is longer than this.
+pub const LONGEST_TOKEN: usize = 256;
+
+/// The beginnings of tokens, whoever they belong to.
+pub fn tokens() -> impl Iterator<Item = Form> {
+    TOKENS.into_iter().map(|(text, follow)| Form {
+        text: text.to_owned(),
+        name: "token".into(),
+        alone: false,
+        in_results: true,
+        follow,
+    })
+}
+
+/// How many letters of a token there are at the beginning of `bytes`.
+pub fn token_letters(bytes: &[u8]) -> usize {
+    let is_one = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_".contains(byte);
+    let letters = bytes.iter().take(LONGEST_TOKEN);
+    letters.take_while(|byte| is_one(byte)).count()
+}
+
 /// One way to write a secret.
 #[derive(PartialEq, Eq)]
 pub struct Form {
@@ -25,6 +65,8 @@ pub struct Form {
     pub alone: bool,
     /// Whether it is looked for in what tools answer.
     pub in_results: bool,
+    /// How many letters of a token must follow, which belong to it; 0 of what is known whole.
+    pub follow: usize,
 }
 
 /// The secret itself, and as JSON, addresses and base64 write it.
@@ -53,6 +95,7 @@ pub fn forms(secret: &str, name: &str) -> Vec<Form> {
                 text,
                 name: Arc::clone(&name),
                 in_results: secret.len() >= SHORTEST_IN_RESULT && !word,
+                follow: 0,
             });
         }
     }

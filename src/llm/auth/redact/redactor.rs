@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use memchr::memmem;
 
-use super::form::{Form, forms};
+use super::form::{Form, LONGEST_TOKEN, forms, token_letters, tokens};
 use super::stream::RedactStream;
 use crate::llm::auth::Secret;
 
@@ -48,6 +48,15 @@ impl Redactor {
                     known.finder = OnceLock::new();
                 }
             }
+        }
+    }
+
+    /// Knows from now on what tokens of well-known services look like.
+    pub fn add_tokens(&self) {
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if known.forms.iter().all(|form| form.follow == 0) {
+            known.forms.extend(tokens());
+            known.finder = OnceLock::new();
         }
     }
 
@@ -151,8 +160,13 @@ impl Known {
                 None => before.as_ref(),
             };
             let stands_alone = !in_word(left) && !in_word(bytes.get(found.end()));
-            if wanted(form) && (stands_alone || !form.alone) {
-                return Some((found.range(), form));
+            let follow = if form.follow == 0 {
+                0
+            } else {
+                token_letters(&bytes[found.end()..])
+            };
+            if wanted(form) && (stands_alone || !form.alone) && follow >= form.follow {
+                return Some((found.start()..found.end() + follow, form));
             }
             from = found.start() + 1;
         }
@@ -168,8 +182,20 @@ impl Known {
                 .rev()
                 .find(|&length| bytes.ends_with(&text[..length]))
         };
+        // A token that may go on.
+        let tail = bytes.len() - bytes.len().min(2 * LONGEST_TOKEN);
+        let goes_on = |form: &Form| {
+            let is_open = |begin: &usize| {
+                let after = begin + form.text.len();
+                form.follow > 0 && after + token_letters(&bytes[after..]) == bytes.len()
+            };
+            let begins = memmem::find_iter(&bytes[tail..], &form.text);
+            let begin = begins.map(|at| tail + at).find(is_open)?;
+            Some(bytes.len() - begin)
+        };
         let wanted = self.forms.iter().filter(|form| form.in_results);
-        bytes.len() - wanted.filter_map(begins).max().unwrap_or(0)
+        let open = wanted.filter_map(|form| begins(form).max(goes_on(form)));
+        bytes.len() - open.max().unwrap_or(0)
     }
 
     fn build(&self) -> Option<AhoCorasick> {
