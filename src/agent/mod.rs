@@ -11,7 +11,7 @@ mod refused;
 mod runner;
 mod tool_status;
 
-pub use runner::LOOP_GUARD_ORIGIN;
+pub use runner::{LOOP_GUARD_ORIGIN, judge_command};
 
 pub mod session;
 pub mod memory;

@@ -284,7 +284,7 @@ async fn what_the_sandbox_kept_a_command_from_may_be_done_without_it() {
         let reason = &subject.reason;
         assert!(reason.starts_with("its output has the words “"), "{reason}");
         assert!(
-            reason.ends_with("which keeps it to the project, and that may be why"),
+            reason.ends_with("which can write only in the project; that may be why"),
             "{reason}"
         );
         assert_eq!(subject.again.as_deref(), Some("without the sandbox"));
@@ -353,7 +353,7 @@ async fn what_a_rule_lets_out_of_the_sandbox_is_asked_outside_of_the_project() {
     let reason = &permission(&question).reason;
     assert_eq!(
         reason,
-        "a rule allows it, but not in a folder outside of the project"
+        "a rule allows it, but not in a folder outside the project"
     );
     let no = Answer::Refuse { reason: None };
     agent.handle.answer(question.id, no);

@@ -111,7 +111,7 @@ async fn what_would_change_nothing_is_not_asked() {
     agent.prompt("Go");
     let question = asked(&mut agent).await;
     let reason = &permission(&question).reason;
-    assert!(reason.ends_with("; nothing would change in it"), "{reason}");
+    assert!(reason.ends_with("; it changes nothing"), "{reason}");
     agent.handle.answer(question.id, Answer::once());
     assert_eq!(agent.settled().await, RunOutcome::Done);
 }
@@ -156,7 +156,7 @@ async fn a_file_that_changes_while_the_user_is_asked_is_asked_about_again() {
     assert!(second.id > first.id);
     assert_eq!(shown(&second).diff, " 1 zero\n 2 one\n-3 two\n+3 2");
     let reason = &permission(&second).reason;
-    let why = "; what is there has changed since you said yes";
+    let why = "; the file changed after you said yes";
     assert!(reason.ends_with(why), "{reason}");
     assert_eq!(content(&agent), "zero\none\ntwo\n");
     // Written anew with the same bytes, it is the same change.

@@ -1,6 +1,7 @@
 //! `tiller policy check`, and rules that are refused at start.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -31,7 +32,7 @@ fn one_decision_is_explained() {
     for part in [
         "allow  cargo test",
         "ask    git push",
-        "git push: others see what is pushed; it runs without the sandbox, with your credentials and hooks  [ask bash \"git push\" (built in)]",
+        "git push publishes commits; it runs outside the sandbox, with your credentials and hooks  [ask bash \"git push\" (built in)]",
         "auto mode: ask, without a sandbox",
     ] {
         assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
@@ -53,6 +54,28 @@ fn one_decision_is_explained() {
     settings(&sandbox, rule);
     let ran = sandbox.run(&["policy", "check", "--permission", "ask", "npm test"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
+}
+
+/// The rule that `policy check` suggests for a remote names it, and answers the question; so it does in a
+/// session, which decides by the same function.
+#[test]
+fn a_command_is_judged_in_its_repository() {
+    let sandbox = Sandbox::new();
+    for arguments in [
+        &["init", "-q"][..],
+        &["remote", "add", "origin", "https://example.org/a"],
+    ] {
+        let mut git = Command::new("git");
+        let ran = git.args(arguments).current_dir(sandbox.path()).output();
+        assert!(ran.unwrap().status.success());
+    }
+    let check = |line| sandbox.run(&["policy", "check", "--permission", "ask", "--json", line]);
+    let asked: Value = serde_json::from_str(&check("git fetch").stdout).unwrap();
+    let rule = asked["suggestion"].as_str().unwrap();
+    assert!(rule.contains("remotes = [\"origin\"]"), "{rule}");
+    settings(&sandbox, rule);
+    assert_eq!(check("git fetch origin").code, Some(0));
+    assert_eq!(check("git fetch fork").code, Some(1));
 }
 
 #[test]

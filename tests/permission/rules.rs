@@ -66,7 +66,17 @@ fn own_rules_decide_before_the_mode_does() {
         ("auto", &[PUSH], "git -C x push", "ask"),
         ("auto", &[PUSH], "cat x; git push", "ask"),
         ("auto", &[PUSH], "git push > x", "ask"),
-        ("auto", &[PUSH], "git push 2>/dev/null", "free"),
+        ("auto", &[PUSH], "git push 2>&1", "free"),
+        ("auto", &[PUSH], "git push 2>/dev/null", "ask"),
+        ("auto", &[PUSH], "git push < x", "ask"),
+        ("auto", &[PUSH], "git push &", "ask"),
+        ("auto", &[PUSH], "coproc git push", "ask"),
+        ("auto", &[PUSH], "time git push", "ask"),
+        ("auto", &[PUSH], "Git_Ssh=x git push", "ask"),
+        ("auto", &[PUSH], "LANG=C git push", "ask"),
+        ("auto", &[PUSH], "git push '2>&1'", "ask"),
+        ("auto", &[PUSH], "cd x '&&' git push", "box"),
+        ("auto", &[PUSH], "cd - && git push", "ask"),
         ("auto", &[PUSH], "GIT_SSH_COMMAND=x git push", "ask"),
         // Not with another program of its own, however the option is cut short.
         ("auto", &[PUSH], "git push --receive-pack=x", "ask"),
@@ -91,6 +101,19 @@ fn own_rules_decide_before_the_mode_does() {
         ),
         ("auto", &[PUSH], "git push origin +main", "ask"),
         ("auto", &[PUSH], "git push origin :main", "ask"),
+        ("auto", &[PUSH], "git push origin +HEAD:main", "ask"),
+        ("auto", &[PUSH], "git push origin main +x", "ask"),
+        ("auto", &[PUSH], "git push origin 'refs/*:refs/*'", "ask"),
+        ("auto", &[PUSH], "git push origin HEAD:refs/notes/x", "ask"),
+        ("auto", &[PUSH], "git push --mirror", "ask"),
+        ("auto", &[PUSH], "git push --prune origin", "ask"),
+        ("auto", &[PUSH], "git push --delete origin x", "ask"),
+        (
+            "auto",
+            &[PUSH],
+            "git push origin HEAD:refs/heads/x v1.0",
+            "free",
+        ),
         ("auto", &[PUSH], "git push fork main", "free"),
         ("auto", &[PUSH], "git push /tmp/x main", "ask"),
         ("auto", &[PUSH], "git push --repo ../x", "ask"),
@@ -269,7 +292,7 @@ fn without_a_sandbox_auto_asks_and_says_why() {
 
 #[test]
 fn a_question_says_what_else_leaves_the_sandbox() {
-    let all = "; the rest of the line would run without the sandbox too";
+    let all = "; the rest of the line also runs outside the sandbox";
     for (mode, text, says) in [
         ("auto", "git push", false),
         ("auto", "cd sub && timeout 9 git push | ls", false),
@@ -288,10 +311,10 @@ fn a_question_says_what_else_leaves_the_sandbox() {
 #[test]
 fn a_question_gives_the_reason_of_every_command_that_is_asked() {
     let both = command(&policy("auto"), "git reset --hard && git push").reason;
-    assert!(both.contains("git reset: changes"), "{both}");
-    assert!(both.contains("git push: others see"), "{both}");
+    assert!(both.contains("git reset discards"), "{both}");
+    assert!(both.contains("git push publishes"), "{both}");
     let same = command(&policy("auto"), "git push && git push --tags").reason;
-    assert_eq!(same.matches("others see").count(), 1, "{same}");
+    assert_eq!(same.matches("publishes").count(), 1, "{same}");
 }
 
 #[test]
@@ -779,7 +802,15 @@ fn a_rule_that_reaches_a_remote_names_it_as_it_was_when_the_user_said_so() {
     };
     for (text, expected) in [
         ("git fetch", "free"),
-        ("git fetch origin main --depth 1", "free"),
+        ("git fetch origin main:main --tags", "free"),
+        // It cuts off what is older than that.
+        ("git fetch origin main --depth 1", "ask"),
+        ("git fetch origin +main:refs/heads/main", "ask"),
+        ("git fetch origin main:refs/stash", "ask"),
+        ("git fetch origin '+refs/heads/*:refs/heads/*'", "ask"),
+        ("git fetch --force origin main:main", "ask"),
+        ("git fetch --update-head-ok origin main:main", "ask"),
+        ("git fetch --prune-tags", "ask"),
         ("git fetch origin 2>&1", "free"),
         ("cd sub && git fetch", "free"),
         ("cd sub; git fetch", "ask"),

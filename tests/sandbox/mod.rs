@@ -11,6 +11,7 @@ mod outside;
 mod basics;
 mod attempts;
 mod escapes;
+mod leftovers;
 mod network;
 mod tools;
 mod endings;

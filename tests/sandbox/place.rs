@@ -82,17 +82,21 @@ impl Place {
         self.sandbox(false)
     }
 
-    fn sandbox(&self, writes: bool) -> Sandbox {
+    pub fn workspace(&self) -> Workspace {
         let session = self.path("session");
         fs::create_dir_all(&session).unwrap();
-        let workspace = Workspace::new(Places {
+        Workspace::new(Places {
             cwd: self.path("ws"),
             home: Some(self.path("home")),
             private: Some(PrivateFolders::make(&session).unwrap()),
             ..Places::default()
-        });
+        })
+    }
+
+    fn sandbox(&self, writes: bool) -> Sandbox {
         let mut repositories = Repositories::default();
-        workspace.sandbox(&mut repositories, writes, Network::Loopback, &[])
+        self.workspace()
+            .sandbox(&mut repositories, writes, Network::Loopback, &[])
     }
 
     /// Runs `command` in the workspace.

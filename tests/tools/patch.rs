@@ -591,6 +591,24 @@ fn large_files_and_many_hunks_take_linear_time() {
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
+// Refused by its size: to read its holes would take minutes.
+#[test]
+fn a_huge_file_is_refused_before_it_is_read() {
+    let tools = TestTools::new();
+    let file = fs::File::create(tools.path("huge")).unwrap();
+    file.set_len(20 << 30).unwrap();
+    for section in [
+        "*** Update File: huge\n@@\n-a\n+b",
+        "*** Update File: huge\n*** Move to: small\n@@\n-a\n+b",
+        "*** Delete File: huge",
+    ] {
+        let error = tools.err("apply_patch", json!({ "patch": wrapped(section) }));
+        let why = "huge is 20.0 GB; apply_patch handles files up to 64.0 MB.";
+        assert!(error.contains(why), "{section}: {error}");
+    }
+    assert_eq!(file.metadata().unwrap().len(), 20 << 30);
+}
+
 #[test]
 fn calls_for_the_same_files_wait_for_each_other_and_never_for_ever() {
     let tools = TestTools::new();

@@ -634,13 +634,13 @@ fn a_rule_goes_with_its_question() {
 fn a_long_reason_gives_way_to_what_would_run() {
     let mut question = Question::clone(&command(1, "git push origin main"));
     if let Subject::Permission(subject) = &mut question.subject {
-        subject.reason = "others see what is pushed, and it cannot be taken back ".repeat(3);
+        subject.reason = "git push publishes commits, and you can't take them back ".repeat(3);
     }
     let mut tui = TestTui::new(40, 10);
     ask(&mut tui, &[Arc::new(question)]);
     let frame = tui.frame();
     assert!(frame.contains("│ git push origin main"), "{frame}");
-    assert!(frame.contains("others see what is pushed"), "{frame}");
+    assert!(frame.contains("git push publishes commits"), "{frame}");
     assert!(frame.contains("…\n"), "{frame}");
     assert!(frame.contains("1 Yes  2 No"), "{frame}");
 }

@@ -91,7 +91,7 @@ fn an_edit_shows_its_diff_awaits_input_and_is_made_as_shown() {
     fs::write(sandbox.path().join("a.txt"), "zero\none\ntwo\nthree\n").unwrap();
     answer(&screen, 1);
     screen.wait_for("│ 3 − two");
-    screen.wait_for("what is there has changed since you said yes");
+    screen.wait_for("the file changed after you said yes");
     answer(&screen, 1);
     screen.wait_for("Edited it.");
     wait_state(&sandbox, "idle");

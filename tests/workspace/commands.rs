@@ -77,8 +77,11 @@ fn commands_may_not_write_what_makes_code_run() {
             "shop/.git/config.worktree",
             "shop/.git/modules/a/b/commondir",
             "shop/.git/modules/a/b/config.worktree",
+            "shop/.git/modules/a/b/objects/info/alternates",
+            "shop/.git/objects/info/alternates",
             "shop/vendor/lib/.git/commondir",
             "shop/vendor/lib/.git/config.worktree",
+            "shop/vendor/lib/.git/objects/info/alternates",
         ]
     );
     // A trial is in tiller's own folder, which stays hidden around it.

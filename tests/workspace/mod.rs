@@ -4,5 +4,6 @@ mod remotes;
 mod commands;
 mod doors;
 #[cfg(target_os = "linux")]
+mod private;
 mod races;
 mod zones;

@@ -124,7 +124,7 @@ impl Judging<'_> {
             return Decision::by_rule(Verdict::Ask(confinement), rule);
         }
         if let Some(doubt) = self.line.doubts.first() {
-            let reason = format!("what it does cannot be known: {doubt}");
+            let reason = format!("tiller can't tell what it does: {doubt}");
             return Decision::new(Verdict::Ask(confinement), reason);
         }
         self.by_mode(found, confinement)
@@ -178,7 +178,7 @@ impl Judging<'_> {
                 );
             }
             (PermissionMode::Auto, Some(why)) => format!("no sandbox works on this machine: {why}"),
-            _ => String::from("ask mode asks before what may change something"),
+            _ => String::from("ask mode asks before commands that may change something"),
         };
         Decision {
             suggestions: if writes || sets {
@@ -236,7 +236,7 @@ impl Judging<'_> {
                 reason: match (holds, rule.reason.as_str()) {
                     (Holds::Maybe, _) => {
                         format!(
-                            "it cannot be known whether a rule holds: {}",
+                            "tiller can't tell whether a rule applies: {}",
                             rule.summary()
                         )
                     }
@@ -382,9 +382,9 @@ impl Judging<'_> {
             self.policy.mode == PermissionMode::Full || self.policy.no_sandbox.is_some();
         match wanted {
             _ if alone || unconfined => "",
-            Confinement::Free => "; the rest of the line would run without the sandbox too",
+            Confinement::Free => "; the rest of the line also runs outside the sandbox",
             Confinement::Sandboxed { network: true } => {
-                "; the rest of the line would have the network too"
+                "; the rest of the line also gets the network"
             }
             SANDBOX => "",
         }

@@ -147,7 +147,7 @@ fn by_mode(
         (PermissionMode::Plan, Access::Write, _) => refused_in_plan(None),
         (_, _, Zone::Protected) => ask(format!("{shown} may hold secrets")),
         (_, Access::Read, _) => allow("it only looks"),
-        (_, Access::Write, Zone::ReadOnly) => ask(format!("what stands in {shown} makes code run")),
+        (_, Access::Write, Zone::ReadOnly) => ask(format!("{shown} can make code run")),
         (_, Access::Write, Zone::Outside) => {
             with_suggestion(ask(format!("{shown} is outside the workspace")))
         }

@@ -1,38 +1,61 @@
-//! What may stand in a line that a rule lets out of the sandbox: all of it runs there.
+//! The lines that a rule may let out of the sandbox. All of such a line runs outside, so it must be so
+//! plain that nothing in it is left to interpret.
 
-use super::shell::{Line, SimpleCommand, Word, read};
+use super::shell::{Line, Word};
 
-/// Whether a line is one simple command of known words, perhaps in another folder, that writes no file
-/// and sets nothing that counts.
+/// Whether `text` is one simple command of literal words, perhaps after `cd FOLDER &&` and before
+/// `2>&1`: no variable, assignment, substitution, redirection to or from a file, background. `line` is
+/// what the grammar of the shell makes of it; both readings must be the same.
 pub(super) fn is_alone(line: &Line, text: &str) -> bool {
-    let is_one = match line.commands.len() {
-        1 => true,
-        2 => text.split_once("&&").is_some_and(|(before, after)| {
-            let (before, after) = (read(before), read(after));
-            let is_cd = matches!(before.commands.as_slice(), [one] if is_cd(one));
-            is_cd
-                && after.commands.len() == 1
-                && before.doubts.is_empty()
-                && after.doubts.is_empty()
-        }),
-        _ => false,
+    let Some(mut words) = literal_words(text) else {
+        return false;
     };
-    let mut words = line.commands.iter().flat_map(|command| &command.words);
-    is_one
-        && line.doubts.is_empty()
-        && !line.calculates
-        && words.all(|word| word.exact().is_some())
-        && line.sets.iter().all(|name| is_harmless(name))
-        && line
-            .writes
-            .iter()
-            .all(|word| is_discarded(&word.to_string()))
+    words.pop_if(|last| last == "2>&1");
+    let mut commands = match words.as_slice() {
+        [cd, folder, and, rest @ ..] if cd == "cd" && and == "&&" && !folder.starts_with('-') => {
+            vec![&words[..2], rest]
+        }
+        all => vec![all],
+    };
+    let known = line
+        .commands
+        .iter()
+        .map(|command| command.words.iter().map(Word::exact).collect());
+    let known: Option<Vec<Vec<String>>> = known.collect();
+    commands.sort_unstable();
+    let is_same = |mut known: Vec<Vec<String>>| {
+        known.sort_unstable();
+        known == commands
+    };
+    line.doubts.is_empty() && known.is_some_and(is_same)
 }
 
-fn is_cd(command: &SimpleCommand) -> bool {
-    let known = |word: &Word| word.exact().is_some_and(|text| !text.starts_with('-'));
-    matches!(command.words.as_slice(), [name, folder]
-        if name.exact().as_deref() == Some("cd") && known(folder))
+/// The words between blanks, without their quotes; none where anything could mean more than itself.
+fn literal_words(text: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = text.trim().chars();
+    while let Some(c) = chars.next() {
+        match c {
+            ' ' | '\t' => words.extend(word.take()),
+            '\'' | '"' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        end if end == c => break,
+                        '$' | '`' | '\\' if c == '"' => return None,
+                        inner => word.push(inner),
+                    }
+                }
+            }
+            c if c.is_alphanumeric() || "_-./:@%+,=&>".contains(c) => {
+                word.get_or_insert_default().push(c);
+            }
+            _ => return None,
+        }
+    }
+    words.extend(word);
+    Some(words)
 }
 
 pub(super) fn is_discarded(path: &str) -> bool {

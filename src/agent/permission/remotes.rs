@@ -8,79 +8,41 @@ use super::rule::{Action, Origin, Rule};
 use super::shell::{SimpleCommand, Word};
 use crate::agent::workspace::GitRemotes;
 
-/// Options, but those that name programs or addresses and those that can lose what others have pushed.
-const OPTIONS: [&str; 58] = [
-    "-4",
-    "-6",
-    "-P",
-    "-a",
-    "-h",
-    "-n",
-    "-p",
-    "-q",
-    "-r",
-    "-t",
-    "-u",
-    "-v",
-    "-vv",
-    "--append",
-    "--atomic",
-    "--autostash",
-    "--branches",
-    "--deepen",
-    "--depth",
-    "--dry-run",
-    "--exit-code",
-    "--ff",
-    "--ff-only",
-    "--follow-tags",
-    "--heads",
-    "--ipv4",
-    "--ipv6",
-    "--keep",
-    "--no-autostash",
-    "--no-commit",
-    "--no-edit",
-    "--no-ff",
-    "--no-follow-tags",
-    "--no-prune",
-    "--no-rebase",
-    "--no-recurse-submodules",
-    "--no-stat",
-    "--no-tags",
-    "--porcelain",
-    "--progress",
-    "--no-progress",
-    "--prune",
-    "--prune-tags",
-    "--quiet",
-    "--rebase",
-    "--refetch",
-    "--refs",
-    "--set-upstream",
-    "--shallow-since",
-    "--squash",
-    "--stat",
-    "--symref",
-    "--tags",
-    "--unshallow",
-    "--verbose",
-    "--verify-signatures",
-    "--sort",
-    "--update-shallow",
+/// The options of each that name no program and no address, and lose nothing here or at the remote.
+/// All stand alone: none takes the next word.
+const OPTIONS: [(&str, &str); 4] = [
+    (
+        "push",
+        "-4 -6 -n -q -u -v --atomic --dry-run --follow-tags --ipv4 --ipv6 --no-follow-tags \
+         --no-progress --no-recurse-submodules --porcelain --progress --quiet --set-upstream --tags \
+         --verbose",
+    ),
+    (
+        "fetch",
+        "-4 -6 -a -n -p -q -t -v --append --atomic --dry-run --ipv4 --ipv6 --no-progress \
+         --no-recurse-submodules --no-tags --porcelain --progress --prune --quiet --refetch --tags \
+         --unshallow --verbose",
+    ),
+    (
+        "pull",
+        "-4 -6 -n -p -q -r -v --autostash --ff --ff-only --ipv4 --ipv6 --no-autostash --no-commit \
+         --no-edit --no-ff --no-progress --no-rebase --no-recurse-submodules --no-stat --no-tags \
+         --progress --prune --quiet --rebase --squash --stat --tags --unshallow --verbose \
+         --verify-signatures",
+    ),
+    (
+        "ls-remote",
+        "-4 -6 -b -h -q -t --branches --exit-code --heads --ipv4 --ipv6 --quiet --refs --symref --tags",
+    ),
 ];
-/// Options of which the value may be the next word.
-const VALUED: [&str; 4] = ["--deepen", "--depth", "--shallow-since", "--sort"];
-/// With `git push` these remove branches of the remote.
-const OF_FETCH_ALONE: [&str; 2] = ["-p", "--prune"];
 
 /// Which of these commands it is.
-fn sub_command(command: &SimpleCommand) -> Option<String> {
+fn sub_command(command: &SimpleCommand) -> Option<&'static str> {
     let mut words = command.words.iter().map(Word::exact);
     let is_git = words.next()?? == "git";
     let name = words.next()??;
-    let is_one = matches!(name.as_str(), "push" | "pull" | "fetch" | "ls-remote");
-    (is_git && is_one).then_some(name)
+    let mut known = OPTIONS.iter().map(|(known, _)| *known);
+    known.find(|known| is_git && *known == name)
 }
 
 /// Whether it is one of these commands.
@@ -106,7 +68,7 @@ pub(super) fn rule(
 ) -> Option<Rule> {
     let known = known?;
     Some(Rule {
-        prefix: vec![String::from("git"), sub_command(command)?],
+        prefix: vec![String::from("git"), sub_command(command)?.to_owned()],
         remotes: vec![remote(command, known, &[])?],
         fingerprint: known.fingerprint.clone(),
         sandbox: false,
@@ -114,42 +76,39 @@ pub(super) fn rule(
     })
 }
 
-/// The remote that `command` reaches, if it is sure to reach no other and to run no hook. `also`:
-/// options that a rule names itself.
+/// The remote that `command` reaches, if it is sure to reach no other, to lose nothing and to run no
+/// hook. `also`: options that a rule names itself.
 fn remote(command: &SimpleCommand, known: &GitRemotes, also: &[String]) -> Option<String> {
     let name = sub_command(command)?;
-    let pushes = name == "push";
     // Any hook may be run by what git starts on its way, such as its maintenance after a fetch.
     if name != "ls-remote" && (known.has_modules || !known.hooks.is_empty()) {
         return None;
     }
     let words: Option<Vec<String>> = command.words.iter().skip(2).map(Word::exact).collect();
-    let mut words = words?.into_iter();
-    let mut operands = Vec::new();
-    while let Some(word) = words.next() {
-        if !word.starts_with('-') {
-            operands.push(word);
-            continue;
-        }
-        let option = word.split('=').next().unwrap_or_default();
-        let is_known = OPTIONS.contains(&option) && !(pushes && OF_FETCH_ALONE.contains(&option));
-        if !is_known && !also.contains(&word) {
-            return None;
-        }
-        if VALUED.contains(&option) && !word.contains('=') {
-            words.next()?;
-        }
-    }
-    // Of a push these overwrite or remove what is there.
-    let loses = |word: &String| pushes && word.starts_with(['+', ':']);
-    if operands.iter().skip(1).any(loses) {
-        return None;
-    }
-    let usual = if pushes {
-        &known.pushes_to
-    } else {
-        &known.fetches_from
+    let is_option = |word: &String| word.starts_with('-');
+    let (options, operands): (Vec<_>, Vec<_>) = words?.into_iter().partition(is_option);
+    let (_, plain) = OPTIONS.iter().find(|(of, _)| *of == name)?;
+    let is_plain = |word: &String| plain.split(' ').any(|it| it == word) || also.contains(word);
+    let usual = match name {
+        "push" => &known.pushes_to,
+        _ => &known.fetches_from,
     };
-    let remote = operands.into_iter().next().or_else(|| usual.clone())?;
-    known.names.contains(&remote).then_some(remote)
+    let mut operands = operands.into_iter();
+    let remote = operands.next().or_else(|| usual.clone())?;
+    let is_sure = known.names.contains(&remote)
+        && options.iter().all(is_plain)
+        && operands.all(|refspec| moves_forward(&refspec));
+    is_sure.then_some(remote)
+}
+
+/// Whether a refspec is `NAME` or `FROM:TO`, which git refuses to do where that would overwrite
+/// anything: `+` forces it, nothing before `:` deletes, and `*` stands for all there are.
+fn moves_forward(refspec: &str) -> bool {
+    let is_name = |name: &str| {
+        let plain = |c: char| c.is_alphanumeric() || "_-./".contains(c);
+        !name.is_empty() && !name.starts_with('-') && name.chars().all(plain)
+    };
+    let (from, to) = refspec.split_once(':').unwrap_or((refspec, refspec));
+    let is_usual = |to: &str| to.starts_with("refs/heads/") || to.starts_with("refs/tags/");
+    is_name(from) && is_name(to) && (!to.starts_with("refs/") || is_usual(to))
 }

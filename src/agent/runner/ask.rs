@@ -33,10 +33,7 @@ pub(super) async fn ask(
             return Ok(());
         }
         if agreed.is_some() {
-            why = format!(
-                "{}; what is there has changed since you said yes",
-                decision.reason
-            );
+            why = format!("{}; the file changed after you said yes", decision.reason);
         }
         if let Some(rehearsal) = rehearsal {
             if !rehearsal.changes {
@@ -44,7 +41,7 @@ pub(super) async fn ask(
                     allowed.shown = fingerprint;
                     return Ok(());
                 }
-                why = format!("{}; nothing would change in it", decision.reason);
+                why = format!("{}; it changes nothing", decision.reason);
             }
             let details = Arc::new(rehearsal.details);
             allowed.preview = redaction::details(env.redactor.get(), &details);

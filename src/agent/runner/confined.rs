@@ -113,6 +113,14 @@ async fn watched(
 ) -> CallOutcome {
     let (is_confined, only_reads) = (allowed.sandbox.is_some(), allowed.effects.only_reads());
     let running = allowed.running.clone();
+    let is_outside = !is_confined && allowed.effects.command.is_some();
+    if is_outside && allowed.mode != PermissionMode::Full {
+        // Also what came while the user was asked.
+        let moved = turn.unless_cut_short(env.permissions.before_outside());
+        for text in moved.await.unwrap_or_default() {
+            link.notice(NoticeLevel::Warning, text).await;
+        }
+    }
     let mut ended = execute(link, env, turn, call, allowed).await;
     if !is_confined && !only_reads {
         let _ = turn.unless_cut_short(env.permissions.look_again()).await;
@@ -210,12 +218,12 @@ fn words(confined: Confined, mode: PermissionMode) -> (bool, &'static str, &'sta
         ),
         Confined::Network => (
             true,
-            "it ran in the sandbox, whose network is a loopback of its own, which may be why",
+            "it ran in the sandbox, which has no network but its own loopback; that may be why",
             "with the network",
         ),
         Confined::Files => (
             true,
-            "it ran in the sandbox, which keeps it to the project, and that may be why",
+            "it ran in the sandbox, which can write only in the project; that may be why",
             "without the sandbox",
         ),
     }

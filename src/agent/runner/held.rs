@@ -26,26 +26,33 @@ pub(super) fn held_to_project(
     }
     Decision {
         verdict: Verdict::Ask(confinement),
-        reason: String::from("a rule allows it, but not in a folder outside of the project"),
+        reason: String::from("a rule allows it, but not in a folder outside the project"),
         suggestions: Vec::new(),
         ..decision
     }
 }
 
-/// What a rule lets out of the sandbox is asked while another command runs: one in the sandbox could
-/// change, at that very moment, what the one outside reads.
-pub(super) fn held_while_others_run(decision: Decision, policy: &Policy, alive: usize) -> Decision {
-    let is_free = matches!(decision.verdict, Verdict::Allow(Confinement::Free));
-    let by_rule = policy.mode != PermissionMode::Full && policy.no_sandbox.is_none();
-    if alive == 0 || !is_free || !by_rule {
+/// What may run outside of the sandbox, where something speaks against it: another command that could
+/// change at that very moment what it reads (`alive`), or what commands have left that was `moved` just
+/// now. Asked also where a rule allows it, and the question says what is unusual.
+pub(super) fn held_outside(decision: Decision, alive: usize, moved: &[String]) -> Decision {
+    let is_running = "another command is still running and could change what this one reads";
+    let running = (alive > 0).then(|| String::from(is_running));
+    let unusual: Vec<String> = running.into_iter().chain(moved.to_vec()).collect();
+    if unusual.is_empty() {
         return decision;
     }
+    let by_rule = matches!(decision.verdict, Verdict::Allow(_));
+    let (reason, suggestions) = if by_rule {
+        let reason = String::from("a rule allows it without the sandbox, but ");
+        (reason, Vec::new())
+    } else {
+        (decision.reason + "; ", decision.suggestions)
+    };
     Decision {
         verdict: Verdict::Ask(Confinement::Free),
-        reason: String::from(
-            "a rule allows it without the sandbox, but another command is still running",
-        ),
-        suggestions: Vec::new(),
+        reason: reason + &unusual.join("; "),
+        suggestions,
         ..decision
     }
 }
@@ -82,4 +89,46 @@ fn stays(workspace: &Workspace, command: &str, cwd: &Path) -> bool {
         places = next;
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::permission::{Request, decide};
+
+    #[test]
+    fn a_question_about_what_runs_outside_says_what_is_unusual() {
+        let effects = Effects {
+            command: Some(String::from("x")),
+            ..Effects::default()
+        };
+        let request = Request {
+            tool: "bash",
+            effects: &effects,
+            paths: Vec::new(),
+            root: Path::new("/p"),
+            home: None,
+            local_remotes: false,
+            remotes: None,
+            linked_trees: false,
+        };
+        let full = Policy::new(PermissionMode::Full, Vec::new());
+        let free = decide(&full, &request);
+        assert_eq!(held_outside(free.clone(), 0, &[]).verdict, free.verdict);
+        let moved = [String::from(".git/info was moved")];
+        for (alive, moved, words) in [
+            (1, &[][..], "another command is still running"),
+            (0, &moved[..], ".git/info was moved"),
+        ] {
+            let held = held_outside(free.clone(), alive, moved);
+            assert_eq!(held.verdict, Verdict::Ask(Confinement::Free));
+            assert!(held.reason.contains(words), "{}", held.reason);
+            let asked = Decision {
+                reason: String::from("why"),
+                ..held
+            };
+            let held = held_outside(asked, alive, moved);
+            assert!(held.reason.starts_with("why; ") && held.reason.contains(words));
+        }
+    }
 }

@@ -8,7 +8,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, watch};
 use tokio::task::spawn_blocking;
 
-use super::held::{held_to_project, held_while_others_run, remotes};
+use super::held::{held_outside, held_to_project, remotes};
 use crate::agent::options::PermissionOptions;
 use crate::agent::permission::{
     Confinement, Decision, PathUse, PermissionMode, Policy, Request, Verdict, decide,
@@ -204,7 +204,19 @@ impl Permissions {
             };
             let decision = decide(&policy, &request);
             let decision = held_to_project(decision, &policy, &workspace, &effects, &cwd);
-            let decision = held_while_others_run(decision, &policy, processes.alive());
+            let confinement = match decision.verdict {
+                Verdict::Allow(confinement) | Verdict::Ask(confinement) => Some(confinement),
+                Verdict::Deny => None,
+            };
+            let decision = if confines
+                && policy.no_sandbox.is_none()
+                && confinement == Some(Confinement::Free)
+            {
+                let moved = workspace.before_outside(&mut lock(&repositories));
+                held_outside(decision, processes.alive(), &moved)
+            } else {
+                decision
+            };
             let mode = policy.mode;
             Ok(Judged {
                 decision,
@@ -307,6 +319,15 @@ impl Permissions {
         said.await.unwrap_or_default()
     }
 
+    /// As [`Self::after_command`], right before a command runs without the sandbox.
+    pub(super) async fn before_outside(&self) -> Vec<String> {
+        let Ok(workspace) = self.workspace().await else {
+            return Vec::new();
+        };
+        let moved = self.with_repositories(move |known| workspace.before_outside(known));
+        moved.await.unwrap_or_default()
+    }
+
     /// Has the next call of a command say these.
     pub(super) async fn say_later(&self, said: Vec<String>) {
         if !said.is_empty() {
@@ -368,6 +389,26 @@ impl Permissions {
         };
         self.workspace.get_or_try_init(make).await.cloned()
     }
+}
+
+/// What a session with these options decides about a command, and in which mode.
+///
+/// # Errors
+/// The command could not be judged.
+pub async fn judge_command(
+    options: &PermissionOptions,
+    command: &str,
+    processes: &Processes,
+) -> Result<(PermissionMode, Decision), String> {
+    let (_sender, policy) = watch::channel(Arc::new(options.policy.clone()));
+    let effects = Effects {
+        command: Some(command.to_owned()),
+        ..Effects::default()
+    };
+    let permissions = Permissions::new(options, Vec::new(), policy);
+    let judged = permissions.judge("bash", &effects, &options.places.cwd, processes);
+    let judged = judged.await?;
+    Ok((judged.mode, judged.decision))
 }
 
 fn lock(repositories: &Mutex<Repositories>) -> MutexGuard<'_, Repositories> {

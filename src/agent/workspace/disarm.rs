@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use nix::libc::{O_NOCTTY, O_NOFOLLOW, O_NONBLOCK};
 
-use super::builtin::START_UP_IN_PROJECT;
+use super::builtin::{OWN_FOLDER, START_UP_IN_PROJECT};
 use super::git_folders::git_folders;
 use super::git_settings::{Setting, Settings, text_of};
 use super::hooks::hooks_folder;
@@ -37,7 +37,7 @@ impl Workspace {
 
     /// The first half of [`Self::after_command`].
     pub(in crate::agent) fn look_after(&self, repositories: &mut Repositories) -> After {
-        let found = repositories.look(self.projects());
+        let found = repositories.look(&self.looked_at());
         let disarmed = self.disarm(repositories, &found);
         repositories.remember_made(&found);
         After { found, disarmed }
@@ -74,6 +74,14 @@ impl Workspace {
             {
                 set_aside(&common, "it leads to a repository elsewhere", &mut said);
             }
+        }
+        for path in found.followed.iter().filter(is_new) {
+            let why = if path.ends_with(OWN_FOLDER) {
+                "tiller would take settings from it"
+            } else {
+                "git would follow it outside of the sandbox"
+            };
+            set_aside(path, why, &mut said);
         }
         for path in self.start_up_files().iter().filter(is_new) {
             if path

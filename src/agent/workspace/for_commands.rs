@@ -6,14 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::builtin::{OWN_FOLDER, START_UP_IN_HOME};
-use super::git_folders::{GitFolders, RUNS_CODE, git_folders, is_git_folder};
+use super::git_folders::{ALTERNATES, GitFolders, RUNS_CODE, git_folders, is_git_folder};
 use super::places::Workspace;
 use super::repositories::{Found, Repositories};
 use super::zone::Zone;
 use crate::agent::paths::real;
 
 /// What of that would count if it were made; an empty folder of hooks counts for nothing.
-const FORBIDDEN_IN_GIT: [&str; 3] = ["config", "config.worktree", "commondir"];
+const FORBIDDEN_IN_GIT: [&str; 4] = ["config", "config.worktree", "commondir", ALTERNATES];
 /// How many repositories of the user in a workspace are kept from commands: each costs mounts.
 const MAX_KEPT: usize = 100;
 /// How many folders in a folder of git are looked through.
@@ -38,7 +38,7 @@ pub struct CommandPlaces {
 impl Workspace {
     /// Looks at what is there before a command that is about to come: it will not wait for that then.
     pub fn look_ahead(&self, repositories: &mut Repositories) {
-        repositories.look_ahead(self.projects());
+        repositories.look_ahead(&self.looked_at());
     }
 
     /// The places that matter to a command that starts now. Asks the file system, which may block.
@@ -47,15 +47,7 @@ impl Workspace {
     /// since the last look: then what is new is its work, and taken out of force. What commands have
     /// made stays theirs, to be changed and removed, as long as the user leaves it as it is.
     pub fn for_commands(&self, repositories: &mut Repositories) -> CommandPlaces {
-        let found = repositories.look_before(self.projects());
-        if repositories.running > 0 {
-            let said = self.disarm(repositories, &found);
-            repositories.unsaid.extend(said);
-        } else {
-            let start_up = self.start_up_files().into_iter();
-            let start_up = start_up.filter(|path| path.symlink_metadata().is_ok());
-            repositories.take_for_own(&found, start_up);
-        }
+        let found = self.settle(repositories);
         let (own, made) = found.split(&repositories.own);
         let writable = self.writable();
         CommandPlaces {
@@ -65,6 +57,36 @@ impl Workspace {
             forbidden: self.forbidden(&writable, &own, &made),
             writable,
         }
+    }
+
+    /// Takes what commands that may still be running have made out of force, before something runs
+    /// outside of the sandbox; says what. Asks the file system, which may block.
+    pub fn before_outside(&self, repositories: &mut Repositories) -> Vec<String> {
+        let found = self.settle(repositories);
+        if repositories.running == 0 {
+            repositories.no_command_since(found);
+        }
+        std::mem::take(&mut repositories.unsaid)
+    }
+
+    /// What is there now: the user's, or the work of commands that may be running.
+    fn settle(&self, repositories: &mut Repositories) -> Found {
+        let found = repositories.look_before(&self.looked_at());
+        if repositories.running > 0 {
+            let said = self.disarm(repositories, &found);
+            repositories.unsaid.extend(said);
+        } else {
+            let start_up = self.start_up_files().into_iter();
+            let start_up = start_up.filter(|path| path.symlink_metadata().is_ok());
+            repositories.take_for_own(&found, start_up);
+        }
+        found
+    }
+
+    /// The folders in which commands may make what runs programs later.
+    pub(super) fn looked_at(&self) -> Vec<PathBuf> {
+        let projects = self.projects().iter().cloned();
+        projects.chain(self.git_outside()).collect()
     }
 
     /// Whether git keeps linked working trees here that no command has made.
@@ -78,16 +100,17 @@ impl Workspace {
         let is_private = |root: &PathBuf| self.private().is_some_and(|it| it.parent() == root);
         let mut places = self.roots().to_vec();
         places.retain(|root| !is_private(root));
-        for root in self.roots() {
-            let git = git_folders(root).filter(|git| git.belong_to(root));
-            let Some(Ok(common)) = git.map(|git| real(&git.common)) else {
-                continue;
-            };
-            if self.zone(&common) == Zone::Outside {
-                places.push(common);
-            }
-        }
+        places.extend(self.git_outside());
         places
+    }
+
+    /// The folders of git that belong to the workspace and are not in it.
+    fn git_outside(&self) -> impl Iterator<Item = PathBuf> {
+        let git = self.roots().iter().filter_map(|root| {
+            let git = git_folders(root).filter(|git| git.belong_to(root))?;
+            real(&git.common).ok()
+        });
+        git.filter(|common| self.zone(common) == Zone::Outside)
     }
 
     /// The protected places; of one that holds a folder of the workspace (that of a trial is in tiller's
@@ -122,6 +145,8 @@ impl Workspace {
         }
         places.extend(git.iter().flat_map(|folder| code_in(folder)));
         places.extend(self.start_up_files());
+        let settings = own.followed.iter().filter(|it| it.ends_with(OWN_FOLDER));
+        places.extend(settings.take(MAX_KEPT).cloned());
         let home = self.home().into_iter();
         places.extend(home.flat_map(|home| START_UP_IN_HOME.iter().map(|name| home.join(name))));
         let mut places: BTreeSet<PathBuf> = existing(places).into_iter().collect();
@@ -172,7 +197,7 @@ fn all_of(git: GitFolders) -> Vec<PathBuf> {
     folders
 }
 
-fn code_in(folder: &Path) -> [PathBuf; 5] {
+fn code_in(folder: &Path) -> [PathBuf; RUNS_CODE.len()] {
     RUNS_CODE.map(|name| folder.join(name))
 }
 

@@ -9,8 +9,16 @@ use std::path::{Path, PathBuf};
 use nix::libc::{O_NOCTTY, O_NONBLOCK};
 
 /// What in a folder of git makes code run, or says where that stands.
-pub(super) const RUNS_CODE: [&str; 5] =
-    ["hooks", "config", "config.worktree", "commondir", "gitdir"];
+pub(super) const RUNS_CODE: [&str; 6] = [
+    "hooks",
+    "config",
+    "config.worktree",
+    "commondir",
+    "gitdir",
+    ALTERNATES,
+];
+/// Names folders whose objects git takes for those of the repository.
+pub(super) const ALTERNATES: &str = "objects/info/alternates";
 /// Files that hold paths are small.
 const MAX_FILE: u64 = 64 * 1024;
 

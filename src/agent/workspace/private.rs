@@ -1,10 +1,11 @@
 //! Temporary folders of a session's own, in the place of those that all programs of the user share:
 //! commands see them there, and file tools are led to them.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use super::places::Workspace;
 use crate::agent::paths::{self, Purpose};
@@ -16,13 +17,48 @@ const PLACES: [(&str, &str); 3] = [
     ("/dev/shm", "shm"),
 ];
 
+/// How the folder that holds them begins.
+const PREFIX: &str = "tiller-session-";
+
 /// The folders of one session.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct PrivateFolders {
     parent: PathBuf,
+    /// The folder, locked as long as somebody works in it: see [`Self::remove_stale`].
+    _lock: Arc<File>,
 }
 
+impl PartialEq for PrivateFolders {
+    fn eq(&self, other: &Self) -> bool {
+        self.parent == other.parent
+    }
+}
+
+impl Eq for PrivateFolders {}
+
 impl PrivateFolders {
+    /// A new place for them in `temporary`, where nothing is made yet.
+    pub fn new_place(temporary: &Path) -> PathBuf {
+        temporary.join(format!("{PREFIX}{}", uuid::Uuid::new_v4().simple()))
+    }
+
+    /// Removes from `temporary` what sessions of this user have left that were killed: no program has
+    /// it locked.
+    pub fn remove_stale(temporary: &Path) {
+        for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
+            let is_one = entry.file_name().to_string_lossy().starts_with(PREFIX);
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let is_own = |data: &fs::Metadata| data.uid() == nix::unistd::geteuid().as_raw();
+            if !is_one || !is_folder || !entry.metadata().is_ok_and(|data| is_own(&data)) {
+                continue;
+            }
+            let lock = File::open(entry.path()).ok();
+            if lock.is_some_and(|lock| lock.try_lock().is_ok()) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+    }
+
     /// Makes them in `parent`, which belongs to the session; for this user only.
     ///
     /// # Errors
@@ -33,10 +69,21 @@ impl PrivateFolders {
             _ => {}
         }
         let parent = parent.canonicalize()?;
+        let lock = File::open(&parent)?;
+        lock.lock_shared()?;
+        // Another program took it for a stale one before it was locked.
+        if !fs::metadata(&parent)
+            .is_ok_and(|data| data.ino() == lock.metadata().map_or(0, |it| it.ino()))
+        {
+            return Self::make(&parent);
+        }
         for (_, name) in PLACES {
             fs::create_dir_all(parent.join(name))?;
         }
-        Ok(Self { parent })
+        Ok(Self {
+            parent,
+            _lock: Arc::new(lock),
+        })
     }
 
     /// The one in the place of `/tmp`.

@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use super::builtin::OWN_FOLDER;
 use super::git_folders::RUNS_CODE;
 
 /// How many folders are looked at; those nearest to the top come first.
@@ -51,6 +52,9 @@ pub(super) struct Found {
     pub git: Vec<PathBuf>,
     /// What is called `.git` and leads to such a folder.
     pub links: Vec<PathBuf>,
+    /// Links among git's own files, and folders of settings of tiller's: git and tiller would follow
+    /// these later, outside of the sandbox.
+    pub followed: Vec<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -63,6 +67,8 @@ struct Folder {
     first_below: usize,
     is_git: bool,
     has_link: bool,
+    /// The names of what is among [`Found::followed`].
+    followed: Vec<OsString>,
 }
 
 /// A folder that is looked at, and where it stood at the last look.
@@ -179,16 +185,24 @@ impl Found {
     /// Those that are among `own`, and the others.
     pub fn split(self, own: &HashSet<PathBuf>) -> (Self, Self) {
         let part = |paths: Vec<PathBuf>| paths.into_iter().partition(|path| own.contains(path));
-        let ((git, other_git), (links, other_links)) = (part(self.git), part(self.links));
+        let (git, other_git) = part(self.git);
+        let (links, other_links) = part(self.links);
+        let (followed, other_followed) = part(self.followed);
+        let own = Self {
+            git,
+            links,
+            followed,
+        };
         let others = Self {
             git: other_git,
             links: other_links,
+            followed: other_followed,
         };
-        (Self { git, links }, others)
+        (own, others)
     }
 
     fn all(&self) -> impl Iterator<Item = &PathBuf> {
-        self.git.iter().chain(&self.links)
+        self.git.iter().chain(&self.links).chain(&self.followed)
     }
 }
 
@@ -238,6 +252,8 @@ fn look_below(
         if folder.has_link {
             found.links.push(path.join(".git"));
         }
+        let followed = folder.followed.iter().map(|name| path.join(name));
+        found.followed.extend(followed);
         if folder.is_git || path.file_name() == Some(OsStr::new(".git")) {
             found.git.push(path);
         }
@@ -289,11 +305,19 @@ impl Folder {
             first_below: 0,
             is_git: false,
             has_link: false,
+            followed: Vec::new(),
         };
+        let mut links = Vec::new();
         let (mut head, mut objects, mut refs, mut commondir) = (false, false, false, false);
         for entry in fs::read_dir(path)?.flatten() {
             let name = entry.file_name();
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let kind = entry.file_type();
+            let is_folder = kind.as_ref().is_ok_and(fs::FileType::is_dir);
+            if name == OWN_FOLDER {
+                folder.followed.push(name.clone());
+            } else if kind.is_ok_and(|kind| kind.is_symlink()) {
+                links.push(name.clone());
+            }
             match name.as_encoded_bytes() {
                 b"HEAD" => head = true,
                 b"objects" => objects = true,
@@ -307,20 +331,23 @@ impl Folder {
             }
         }
         folder.is_git = head && (commondir || objects && refs);
+        if folder.is_git || is_in_git(path) {
+            folder.followed.extend(links);
+        }
         let mut below = std::mem::take(&mut folder.below);
         below.retain(|name| folder.leads_on(path, name));
         folder.below = below;
         Ok((folder, known))
     }
 
-    /// Whether there may be more in the folder `name` of it: what belongs to git is not searched but
-    /// for the folders of submodules and of other working trees.
+    /// Whether there may be more in the folder `name` of it. Of git's own the many folders of objects
+    /// are left out, where git follows no link to write.
     fn leads_on(&self, path: &Path, name: &OsStr) -> bool {
-        let is_own = path.file_name() == Some(OsStr::new(".git"));
-        let in_own = || path.components().any(|part| part.as_os_str() == ".git");
-        if is_own || self.is_git && in_own() {
-            return name == "modules" || name == "worktrees";
-        }
-        true
+        let of_objects = path.ends_with("objects") && name.len() == 2;
+        !(of_objects && is_in_git(path))
     }
+}
+
+fn is_in_git(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == ".git")
 }

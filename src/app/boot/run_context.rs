@@ -11,11 +11,11 @@ use crate::agent::process::Processes;
 use crate::agent::session::folder::folder_for;
 use crate::agent::session::{HistoryFacts, Session, SessionBranch};
 use crate::agent::undo::Undo;
-use crate::agent::workspace::Places;
+use crate::agent::workspace::{Places, PrivateFolders};
 use crate::agent::{
     self, AgentHandle, AgentOptions, LazyRedactor, PermissionOptions, SlowReader, Toolbox, tools,
 };
-use crate::app::config::overrides;
+use crate::app::config::{Settings, overrides};
 use crate::app::demo::Scratch;
 use crate::app::dirs::Dirs;
 use crate::app::keys::KnownSecrets;
@@ -115,6 +115,8 @@ impl RunContext {
                 std::env::temp_dir().join(name)
             }
         };
+        // It may be much, and nobody waits for it.
+        std::thread::spawn(|| PrivateFolders::remove_stale(&std::env::temp_dir()));
         let context = Self {
             cwd,
             model,
@@ -128,10 +130,7 @@ impl RunContext {
             }),
             session_file,
             spill_dir,
-            temporary: {
-                let name = format!("tiller-{}", uuid::Uuid::new_v4().simple());
-                std::env::temp_dir().join(name)
-            },
+            temporary: PrivateFolders::new_place(&std::env::temp_dir()),
             notices,
         };
         Ok((context, session, facts))
@@ -200,35 +199,14 @@ impl RunContext {
             settings, trust, ..
         } = &plan.loaded;
         let rules = settings.permission_rules.rules.iter().chain(&trust.rules);
-        PermissionOptions {
-            policy: Policy::new(settings.permission, rules.cloned().collect()),
-            places: Places {
-                cwd: self.cwd.clone(),
-                // On Linux the session has its own. Elsewhere commands hand what they wrote there to
-                // file tools, and models write `/tmp` whatever TMPDIR says.
-                temporary: if cfg!(target_os = "linux") {
-                    Vec::new()
-                } else {
-                    vec![std::env::temp_dir(), PathBuf::from("/tmp")]
-                },
-                private: None,
-                writable: settings
-                    .places
-                    .writable
-                    .iter()
-                    .chain(&plan.loaded.args.add_dir)
-                    .cloned()
-                    .collect(),
-                protected: settings.places.protected.clone(),
-                home: dirs.home.clone(),
-                own: vec![dirs.config.clone(), dirs.data.clone(), dirs.state.clone()],
-                readable: Vec::new(),
-            },
-            caches: settings.places.caches.clone(),
-            // Elsewhere nothing can put them in the place of others.
-            temporary: cfg!(target_os = "linux").then(|| self.temporary.clone()),
-            has_user: plan.front_end == FrontEnd::Screen,
-        }
+        let policy = Policy::new(settings.permission, rules.cloned().collect());
+        let mut options = permission_options(settings, policy, &self.cwd, dirs);
+        let added = plan.loaded.args.add_dir.iter().cloned();
+        options.places.writable.extend(added);
+        // Elsewhere nothing can put them in the place of others.
+        options.temporary = cfg!(target_os = "linux").then(|| self.temporary.clone());
+        options.has_user = plan.front_end == FrontEnd::Screen;
+        options
     }
 
     pub fn screen(
@@ -320,6 +298,37 @@ impl RunContext {
                 overrides: overrides(&plan.loaded.layers).into(),
             },
         }
+    }
+}
+
+/// What calls in `cwd` may do by these settings.
+pub(super) fn permission_options(
+    settings: &Settings,
+    policy: Policy,
+    cwd: &Path,
+    dirs: &Dirs,
+) -> PermissionOptions {
+    PermissionOptions {
+        policy,
+        places: Places {
+            cwd: cwd.to_owned(),
+            // On Linux the session has its own. Elsewhere commands hand what they wrote there to
+            // file tools, and models write `/tmp` whatever TMPDIR says.
+            temporary: if cfg!(target_os = "linux") {
+                Vec::new()
+            } else {
+                vec![std::env::temp_dir(), PathBuf::from("/tmp")]
+            },
+            private: None,
+            writable: settings.places.writable.clone(),
+            protected: settings.places.protected.clone(),
+            home: dirs.home.clone(),
+            own: vec![dirs.config.clone(), dirs.data.clone(), dirs.state.clone()],
+            readable: Vec::new(),
+        },
+        caches: settings.places.caches.clone(),
+        temporary: None,
+        has_user: false,
     }
 }
 

@@ -5,8 +5,9 @@ use std::io::Read;
 use std::sync::Arc;
 
 use super::doctor::doctor;
+use super::run_context::permission_options;
 use super::runtime::current_thread;
-use crate::agent::memory::project_root;
+use crate::agent;
 use crate::agent::permission::Policy;
 use crate::agent::process::Processes;
 use crate::app::args::{AuthCommand, ConfigCommand, PolicyCheckArgs, PolicyCommand, SubCommand};
@@ -80,26 +81,35 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
             "tiller: a project's rules can only make things stricter; left out: {dropped}"
         ));
     }
-    let by_settings = settings.permission;
-    let mode = what.permission.unwrap_or(by_settings);
+    let mode = what.permission.unwrap_or(settings.permission);
     let cwd = plan::working_folder(None)?;
-    let mut rules = settings.permission_rules.rules;
-    rules.extend(Trust::load(&dirs.projects_file(), &cwd)?.rules);
-    let policy = Policy::new(mode, rules);
-    let root = project_root(&cwd);
-    let home = dirs.home.as_deref();
-    Ok(match what.command.as_deref() {
-        None => cli::check_rules(&policy, what.json),
-        Some("-") => {
-            let mut bytes = Vec::new();
-            let read = std::io::stdin().lock().read_to_end(&mut bytes);
-            read.map_err(|error| StartError::failed(format!("cannot read stdin: {error}")))?;
-            let text = String::from_utf8(bytes);
-            let text = text.map_err(|_| StartError::usage("the command on stdin is not UTF-8"))?;
-            cli::explain_command(&policy, &text, root, home, what.json)
-        }
-        Some(command) => cli::explain_command(&policy, command, root, home, what.json),
-    })
+    let trusted = Trust::load(&dirs.projects_file(), &cwd)?.rules;
+    let rules = settings
+        .permission_rules
+        .rules
+        .iter()
+        .cloned()
+        .chain(trusted)
+        .collect();
+    let Some(command) = what.command.as_deref() else {
+        return Ok(cli::check_rules(&Policy::new(mode, rules), what.json));
+    };
+    let text = if command == "-" {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        read.map_err(|error| StartError::failed(format!("cannot read stdin: {error}")))?;
+        let text = String::from_utf8(bytes);
+        text.map_err(|_| StartError::usage("the command on stdin is not UTF-8"))?
+    } else {
+        command.to_owned()
+    };
+    let options = permission_options(&settings, Policy::new(mode, rules), &cwd, dirs);
+    let processes = Processes::new();
+    let runtime = current_thread()?;
+    let judged = runtime.block_on(agent::judge_command(&options, &text, &processes));
+    runtime.shutdown_background();
+    let (mode, decision) = judged.map_err(StartError::failed)?;
+    Ok(cli::explain_command(mode, &text, &decision, what.json))
 }
 
 /// The layers of settings in the working folder, with those of the project if it is trusted. One that

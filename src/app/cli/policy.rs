@@ -2,15 +2,12 @@
 //! or be refused.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::out;
-use crate::agent::Effects;
 use crate::agent::permission::{
-    Action, Confinement, Decision, Origin, PermissionMode, Policy, Request, Rule, Verdict, decide,
-    rules_to_toml,
+    Action, Confinement, Decision, Origin, PermissionMode, Policy, Rule, Verdict, rules_to_toml,
 };
 use crate::app::outcome::Outcome;
 
@@ -60,31 +57,15 @@ pub fn check_rules(policy: &Policy, json: bool) -> Outcome {
 
 /// Explains the decision about one command.
 pub fn explain_command(
-    policy: &Policy,
+    mode: PermissionMode,
     command: &str,
-    root: &Path,
-    home: Option<&Path>,
+    decision: &Decision,
     json: bool,
 ) -> Outcome {
-    let effects = Effects {
-        command: Some(command.to_owned()),
-        ..Effects::default()
-    };
-    let request = Request {
-        tool: "bash",
-        effects: &effects,
-        paths: Vec::new(),
-        root,
-        home,
-        local_remotes: false,
-        remotes: None,
-        linked_trees: true,
-    };
-    let decision = decide(policy, &request);
     let text = if json {
-        format!("{}\n", as_json(policy.mode, command, &decision))
+        format!("{}\n", as_json(mode, command, decision))
     } else {
-        as_text(policy.mode, &decision)
+        as_text(mode, decision)
     };
     match (out::print(&text), decision.verdict) {
         (Outcome::Done, Verdict::Allow(_)) => Outcome::Done,
