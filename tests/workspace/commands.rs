@@ -244,6 +244,19 @@ fn what_a_command_made_that_would_run_programs_is_taken_out_of_force() {
             "ls sub/.git",
             "elsewhere",
         ),
+        // git takes all of the file for the path.
+        (
+            "mkdir -p ../evil 'sub/.git\nx' && git init -q --bare ../evil/g
+             printf 'gitdir: ../.git\\nx/../../../evil/g\\n' > sub/.git",
+            "ls sub/.git",
+            "elsewhere",
+        ),
+        (
+            "mkdir ../evil sub && git init -q --bare '../evil/ g'
+             ln -s '../.git' 'sub/g'; printf 'gitdir:  g' > sub/.git",
+            "ls sub/.git",
+            "elsewhere",
+        ),
         (
             "mkdir ../evil sub && git init -q ../evil && ln -s ../../evil/.git sub/.git",
             "ls -d sub/.git",

@@ -1,7 +1,7 @@
 //! What a rule lets out of the sandbox, and is asked all the same: for the folder it works in, or what
 //! else runs. And which remotes of git a command may reach.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::agent::paths::real;
 use crate::agent::permission::{Confinement, Decision, PermissionMode, Policy, Verdict, folders};
@@ -21,7 +21,9 @@ pub(super) fn held_to_project(
         return decision;
     };
     let confined = confinement == Confinement::Sandboxed { network: false };
-    if confined || policy.mode == PermissionMode::Full || stays(workspace, command, cwd) {
+    let folder = working_folder(workspace, command, cwd);
+    let stays = folder.is_some_and(|folder| workspace.is_in_project(&folder));
+    if confined || policy.mode == PermissionMode::Full || stays {
         return decision;
     }
     Decision {
@@ -59,76 +61,55 @@ pub(super) fn held_outside(decision: Decision, alive: usize, moved: &[String]) -
 
 /// The remotes of the repository that a command works in.
 pub(super) fn remotes(workspace: &Workspace, effects: &Effects, cwd: &Path) -> Option<GitRemotes> {
-    match folders(effects.command.as_deref()?)?.as_slice() {
-        [] => workspace.remotes(&real(cwd).ok()?),
-        [folder] => match workspace.locate(cwd, folder, Access::Read).ok()?.as_slice() {
-            [one] => workspace.remotes(&one.real),
-            _ => None,
-        },
-        _ => None,
-    }
+    workspace.remotes(&working_folder(
+        workspace,
+        effects.command.as_deref()?,
+        cwd,
+    )?)
 }
 
-/// Whether all the folders that a command works in are in the project, in whatever order it goes there.
-fn stays(workspace: &Workspace, command: &str, cwd: &Path) -> bool {
-    const MOST: usize = 3;
-    let Some(folders) = folders(command).filter(|it| it.len() <= MOST) else {
-        return false;
+/// The real folder that a command works in; none where it is not known, or not one alone.
+fn working_folder(workspace: &Workspace, command: &str, cwd: &Path) -> Option<PathBuf> {
+    let folders = folders(command)?;
+    let [folder] = folders.as_slice() else {
+        return folders.is_empty().then(|| real(cwd).ok())?;
     };
-    let mut places = vec![cwd.to_owned()];
-    for _ in 0..folders.len() {
-        let mut next = Vec::new();
-        for place in &places {
-            for folder in &folders {
-                match workspace.locate(place, folder, Access::Read).as_deref() {
-                    Ok([one]) if workspace.is_in_project(&one.real) => next.push(one.real.clone()),
-                    _ => return false,
-                }
-            }
-        }
-        places = next;
+    match workspace.locate(cwd, folder, Access::Read).ok()?.as_slice() {
+        [one] => Some(one.real.clone()),
+        _ => None,
     }
-    true
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::permission::{Request, decide};
 
     #[test]
     fn a_question_about_what_runs_outside_says_what_is_unusual() {
-        let effects = Effects {
-            command: Some(String::from("x")),
-            ..Effects::default()
+        let judged = |verdict| Decision {
+            verdict,
+            reason: String::from("why"),
+            rule: None,
+            suggestions: Vec::new(),
+            commands: Vec::new(),
         };
-        let request = Request {
-            tool: "bash",
-            effects: &effects,
-            paths: Vec::new(),
-            root: Path::new("/p"),
-            home: None,
-            local_remotes: false,
-            remotes: None,
-            linked_trees: false,
-        };
-        let full = Policy::new(PermissionMode::Full, Vec::new());
-        let free = decide(&full, &request);
-        assert_eq!(held_outside(free.clone(), 0, &[]).verdict, free.verdict);
+        let (allow, ask) = (Verdict::Allow, Verdict::Ask);
         let moved = [String::from(".git/info was moved")];
         for (alive, moved, words) in [
-            (1, &[][..], "another command is still running"),
-            (0, &moved[..], ".git/info was moved"),
+            (0, &[][..], None),
+            (1, &[][..], Some("another command is still running")),
+            (0, &moved[..], Some(".git/info was moved")),
         ] {
-            let held = held_outside(free.clone(), alive, moved);
-            assert_eq!(held.verdict, Verdict::Ask(Confinement::Free));
-            assert!(held.reason.contains(words), "{}", held.reason);
-            let asked = Decision {
-                reason: String::from("why"),
-                ..held
-            };
-            let held = held_outside(asked, alive, moved);
-            assert!(held.reason.starts_with("why; ") && held.reason.contains(words));
+            for verdict in [allow(Confinement::Free), ask(Confinement::Free)] {
+                let held = held_outside(judged(verdict), alive, moved);
+                let asks = matches!(held.verdict, Verdict::Ask(_));
+                assert!(asks || words.is_none());
+                assert!(
+                    held.reason.contains(words.unwrap_or("why")),
+                    "{}",
+                    held.reason
+                );
+            }
         }
     }
 }

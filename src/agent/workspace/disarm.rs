@@ -6,22 +6,17 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use nix::libc::{O_NOCTTY, O_NOFOLLOW, O_NONBLOCK};
-
 use super::builtin::{OWN_FOLDER, START_UP_IN_PROJECT};
-use super::git_folders::git_folders;
+use super::git_folders::{GITDIR, git_folders, path_in, read_small};
 use super::git_settings::{Setting, Settings, text_of};
 use super::hooks::hooks_folder;
 use super::places::Workspace;
 use super::repositories::{After, Found, Repositories};
 use crate::agent::aside::put_aside;
-
-/// Settings are small.
-const MAX_SETTINGS: u64 = 1024 * 1024;
 
 impl Workspace {
     /// Takes what commands have made since the last look out of force; says what, in sentences for
@@ -57,7 +52,7 @@ impl Workspace {
             let target = if link.is_symlink() {
                 None
             } else {
-                named_in(link, "gitdir:")
+                named_in(link, GITDIR)
             };
             if !target.is_some_and(|target| known.contains(&target)) {
                 set_aside(link, "it leads to a repository elsewhere", &mut said);
@@ -137,7 +132,7 @@ fn check_settings(file: &Path, said: &mut Vec<String>) {
     let Ok(data) = file.symlink_metadata() else {
         return;
     };
-    let text = read(file);
+    let text = data.is_file().then(|| read_small(file)).flatten();
     let settings = text.as_deref().map(Settings::read).unwrap_or_default();
     let of_module = file.components().any(|part| part.as_os_str() == "modules")
         && file.components().any(|part| part.as_os_str() == ".git");
@@ -179,21 +174,6 @@ fn check_settings(file: &Path, said: &mut Vec<String>) {
     }
 }
 
-fn read(file: &Path) -> Option<String> {
-    let mut options = fs::OpenOptions::new();
-    let options = options
-        .read(true)
-        .custom_flags(O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-    let file = options.open(file).ok()?;
-    let data = file.metadata().ok()?;
-    if !data.is_file() || data.len() > MAX_SETTINGS {
-        return None;
-    }
-    let mut text = String::new();
-    file.take(MAX_SETTINGS).read_to_string(&mut text).ok()?;
-    Some(text)
-}
-
 fn write(file: &Path, text: &str) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     let mut file = options.write(true).create_new(true).open(file)?;
@@ -202,8 +182,7 @@ fn write(file: &Path, text: &str) -> io::Result<()> {
 
 /// The real path of what the file at `path` names.
 fn named_in(path: &Path, prefix: &str) -> Option<PathBuf> {
-    let text = read(path)?;
-    let named = text.lines().next()?.strip_prefix(prefix)?.trim();
+    let named = path_in(path, prefix)?;
     path.parent()?.join(named).canonicalize().ok()
 }
 

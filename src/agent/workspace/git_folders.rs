@@ -19,8 +19,10 @@ pub(super) const RUNS_CODE: [&str; 6] = [
 ];
 /// Names folders whose objects git takes for those of the repository.
 pub(super) const ALTERNATES: &str = "objects/info/alternates";
-/// Files that hold paths are small.
-const MAX_FILE: u64 = 64 * 1024;
+/// What stands before the path in a file that is called `.git`.
+pub(super) const GITDIR: &str = "gitdir: ";
+/// Files that hold paths or settings are small.
+const MAX_FILE: u64 = 1024 * 1024;
 
 /// The folders with git's own files for a working tree.
 pub(in crate::agent) struct GitFolders {
@@ -39,7 +41,7 @@ pub(in crate::agent) fn git_folders(tree: &Path) -> Option<GitFolders> {
             common: git,
         });
     }
-    let own = tree.join(path_in(&git, "gitdir:")?);
+    let own = tree.join(path_in(&git, GITDIR)?);
     let common = path_in(&own.join("commondir"), "").map(|common| own.join(common));
     Some(GitFolders {
         common: common.unwrap_or_else(|| own.clone()),
@@ -81,11 +83,14 @@ impl GitFolders {
     }
 }
 
-/// The path that the file at `path` names behind `prefix`.
-fn path_in(path: &Path, prefix: &str) -> Option<PathBuf> {
+/// The path that the file at `path` names behind `prefix`, written so that git reads the same: it takes
+/// blanks and line ends within for a part of the path.
+pub(super) fn path_in(path: &Path, prefix: &str) -> Option<PathBuf> {
     let text = read_small(path)?;
-    let named = text.lines().next()?.strip_prefix(prefix)?.trim();
-    (!named.is_empty()).then(|| PathBuf::from(named))
+    let named = text.strip_suffix('\n').unwrap_or(&text);
+    let named = named.strip_prefix(prefix)?;
+    let is_plain = named == named.trim() && !named.contains(char::is_control);
+    (is_plain && !named.is_empty()).then(|| PathBuf::from(named))
 }
 
 /// The working tree that the config at `path` names.
@@ -98,7 +103,7 @@ fn worktree_in(path: &Path) -> Option<PathBuf> {
     value.map(PathBuf::from)
 }
 
-/// The text of a file, or of its beginning.
+/// The text of a file that is not large.
 pub(super) fn read_small(path: &Path) -> Option<String> {
     let mut options = OpenOptions::new();
     let file = options.read(true).custom_flags(O_NONBLOCK | O_NOCTTY);
@@ -107,6 +112,6 @@ pub(super) fn read_small(path: &Path) -> Option<String> {
         return None;
     }
     let mut text = String::new();
-    file.take(MAX_FILE).read_to_string(&mut text).ok()?;
-    Some(text)
+    file.take(MAX_FILE + 1).read_to_string(&mut text).ok()?;
+    (text.len() as u64 <= MAX_FILE).then_some(text)
 }

@@ -334,18 +334,16 @@ impl Folder {
         if folder.is_git || is_in_git(path) {
             folder.followed.extend(links);
         }
-        let mut below = std::mem::take(&mut folder.below);
-        below.retain(|name| folder.leads_on(path, name));
-        folder.below = below;
+        folder.below.retain(|name| leads_on(path, name));
         Ok((folder, known))
     }
+}
 
-    /// Whether there may be more in the folder `name` of it. Of git's own the many folders of objects
-    /// are left out, where git follows no link to write.
-    fn leads_on(&self, path: &Path, name: &OsStr) -> bool {
-        let of_objects = path.ends_with("objects") && name.len() == 2;
-        !(of_objects && is_in_git(path))
-    }
+/// Whether there may be more in the folder `name` of `path`. Of git's own the many folders of objects are
+/// left out, where git follows no link to write.
+fn leads_on(path: &Path, name: &OsStr) -> bool {
+    let of_objects = path.ends_with("objects") && name.len() == 2;
+    !(of_objects && is_in_git(path))
 }
 
 fn is_in_git(path: &Path) -> bool {
