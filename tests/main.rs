@@ -11,6 +11,7 @@ mod tidy;
 mod agent;
 mod cli;
 mod day;
+mod live;
 mod llm;
 mod permission;
 mod process;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::outcome::StartError;
 use crate::llm::BuiltIn;
+use crate::llm::catalog::readable;
 use crate::llm::http::{self, Http};
 use crate::llm::read_small::read_small;
 use crate::llm::replace_file::replace_file;
@@ -52,17 +53,25 @@ pub async fn refresh(url: &str, file: &Path) -> Result<String, StartError> {
         )));
     }
     let text = fetch(url).await.map_err(&failed)?;
+    let built_in = BuiltIn::default();
+    let (text, skipped) = readable(&text, &built_in).map_err(&failed)?;
     let fetched = BuiltIn::parse(Cow::Owned(text.clone())).map_err(&failed)?;
-    let count = BuiltIn::default().check_update(&fetched).map_err(&failed)?;
+    let count = built_in.check_update(&fetched).map_err(&failed)?;
     replace_file(file, &text, None)
         .map_err(|error| failed(format!("{}: {error}", file.display())))?;
     let as_of = fetched.as_of();
     let in_force = newest(file);
-    Ok(if in_force.as_of() > as_of {
+    let mut said = if in_force.as_of() > as_of {
         format!("{count} models as of {as_of}; the built-in ones are newer and stay in force\n")
     } else {
         format!("{count} models as of {as_of} are in {}\n", file.display())
-    })
+    };
+    if skipped > 0 {
+        said += &format!(
+            "{skipped} entries are too new for this tiller and were skipped: update tiller to use them\n"
+        );
+    }
+    Ok(said)
 }
 
 async fn fetch(url: &str) -> Result<String, String> {

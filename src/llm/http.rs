@@ -52,6 +52,9 @@ impl Http {
     /// # Errors
     /// TLS could not be set up at all.
     pub fn client(&self, url: &str) -> Result<&Client, LlmError> {
+        if url.starts_with("https:") {
+            check_cert_file()?;
+        }
         let built = if is_loopback(url) {
             let loopback = || build(self.idle_timeout(url), ClientBuilder::no_proxy);
             self.clients.loopback.get_or_init(loopback)
@@ -99,6 +102,7 @@ fn build(
             None => builder,
         };
         builder
+            .tls_certs_merge(extra_certificates())
             .user_agent(concat!("tiller/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
             .pool_idle_timeout(Duration::from_secs(90))
@@ -121,6 +125,47 @@ fn build(
     })
 }
 
+/// Certificates beside those of the system, in the variable that Claude Code and other programs of
+/// Node read.
+fn extra_certificates() -> Vec<Certificate> {
+    let Some(file) = std::env::var_os("NODE_EXTRA_CA_CERTS").filter(|it| !it.is_empty()) else {
+        return Vec::new();
+    };
+    let read = std::fs::read(&file).map_err(|error| error.to_string());
+    let certificates =
+        read.and_then(|pem| Certificate::from_pem_bundle(&pem).map_err(|error| root_cause(&error)));
+    certificates.unwrap_or_else(|why| {
+        tracing::warn!("NODE_EXTRA_CA_CERTS={}: {why}", file.display());
+        Vec::new()
+    })
+}
+
+/// Names a file of certificates that cannot be read: otherwise all servers would seem to be unknown.
+fn check_cert_file() -> Result<(), LlmError> {
+    let Some(file) = std::env::var_os("SSL_CERT_FILE") else {
+        return Ok(());
+    };
+    std::fs::metadata(&file).map(|_| ()).map_err(|error| {
+        let what = format!("SSL_CERT_FILE={}: {error}", file.display());
+        LlmError::new(ErrorClass::Client, what)
+            .with_hint("Set it to a file of certificates (PEM), or unset it")
+    })
+}
+
+/// What to do about a certificate that was refused because of `cause`.
+fn certificate_hint(cause: &str) -> &'static str {
+    if cause.contains("CaUsedAsEndEntity") {
+        "The server shows the certificate of an authority as its own. Make it one for a server: openssl req -x509 \
+         -addext basicConstraints=critical,CA:FALSE -addext subjectAltName=DNS:HOST ..., then export \
+         SSL_CERT_FILE=/path/to/it.pem"
+    } else if cause.contains("UnknownIssuer") {
+        "Behind a proxy or a server with its own certificates: export NODE_EXTRA_CA_CERTS=/path/to/its-ca.pem, or \
+         SSL_CERT_FILE for nothing but these"
+    } else {
+        "Is the address in base_url right, and the clock of this machine?"
+    }
+}
+
 /// The way out of a connection or an answer that broke off.
 pub const TRY_AGAIN: &str = "Send it again in a moment";
 
@@ -133,9 +178,7 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Durati
             ErrorClass::Client,
             format!("no secure connection to {target}: {cause}"),
         )
-        .with_hint(
-            "Behind a proxy with its own certificates: export SSL_CERT_FILE=/path/to/its-ca.pem",
-        );
+        .with_hint(certificate_hint(&cause));
     }
     if error.is_builder() {
         return LlmError::new(ErrorClass::Client, format!("invalid URL {target}: {cause}"));

@@ -83,7 +83,7 @@ fn left(figures: &Captures, asked: u64) -> Option<u64> {
 
 /// Figures in the words of the servers: the most that is taken, or the window (or allowance) with the
 /// prompt, or with prompt and limit in one.
-static FIGURES: LazyLock<[Regex; 9]> = LazyLock::new(|| {
+static FIGURES: LazyLock<[Regex; 11]> = LazyLock::new(|| {
     [
         // OpenRouter, with status 402.
         r"(?i)can only afford (?<most>[\d,]+)",
@@ -91,9 +91,12 @@ static FIGURES: LazyLock<[Regex; 9]> = LazyLock::new(|| {
         r"(?i)supports at most (?<most>[\d,]+) (completion|output) tokens",
         r"(?i)max_tokens: [\d,]+ > (?<most>[\d,]+)",
         r"(?i)range of max_tokens is \[\d+, ?(?<most>\d+)\]",
-        // vLLM, old and new, and those that repeat its words: OpenRouter, DeepSeek, Moonshot.
+        // vLLM, old and new, SGLang, and those that repeat their words: OpenRouter, DeepSeek.
         r"(?i)maximum context length (is|of) (?<window>\d+) tokens and your request has (?<prompt>\d+) input",
-        r"(?i)maximum context length (is|of) (?<window>\d+).*requested (about )?(?<total>\d+)",
+        r"(?i)maximum context length (is|of) (?<window>\d+).*requested (about |a total of )?(?<total>\d+)",
+        // Moonshot; Cerebras.
+        r"(?i)model token limit: (?<window>\d+) \(requested: (?<total>\d+)",
+        r"(?i)current length is (?<total>\d+) while limit is (?<window>\d+)",
         // Anthropic.
         r"(?i)exceed context limit: (?<prompt>\d+) \+ \d+ > (?<window>\d+)",
         // Together, text-generation-inference.

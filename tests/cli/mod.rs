@@ -7,6 +7,7 @@ mod e2e_budget;
 mod e2e_demo;
 mod e2e_doctor;
 mod e2e_errors;
+mod e2e_tls;
 mod e2e_events;
 mod e2e_flags;
 mod e2e_json;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use tiller::llm::catalog::Named;
 use tiller::llm::catalog::pattern::{MatchQuality, Name, Pattern};
+use tiller::llm::catalog::{Named, readable};
 use tiller::llm::{
     Api, Billing, BuiltIn, Catalog, CatalogOptions, EditFormat, ErrorClass, IdRule, Keys, Model,
     PriceTier, Prices, Quirks, ThinkingFormat, ThinkingLevel, Usage, WindowSource,
@@ -670,8 +670,8 @@ fn a_fetched_catalogue_changes_facts_and_not_where_keys_go() {
     let built_in = BuiltIn::parse(FIXTURE.into()).unwrap();
     let check = |from: &str, to: &str| {
         assert!(FIXTURE.contains(from), "{from}");
-        let fetched = BuiltIn::parse(FIXTURE.replacen(from, to, 1).into())?;
-        built_in.check_update(&fetched)
+        let (text, _) = readable(&FIXTURE.replacen(from, to, 1), &built_in)?;
+        built_in.check_update(&BuiltIn::parse(text.into())?)
     };
     let fine = check("output = 4", "output = 5");
     assert_eq!(fine, check("Claude Opus 5.5", "Claude"));
@@ -711,14 +711,102 @@ fn a_fetched_catalogue_changes_facts_and_not_where_keys_go() {
             "the default of providers.anthropic",
         ),
         ("as_of = \"2026-11-10\"", "as_of = \"soon\"", "as_of"),
-        (
-            "context_window",
-            "contextwindow",
-            "unknown key 'contextwindow'",
-        ),
+        ("as_of =", "format = 2\nas_of =", "update tiller"),
+        ("as_of =", "as_of", "key"),
     ] {
         let error = check(from, to).unwrap_err();
         assert!(error.contains(why), "{to}: {error}");
+    }
+}
+
+/// What a newer catalogue may bring, and how many entries an older program leaves out.
+#[test]
+fn a_fetched_catalogue_of_a_newer_form_loses_only_what_is_new() {
+    let built_in = BuiltIn::default();
+    let shipped = include_str!("../../assets/models.toml");
+    let whole = built_in.check_update(&built_in).unwrap();
+    assert_eq!(
+        readable(shipped, &built_in).unwrap(),
+        (shipped.to_owned(), 0)
+    );
+    let opus = "id = \"claude-opus-5-5\"\n";
+    let provider = "[providers.xai]\n";
+    let models = |id: &str| {
+        shipped
+            .matches(&format!("[[providers.{id}.models]]"))
+            .count()
+    };
+    let cases: [(&str, String, usize, usize); 11] = [
+        ("format = 1", "format = 1\nlanguage = \"en\"".into(), 1, 0),
+        (
+            provider,
+            format!(
+                "[providers.qwen]\napi = \"openai-chat\"\n\n[[providers.qwen.models]]\nid = \"q\"\n\n{provider}"
+            ),
+            2,
+            0,
+        ),
+        (
+            provider,
+            format!("[voices.loud]\nspeed = 3\n\n{provider}"),
+            1,
+            0,
+        ),
+        (
+            provider,
+            format!("{provider}mood = \"good\"\nsocket = {{ path = \"/x\" }}\n"),
+            2,
+            0,
+        ),
+        (opus, format!("{opus}speech = true\n"), 1, 0),
+        (
+            opus,
+            format!("{opus}options = {{ \"a b\" = 1 }}\nspeech = true\n"),
+            1,
+            0,
+        ),
+        (opus, format!("{opus}api = \"anthropic-sockets\"\n"), 1, 1),
+        (
+            "input = [\"text\", \"image\"]",
+            "input = [\"text\", \"image\", \"smell\"]".into(),
+            1,
+            0,
+        ),
+        (
+            "thinking = [\"minimal\"",
+            "thinking = [\"minimal\", \"extreme\"".into(),
+            1,
+            0,
+        ),
+        ("[[families]]\n", "[[families]]\nuntil = [9]\n".into(), 1, 0),
+        (
+            "api = \"openai-responses\"\nbase_url = \"https://api.x.ai/v1\"",
+            "api = \"later\"\nbase_url = \"https://api.x.ai/v1\"".into(),
+            1 + models("xai"),
+            models("xai"),
+        ),
+    ];
+    for (from, to, skipped, lost) in cases {
+        assert!(shipped.contains(from), "{from}");
+        let newer = shipped.replacen(from, &to, 1);
+        let (text, left_out) = readable(&newer, &built_in).unwrap();
+        let fetched = BuiltIn::parse(text.into()).unwrap();
+        let count = built_in.check_update(&fetched).unwrap();
+        assert_eq!((left_out, whole - count), (skipped, lost), "{to}");
+    }
+    // A quirk that is not known, beside some that are.
+    let newer = shipped.replacen("quirks = { developer_role = true, completion_tokens = true, ids = \"openai\", cache_key", "quirks = { warp = 9, output_limit = 7, hour_cache = true, developer_role = true, completion_tokens = true, ids = \"openai\", cache_key", 1);
+    let (text, left_out) = readable(&newer, &built_in).unwrap();
+    assert_eq!(left_out, 1);
+    let fetched = BuiltIn::parse(text.into()).unwrap();
+    let known = &fetched.provider("openai").unwrap().quirks;
+    for (quirk, set) in [
+        ("warp", false),
+        ("output_limit", true),
+        ("hour_cache", true),
+        ("open_output", true),
+    ] {
+        assert_eq!(known.sets(quirk), set, "{quirk}");
     }
 }
 

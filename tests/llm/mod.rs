@@ -7,6 +7,7 @@
 pub mod kit;
 mod local;
 mod adapted;
+mod vendor_rules;
 mod auth;
 mod endings;
 mod catalog;

@@ -376,13 +376,13 @@ fn pictures_are_shown_and_made_to_fit() {
         (
             "small.gif",
             encoded(40, 30, ImageFormat::Gif, false),
-            "image/gif",
+            "image/png",
             (40, 30),
         ),
         (
             "small.webp",
             encoded(40, 30, ImageFormat::WebP, false),
-            "image/webp",
+            "image/png",
             (40, 30),
         ),
         (

@@ -43,14 +43,9 @@ impl BuiltIn {
         let mut providers: Vec<String> = Vec::new();
         let mut models = Vec::new();
         let mut head = String::new();
-        let next_table = memchr::memmem::Finder::new("\n[");
         let mut start = 0;
-        while start < text.len() {
-            // Every table header starts a line, and nothing else does so with a bracket.
-            let end = next_table
-                .find(&text.as_bytes()[start..])
-                .map_or(text.len(), |at| start + at + 1);
-            let table = &text[start..end];
+        for table in tables(&text) {
+            let end = start + table.len();
             match table.strip_prefix("[[providers.") {
                 Some(rest) => {
                     let place = || {
@@ -71,10 +66,7 @@ impl BuiltIn {
                     });
                 }
                 None => {
-                    let name = table.strip_prefix("[providers.");
-                    if let Some((name, _)) = name.and_then(|name| name.split_once("]\n")) {
-                        providers.push(name.to_owned());
-                    }
+                    providers.extend(provider_of(table).map(str::to_owned));
                     head.push_str(table);
                 }
             }
@@ -203,6 +195,26 @@ impl BuiltIn {
             host.map(|(name, _)| name.as_str())
         })
     }
+}
+
+/// The tables of a catalogue with their headers, what stands above the first one first. Every header
+/// starts a line, and nothing else does so with a bracket.
+pub(super) fn tables(mut text: &str) -> impl Iterator<Item = &str> {
+    let next_table = memchr::memmem::Finder::new("\n[");
+    std::iter::from_fn(move || {
+        let end = next_table.find(text.as_bytes());
+        let (table, rest) = text.split_at(end.map_or(text.len(), |at| at + 1));
+        text = rest;
+        (!table.is_empty()).then_some(table)
+    })
+}
+
+/// The provider that `table` is about, or one of whose models.
+pub(super) fn provider_of(table: &str) -> Option<&str> {
+    let name = table
+        .strip_prefix("[providers.")
+        .or_else(|| table.strip_prefix("[[providers."))?;
+    name.split(['.', ']']).next()
 }
 
 /// Host of a URL, and its port where it is not the usual one.

@@ -22,6 +22,8 @@ const OWN: [&str; 5] = ["model", "messages", "input", "contents", "stream"];
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelsFile {
+    /// The form of a catalogue, for `fetched`.
+    pub format: Option<i64>,
     /// The day of its facts, `YYYY-MM-DD`.
     pub as_of: Option<String>,
     /// What the ids of models tell, later ones over earlier ones.

@@ -9,8 +9,10 @@ pub mod pattern;
 mod family;
 mod file;
 mod builtin;
+mod fetched;
 
 pub use builtin::BuiltIn;
+pub use fetched::readable;
 pub use models::Catalog;
 pub use naming::Named;
 pub use snapshot::{CatalogOptions, Snapshot};

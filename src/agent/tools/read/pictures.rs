@@ -55,13 +55,14 @@ pub fn prepare(
 ) -> Result<Picture, String> {
     let (picture, original) = decode(&bytes, &stop)?;
     let fits = picture.width() <= MAX_SIDE && picture.height() <= MAX_SIDE;
-    let (bytes, mime, sent) =
-        if fits && base64_len(bytes.len()) <= MAX_BASE64 && mime != "image/bmp" {
-            (bytes, mime, original)
-        } else {
-            drop(bytes);
-            shrink(picture, stop)?
-        };
+    // No other format is taken by every vendor: xAI, and servers that decode with stb_image.
+    let common = matches!(mime, "image/png" | "image/jpeg");
+    let (bytes, mime, sent) = if common && fits && base64_len(bytes.len()) <= MAX_BASE64 {
+        (bytes, mime, original)
+    } else {
+        drop(bytes);
+        shrink(picture, stop)?
+    };
     Ok(Picture {
         image: Image {
             data: BASE64_STANDARD.encode(bytes),
