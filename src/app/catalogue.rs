@@ -2,6 +2,7 @@
 //! the user says so, checked, and kept in the data folder. The newer of both counts.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,8 +68,9 @@ pub async fn refresh(url: &str, file: &Path) -> Result<String, StartError> {
         format!("{count} models as of {as_of} are in {}\n", file.display())
     };
     if skipped > 0 {
-        said += &format!(
-            "{skipped} entries are too new for this tiller and were skipped: update tiller to use them\n"
+        let _ = writeln!(
+            said,
+            "{skipped} entries are too new for this tiller and were skipped: update tiller to use them"
         );
     }
     Ok(said)

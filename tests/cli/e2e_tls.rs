@@ -36,7 +36,7 @@ fn tls_server(certificate: &[u8]) -> u16 {
             let mut stream = rustls::Stream::new(&mut connection, &mut socket);
             // The client waits for the answer once it has sent all of its small request.
             let mut request = Vec::new();
-            let mut piece = [0; 65_536];
+            let mut piece = vec![0; 65_536];
             while let Ok(count @ 1..) = stream.read(&mut piece) {
                 request.extend_from_slice(&piece[..count]);
                 if request.ends_with(b"}") {

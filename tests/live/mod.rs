@@ -2,6 +2,11 @@
 //! in these tests was written from documentation; this is where it meets the other side. Ignored, and
 //! skipped with a message where a key is missing; CONTRIBUTING says how to run them.
 
+#![allow(
+    clippy::print_stderr,
+    reason = "says what was skipped, and what a model said"
+)]
+
 mod record;
 
 use std::sync::Arc;

@@ -427,7 +427,7 @@ fn long(model: &Model, window: u64) -> Vec<Message> {
         let length = (rest as f64 * BYTES_PER_TOKEN / 17.0) as usize - 40;
         messages.push(said(model, StopReason::Stop, vec![text("Yes.")]));
         messages.push(Message::user(
-            &format!("{at}: {}", "9f".repeat(length / 2)),
+            format!("{at}: {}", "9f".repeat(length / 2)),
             0,
         ));
     }
