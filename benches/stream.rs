@@ -300,6 +300,7 @@ fn scrolling_over_a_picture(bencher: Bencher<'_, '_>, protocol: &str) {
     let message = Arc::new(Message::User(UserMessage {
         content: vec![Content::text("look"), Content::Image(image)],
         origin: None,
+        queue_id: None,
         timestamp: 0,
     }));
     let mut stage = Stage::new(conversation(100));

@@ -112,6 +112,8 @@ pub enum Command {
     SteerNow,
     /// Gives waiting messages back as `QueueReturned`: this one, or all.
     TakeBack(Option<u64>),
+    /// Messages that went back to the user are kept by them now: the session lets go of these.
+    Release(Vec<u64>),
     /// Ends whatever runs; where nothing does, the processes that still die are killed.
     Abort {
         /// Whether the handle has cancelled a run.
@@ -307,6 +309,12 @@ impl AgentHandle {
     /// Takes one waiting message back, or all of them.
     pub fn take_back(&self, id: Option<u64>) {
         self.send(Command::TakeBack(id));
+    }
+
+    /// Lets go of messages that were given back: whoever got them keeps them safe from now on. Until then
+    /// they wait again when the session is opened.
+    pub fn release(&self, ids: Vec<u64>) {
+        self.send(Command::Release(ids));
     }
 
     /// Stops the run at once; a second call while processes still die kills them.

@@ -23,6 +23,9 @@ pub enum Refused {
     /// The agent is ending.
     #[error("the session is being closed")]
     Leaving,
+    /// The session cannot be written, for this reason.
+    #[error("the session cannot be saved there: {0}")]
+    Unsaved(String),
 }
 
 /// Why another session was not opened.

@@ -263,7 +263,7 @@ pub struct ActionSpec {
 pub const ACTIONS: &[ActionSpec] = &[
     row(Submit, "submit", "Send the text; while a run is under way it waits as steering and goes out before the next tool or model call. On the empty editor: go on after a limit or a failure, retry now, or, behind a plan, have it carried out in auto", Talking),
     row(FollowUp, "follow_up", "Send the text; while a run is under way it waits until the run is done", Talking),
-    row(SteerNow, "steer_now", "Queue the text as steering and deliver all waiting steering now, cutting short what runs; without any: as Enter on the empty editor", Talking),
+    row(SteerNow, "steer_now", "Queue the text as steering and deliver all waiting steering now, cutting short what runs; without any: as Enter on the empty editor, and also send what waits or go on with a session that was cut off", Talking),
     row(TakeBack, "take_back", "Take the waiting messages back into the editor", Talking),
     row(Cancel, "cancel", "Stop the run; waiting messages come back into the editor. Closes what is open", Talking),
     row(Interrupt, "interrupt", "Stop the run; else clear the editor (the text stays in the history); else, pressed twice within 2 s, leave", Talking),

@@ -147,9 +147,14 @@ pub(crate) fn command_block(command: &str, ended: &str, output: &str) -> String 
     format!("{COMMAND}{line}\" by=\"user\" {ended}>\n{output}\n</command>")
 }
 
-/// Whether it is such a block.
-pub(crate) fn is_command_block(block: &Content) -> bool {
-    matches!(block, Content::Text(block) if block.text.starts_with(COMMAND) && block.text.ends_with("</command>"))
+/// The text of such a block, if it is one.
+pub(crate) fn as_command_block(block: &Content) -> Option<String> {
+    match block {
+        Content::Text(it) if it.text.starts_with(COMMAND) && it.text.ends_with("</command>") => {
+            Some(it.text.clone())
+        }
+        _ => None,
+    }
 }
 
 /// What was typed of a message: its text without what was attached.
@@ -167,7 +172,7 @@ pub(crate) fn typed_text(content: &[Content]) -> String {
 
 fn is_attached(block: &Content) -> bool {
     let file = matches!(block, Content::Text(block) if block.text.starts_with(FILE) && block.text.ends_with("</file>"));
-    file || is_command_block(block)
+    file || as_command_block(block).is_some()
 }
 
 /// The paths behind `@`, which begins a word; in quotes they may hold spaces, and lines may stand behind
@@ -330,7 +335,7 @@ mod tests {
     #[test]
     fn output_of_a_command_is_no_typed_text() {
         let block = Content::text(command_block("echo \"a\"\nb", "exit=\"0\"", "a\nb\n"));
-        assert!(is_command_block(&block));
+        assert!(as_command_block(&block).is_some());
         let content = [Content::text("look"), block];
         assert_eq!(typed_text(&content), "look");
         // What is typed is never taken for one.

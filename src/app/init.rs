@@ -4,14 +4,23 @@
 const PROMPT: &str = include_str!("../../assets/init.md");
 /// The command, as it is typed.
 const COMMAND: &str = "/init";
+/// What stands before the user's own words.
+const ADDED: &str = "\n\nThe user adds: ";
 
 /// The prompt, with what the user wants besides.
 pub fn init_prompt(wishes: &str) -> String {
     let prompt = PROMPT.trim_end();
     match wishes.trim() {
         "" => prompt.to_owned(),
-        wishes => format!("{prompt}\n\nThe user adds: {wishes}"),
+        wishes => format!("{prompt}{ADDED}{wishes}"),
     }
+}
+
+/// The command that stands for this prompt.
+pub fn init_as_typed(prompt: &str) -> Option<String> {
+    let wishes = prompt.strip_prefix(PROMPT.trim_end())?;
+    let wishes = wishes.strip_prefix(ADDED).filter(|it| !it.is_empty());
+    Some(wishes.map_or(COMMAND.to_owned(), |wishes| format!("{COMMAND} {wishes}")))
 }
 
 /// The prompt that `typed` stands for, if it is the command.

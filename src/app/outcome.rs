@@ -26,7 +26,11 @@ pub enum Outcome {
 /// Every exit code, the outcomes that end in it, and what it means: for `--help` and the README.
 pub const EXIT_CODES: [(u8, &[Outcome], &str); 10] = [
     (0, &[Outcome::Done], "done"),
-    (1, &[Outcome::Failed], "the run failed; stderr says why"),
+    (
+        1,
+        &[Outcome::Failed],
+        "the run failed, or its session is not saved; stderr says why",
+    ),
     (
         2,
         &[Outcome::Usage],

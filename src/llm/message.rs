@@ -31,6 +31,7 @@ impl Message {
         Self::User(UserMessage {
             content: vec![Content::text(text)],
             origin: None,
+            queue_id: None,
             timestamp,
         })
     }
@@ -73,6 +74,9 @@ pub struct UserMessage {
     /// The part of the program that said it, where it was not the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
+    /// The number it had while it waited to be sent; no model gets it.
+    #[serde(default, rename = "queueId", skip_serializing_if = "Option::is_none")]
+    pub queue_id: Option<u64>,
     /// Unix time in milliseconds.
     #[serde(default)]
     pub timestamp: i64,

@@ -8,7 +8,7 @@ use tiller::agent::tools::{ToolSettings, builtin};
 use tiller::agent::undo::{Direction, UndoCommand};
 use tiller::agent::{
     AgentEvent, AgentHandle, Answer, Delivery, ExternalMessage, OpenRefused, OpenSession,
-    QueueKind, Queued, RunOutcome, STEER_ORIGIN, Toolbox, WhenIdle,
+    QueueKind, Queued, Refused, RunOutcome, STEER_ORIGIN, Toolbox, WhenIdle,
 };
 use tiller::llm::message::content_text;
 
@@ -263,9 +263,91 @@ async fn what_is_given_back_to_a_user_is_kept_by_them() {
     gate.reached().await;
     agent.steer("steered");
     agent.handle.abort();
+    let back = |event: &AgentEvent| matches!(event, AgentEvent::QueueReturned { .. });
+    let AgentEvent::QueueReturned { messages } = agent.until(back).await else {
+        unreachable!()
+    };
     assert_eq!(agent.settled().await, RunOutcome::Aborted);
-    assert_eq!(left_over(&agent), [""; 0]);
+    // The program may die before they are on disk.
+    assert_eq!(left_over(&agent), ["steered"]);
+    let mut next = Setup {
+        answers: vec![say("ok")],
+        resume: Some(agent.killed()),
+        has_user: true,
+        ..Setup::default()
+    }
+    .start();
+    let ids = || messages.iter().map(|message| message.id).collect();
+    next.handle.release(ids());
+    next.prompt("On");
+    assert_eq!(next.settled().await, RunOutcome::Done);
+    assert!(!next.request(0).contains(&"user: steered".to_owned()));
+    assert_eq!(left_over(&next), [""; 0]);
+    agent.handle.release(ids());
     agent.handle.shutdown().await;
+    assert_eq!(left_over(&agent), [""; 0]);
+}
+
+// Also between the delivered message and the entry that says that it waits no more.
+#[tokio::test]
+async fn at_every_line_a_message_waits_or_is_said() {
+    let gate = Gate::new();
+    let mut waiting = call(&[("c1", "slow", json!({}))]);
+    waiting.insert(1, Step::Wait(gate.clone()));
+    let mut agent = agent(
+        vec![waiting, say("two"), say("three")],
+        vec![("slow", false, Act::Succeed("done".into()))],
+    );
+    agent.prompt("Go");
+    gate.reached().await;
+    agent.steer("steered");
+    agent.follow_up("then this");
+    gate.open();
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    agent.handle.shutdown().await;
+    let text = std::fs::read_to_string(&agent.session).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let root = agent.folder.path();
+    let mut delivered = 0;
+    for end in 1..=lines.len() {
+        let path = root.join(format!("{end}.jsonl"));
+        std::fs::write(&path, lines[..end].concat()).unwrap();
+        let (session, _) = Session::open(root, &path).unwrap();
+        let said = session.history().messages;
+        let said = said.iter().map(|it| it.text());
+        let places: Vec<String> = said.chain(texts(&session.queued())).collect();
+        for typed in ["Go", "steered", "then this"] {
+            let is_stored = lines[..end].concat().contains(typed);
+            let times = places.iter().filter(|text| *text == typed).count();
+            assert_eq!(times, usize::from(is_stored), "{typed}: {}", lines[end - 1]);
+        }
+        delivered += usize::from(lines[end - 1].contains("queueId"));
+    }
+    assert_eq!(delivered, 3);
+}
+
+#[tokio::test]
+async fn what_cannot_be_stored_is_not_taken_and_not_run() {
+    let mut agent = agent(
+        vec![call(&[("c1", "touch", json!({}))]), say("ok")],
+        vec![("touch", false, Act::Succeed("done".into()))],
+    );
+    let root = agent.folder.path().join("sessions");
+    std::fs::write(&root, "in the way").unwrap();
+    let refused = agent.handle.send_external(external("by steer")).await;
+    assert!(matches!(refused, Err(Refused::Unsaved(_))), "{refused:?}");
+    agent.prompt("Go");
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert_eq!(agent.log.lock().unwrap().len(), 0);
+    let request = agent.request(1);
+    let result = request.iter().find(|line| line.starts_with("c1")).unwrap();
+    assert!(
+        result.contains("Not run: the session cannot be saved"),
+        "{result}"
+    );
+    std::fs::remove_file(&root).unwrap();
+    agent.handle.shutdown().await;
+    assert_eq!(left_over(&agent), [""; 0]);
 }
 
 fn is_cut_off(agent: &TestAgent) -> bool {

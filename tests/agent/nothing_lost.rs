@@ -46,13 +46,13 @@ fn actions() -> impl Strategy<Value = Vec<UserAction>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
     #[test]
-    fn nothing_typed_is_lost(actions in actions(), two_threads: bool) {
+    fn nothing_typed_is_lost(actions in actions(), two_threads: bool, has_user: bool) {
         let mut runtime = if two_threads {
             tokio::runtime::Builder::new_multi_thread()
         } else {
             tokio::runtime::Builder::new_current_thread()
         };
-        runtime.worker_threads(2).enable_all().build().unwrap().block_on(play(actions));
+        runtime.worker_threads(2).enable_all().build().unwrap().block_on(play(actions, has_user));
     }
 
     // D7, H: batches of messages and aborts that the agent reads together.
@@ -78,7 +78,7 @@ proptest! {
 /// Plays `actions` and holds each request against the last abort before it: what it adds to the
 /// conversation was typed later.
 async fn play_strictly(actions: Vec<UserAction>) {
-    let played = play(actions).await;
+    let played = play(actions, false).await;
     for abort in &played.aborts {
         for request in &played.requests[abort.requests..] {
             let last = request.iter().rev().find_map(|line| {
@@ -104,7 +104,8 @@ struct Played {
     requests: Vec<Vec<String>>,
 }
 
-async fn play(actions: Vec<UserAction>) -> Played {
+/// With a user, what comes back is kept at once, as the screen does it.
+async fn play(actions: Vec<UserAction>, has_user: bool) -> Played {
     let gate = Gate::new();
     let mut answers = Vec::new();
     for n in 0..100 {
@@ -119,8 +120,15 @@ async fn play(actions: Vec<UserAction>) -> Played {
         answers.push(answer);
         answers.push(say("done"));
     }
-    let mut agent = agent(answers, vec![("slow", false, Act::Obey(gate.clone()))]);
+    let mut agent = Setup {
+        answers,
+        tools: vec![("slow", false, Act::Obey(gate.clone()))],
+        has_user,
+        ..Setup::default()
+    }
+    .start();
     let mut typed = Vec::new();
+    let mut kept = Vec::new();
     let mut aborts = Vec::new();
     for action in actions {
         let mut text = || {
@@ -156,6 +164,14 @@ async fn play(actions: Vec<UserAction>) -> Played {
             }
         }
         while let Ok(event) = agent.events.try_recv() {
+            if let AgentEvent::QueueReturned { messages } = &event.kind
+                && has_user
+            {
+                agent
+                    .handle
+                    .release(messages.iter().map(|it| it.id).collect());
+                kept.extend(messages.iter().map(|it| content_text(&it.content)));
+            }
             agent.seen.push(event);
         }
     }
@@ -183,23 +199,18 @@ async fn play(actions: Vec<UserAction>) -> Played {
                 };
                 results += usize::from(matches!(**message, tiller::llm::Message::ToolResult(_)));
             }
-            AgentEvent::QueueReturned { messages } => {
-                for queued in messages {
-                    *found.entry(content_text(&queued.content)).or_default() += 1;
-                }
-            }
             AgentEvent::AgentStart => depth += 1,
             AgentEvent::AgentEnd { .. } => depth -= 1,
             _ => {}
         }
         assert!((0..=1).contains(&depth));
     }
-    // At the end of the program what waits stays in the session; so does what was given back where no
-    // user is there to keep it.
+    // What waits stays in the session, and so does what came back to nobody who keeps it.
     if agent.session.exists() {
-        for text in super::killed::left_over(&agent) {
-            found.entry(text).or_insert(1);
-        }
+        kept.extend(super::killed::left_over(&agent));
+    }
+    for text in kept {
+        *found.entry(text).or_default() += 1;
     }
     assert_eq!(depth, 0, "a run has not ended");
     assert_eq!(calls, results);

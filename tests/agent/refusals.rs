@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use tiller::agent::{AgentEvent, CompactionOutcome, CompactionRules, LoopRules, RunOutcome};
+use tiller::agent::session::Session;
+use tiller::agent::{
+    AgentEvent, CompactionOutcome, CompactionRules, LoopRules, RunOutcome, RunState,
+};
 use tiller::llm::{ErrorClass, LlmError, Model, StreamEvent};
 
 use super::fixture::{Act, Setup, Step, TestAgent, call, model, no_retries, say};
@@ -65,6 +68,12 @@ async fn after_a_refused_prompt_the_session_goes_on_over_every_wire() {
         };
         assert!(message.contains("left out of later requests"), "{message}");
         assert!(message.contains("models.fallback"), "{message}");
+        // Nothing is left to answer: to go on would send what was answered before.
+        agent.handle.go_on();
+        let idle = |event: &AgentEvent| matches!(event, AgentEvent::State(RunState::Idle));
+        agent.until(idle).await;
+        let (session, _) = Session::look(&agent.session).unwrap();
+        assert!(!session.facts().is_cut_off());
         assert_eq!(ask(&mut agent, "list the files").await, RunOutcome::Done);
         let resume = Some((Arc::clone(&agent.folder), agent.session.clone()));
         agent.handle.shutdown().await;

@@ -240,7 +240,10 @@ fn the_version_and_the_help_are_answers() {
 fn spill_files_without_a_session_are_private_and_temporary() {
     let (server, sandbox) = job::stage_with(vec![
         Reply::call("bash", json!({"command": "seq 1 50000"})),
-        Reply::call("bash", json!({"command": "stat -c %a $TMPDIR/tiller-*"})),
+        Reply::call(
+            "bash",
+            json!({"command": "stat -c '%a %n' $TMPDIR/tiller-*"}),
+        ),
         Reply::text("ok"),
     ]);
     let before = sandbox.all_files();
@@ -252,7 +255,13 @@ fn spill_files_without_a_session_are_private_and_temporary() {
     let path = results[0].split("full output: ").nth(1).unwrap();
     assert!(path.starts_with(&folder), "{path}");
     // Its outputs, and the temporary files of its commands.
-    assert!(results[1].lines().all(|mode| mode == "700"), "{results:?}");
+    let folders: Vec<&str> = results[1].lines().collect();
+    assert!(
+        folders.iter().all(|it| it.starts_with("700 ")),
+        "{results:?}"
+    );
+    let named = |it: &&str| path.starts_with(&format!("{}/", &it[4..]));
+    assert_eq!(folders.into_iter().filter(named).count(), 1, "{results:?}");
     assert_eq!(sandbox.all_files(), before);
 }
 

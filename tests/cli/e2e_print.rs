@@ -188,6 +188,17 @@ fn no_session_writes_nothing() {
     );
 }
 
+#[test]
+fn a_run_whose_session_cannot_be_saved_has_failed() {
+    let (_server, sandbox) = job::stage_with(vec![Reply::text("Here.")]);
+    std::fs::create_dir_all(sandbox.data()).unwrap();
+    std::fs::write(sandbox.data().join("sessions"), "in the way").unwrap();
+    let ran = sandbox.run(&["-p", "-m", Wire::Anthropic.model(), "go"]);
+    assert_eq!(ran.code, Some(1), "{ran:#?}");
+    assert_eq!(ran.stdout, "Here.\n");
+    assert!(ran.stderr.contains("could not be saved"), "{}", ran.stderr);
+}
+
 /// B11, A11: the limit counts model calls, is an error, and says how to go on.
 #[test]
 fn the_limit_stops_a_run_that_never_ends() {

@@ -208,8 +208,9 @@ fn runs_without_a_screen_are_steered_too() {
 #[test]
 fn what_a_run_that_failed_did_not_hear_is_told() {
     let failed = Reply::http(400, "application/json", "{}");
-    let replies = vec![Reply::call("bash", json!({"command": GATE})), failed];
-    let (_server, sandbox) = job::stage_with(replies);
+    let mut replies = vec![Reply::call("bash", json!({"command": GATE})), failed];
+    replies.extend(["Yes.", "It is."].map(Reply::text));
+    let (server, sandbox) = job::stage_with(replies);
     let child = start_headless(&sandbox, "text");
     wait_processing(&sandbox);
     let ran = sandbox.run(&["steer", "--follow-up", "Say that\nit is done"]);
@@ -219,9 +220,12 @@ fn what_a_run_that_failed_did_not_hear_is_told() {
     assert_eq!(output.status.code(), Some(1));
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(
-        stderr.contains("not sent to the model: Say that\nit is done"),
+        stderr.contains("waits in the session, tiller -c sends it: Say that\nit is done"),
         "{stderr}"
     );
+    let ran = sandbox.run(&["-c", "-p", "-m", Wire::ALL[0].model(), "On"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert_eq!(server.request(3).last_user(), "Say that\nit is done");
 }
 
 #[test]

@@ -138,6 +138,7 @@ pub fn user(content: Vec<Content>) -> Message {
     Message::User(UserMessage {
         content,
         origin: None,
+        queue_id: None,
         timestamp: 0,
     })
 }

@@ -168,6 +168,7 @@ proptest! {
                 let message = Arc::new(Message::User(UserMessage {
                     content,
                     origin: None,
+                    queue_id: None,
                     timestamp: 0,
                 }));
                 tui.agent(AgentEvent::MessageStart { message });

@@ -382,6 +382,7 @@ fn missed_events_are_made_up_for() {
     let message = Message::User(UserMessage {
         content: vec![Content::text("the prompt")],
         origin: None,
+        queue_id: None,
         timestamp: 0,
     });
     let usage = Usage {

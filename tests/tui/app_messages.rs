@@ -88,6 +88,72 @@ fn what_comes_back_is_sent_as_the_message_it_was() {
     }
 }
 
+/// What comes back is no part of an earlier prompt, and what such a prompt was changed to is not lost.
+#[test]
+fn what_comes_back_while_the_history_is_browsed_joins_the_draft() {
+    for edit in ["", " edited"] {
+        let mut tui = TestTui::new(80, 24);
+        tui.write("older");
+        tui.key("enter");
+        tui.state(RunState::Idle);
+        tui.write("draft");
+        tui.key("up");
+        tui.write(edit);
+        assert_eq!(tui.text(), format!("older{edit}"));
+        returned(&mut tui, &["back"]);
+        assert_eq!(tui.text(), "back\n\ndraft");
+        let newest = tui.app.composer.history().get(1).unwrap().to_owned();
+        assert_eq!(newest, format!("older{edit}"));
+        assert_eq!(tui.app.draft().returned.len(), 1);
+    }
+}
+
+#[test]
+fn what_earlier_prompts_were_changed_to_is_kept() {
+    let mut tui = TestTui::new(80, 24);
+    for prompt in ["one", "two"] {
+        tui.write(prompt);
+        tui.now += 1000;
+        tui.key("enter");
+        tui.state(RunState::Idle);
+    }
+    tui.write("draft");
+    tui.key("up");
+    assert_eq!(tui.app.draft().text, "draft", "only looked at");
+    tui.write(" changed");
+    tui.key("up");
+    tui.key("up");
+    assert_eq!(tui.text(), "one");
+    assert_eq!(tui.app.draft().text, "draft\n\ntwo changed");
+    tui.write(" too");
+    assert_eq!(tui.app.draft().text, "draft\n\none too\n\ntwo changed");
+    tui.now += 1000;
+    assert_eq!(tui.key("enter"), [prompt("one too")]);
+    assert_eq!(tui.text(), "draft");
+    let history = tui.app.composer.history();
+    assert_eq!(history.get(1), Some("one too"));
+    assert_eq!(history.get(2), Some("two changed"));
+}
+
+#[test]
+fn init_comes_back_as_the_command() {
+    for typed in ["/init", "/init in German"] {
+        let mut tui = TestTui::new(80, 24);
+        tui.write(typed);
+        let sent = tui.key("enter");
+        let [Effect::Prompt(content)] = &sent[..] else {
+            panic!("{sent:?}");
+        };
+        let mut messages = queued(QueueKind::Steering, &[""]);
+        messages[0].content.clone_from(content);
+        tui.agent(AgentEvent::QueueReturned { messages });
+        assert_eq!(tui.text(), typed);
+        tui.state(RunState::Idle);
+        tui.now += 1000;
+        assert_eq!(tui.key("enter"), sent);
+    }
+}
+
 #[test]
 fn an_escaped_message_comes_back_whole_and_is_sent_whole() {
     let mut tui = TestTui::new(80, 24);

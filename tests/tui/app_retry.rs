@@ -218,6 +218,7 @@ fn what_the_guard_says_is_a_notice_and_no_prompt() {
     let message = Arc::new(Message::User(UserMessage {
         content: vec![Content::text("Consider a different approach.")],
         origin: Some("loop_guard".into()),
+        queue_id: None,
         timestamp: 0,
     }));
     tui.agent(AgentEvent::MessageStart {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tiller::agent::session::{Found, SessionState};
+use tiller::agent::session::{Found, HistoryFacts, SessionState};
 use tiller::agent::tool::CommandDetails;
 use tiller::agent::{AgentEvent, RunOutcome, RunState};
 use tiller::app::sessions::{
@@ -18,7 +18,7 @@ use tiller::app::tui::options::ExitKind;
 use tiller::app::tui::overlay::{Overlay, TextSearch};
 use tiller::app::tui::screen_mode::ScreenMode;
 use tiller::app::tui::session_effect::{SessionEffect, SessionResult};
-use tiller::llm::{Content, Message};
+use tiller::llm::{AssistantMessage, Content, Message, StopReason};
 
 use super::app_kit::{TestTui, prompt};
 use super::transcript_support::branch;
@@ -154,6 +154,36 @@ fn opened(first_prompt: &str, name: Option<&str>) -> AgentEvent {
         name: name.map(str::to_owned),
         first_prompt: Some(first_prompt.into()),
         read_only: false,
+    }
+}
+
+/// Nobody pays for an Enter that wakes a terminal.
+#[test]
+fn enter_on_the_empty_editor_starts_no_run_but_after_a_failure_on_the_screen() {
+    let user = Arc::new(Message::user("hi", 1));
+    let failed = Arc::new(Message::Assistant(AssistantMessage {
+        stop_reason: StopReason::Error,
+        ..AssistantMessage::default()
+    }));
+    for (said, waiting, costs) in [
+        (vec![Arc::clone(&user)], &[][..], false),
+        (vec![user, failed], &[], true),
+        (Vec::new(), &["steered"], false),
+    ] {
+        let mut tui = stored();
+        let mut event = opened("hi", None);
+        if let AgentEvent::SessionOpened { facts, .. } = &mut event {
+            *facts = Arc::new(HistoryFacts::of(&said));
+        }
+        arrive(&mut tui, event);
+        tui.waiting(waiting, &[]);
+        let key = if costs { "Enter" } else { "Ctrl+Enter" };
+        assert!(tui.frame().contains(&format!("{key} ")), "{}", tui.frame());
+        let effects = tui.key("enter");
+        assert_eq!(effects == [Effect::GoOn], costs, "{said:?}: {effects:?}");
+        if !costs {
+            assert_eq!(tui.key("ctrl+enter"), [Effect::GoOn], "{said:?}");
+        }
     }
 }
 

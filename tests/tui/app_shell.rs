@@ -3,6 +3,7 @@
 use insta::assert_snapshot;
 use tiller::agent::tool::CommandDetails;
 use tiller::agent::{AgentEvent, Phase, QueueKind, RunOutcome, RunState, RunTotals};
+use tiller::app::tui::composer::SavedDraft;
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::{EffectResult, Msg, ShellEnd};
@@ -63,6 +64,29 @@ fn a_command_runs_and_the_next_message_takes_its_output_along() {
     tui.key("up");
     tui.key("up");
     assert_eq!(tui.text(), "!git status", "it is in the history");
+}
+
+#[test]
+fn what_a_command_wrote_is_kept_with_the_draft_until_it_is_sent() {
+    let mut tui = test_tui();
+    run(&mut tui, "!ls");
+    ended(&mut tui, "shell-1", "ls", "a\n", 0);
+    let draft = tui.app.draft();
+    assert_eq!(tui.app.next_wake(), Some(tui.now), "at once");
+    assert_eq!(tui.send_all(Msg::Tick), [Effect::SaveDraft(draft.clone())]);
+    let mut next = test_tui();
+    next.send(Msg::Done(EffectResult::Draft(draft.clone())));
+    assert_eq!(next.text(), "");
+    assert_eq!(next.app.draft(), draft);
+    let both = [vec![Content::text("why?")], tui_blocks(&draft)].concat();
+    assert_eq!(run(&mut next, "why?"), [Effect::Prompt(both)]);
+    assert_eq!(next.app.draft().told, [""; 0]);
+}
+
+fn tui_blocks(draft: &SavedDraft) -> Vec<Content> {
+    let block = "<command line=\"ls\" by=\"user\" exit=\"0\">\na\n</command>";
+    assert_eq!(draft.told, [block]);
+    vec![Content::text(block)]
 }
 
 #[test]

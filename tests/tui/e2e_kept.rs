@@ -114,13 +114,59 @@ fn messages_that_waited_wait_again_after_a_gentle_end() {
         screen.wait_for("I write");
         screen.keys("steer this<enter>");
         screen.keys("then that<a-enter>");
-        screen.wait_for("then that");
+        screen.wait_for("▸ then");
         screen.signal(signal);
         screen.wait_dead();
         let again = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
         again.wait_for("steer this");
         again.wait_for("then that");
     }
+}
+
+/// At whatever moment after Esc it dies, each message is there again, once.
+#[test]
+fn messages_that_come_back_survive_a_kill_at_any_moment() {
+    let moments: [fn(&Screen, &Sandbox); 4] = [
+        |_, _| {},
+        |screen, _| screen.wait_gone("↳ steer"),
+        |screen, _| screen.wait_for("│ steer this"),
+        |_, sandbox| wait_stored(sandbox, |text| text.contains("steer this")),
+    ];
+    for moment in moments {
+        let (_server, sandbox) = job::stage_with(vec![Reply::text("I write").gate("never")]);
+        let screen = open(&sandbox, Wire::Chat);
+        screen.keys("go<enter>");
+        screen.wait_for("I write");
+        screen.keys("steer this<enter>");
+        screen.wait_for("↳ steer");
+        screen.keys("<esc>");
+        moment(&screen, &sandbox);
+        screen.signal(Signal::SIGKILL);
+        screen.wait_dead();
+        let again = Launch::new(&sandbox).args(&["-c"]).size(100, 40).start();
+        again.wait_until("it is there once", |view| {
+            view.text().matches("steer this").count() == 1
+        });
+        again.signal(Signal::SIGKILL);
+        again.wait_dead();
+    }
+}
+
+#[test]
+fn what_a_command_wrote_survives_a_kill() {
+    let (server, sandbox) = job::stage_with(vec![Reply::text("Got it.")]);
+    let screen = open(&sandbox, Wire::Chat);
+    screen.keys("!echo six times $((3+4))<enter>");
+    screen.wait_for("six times 7");
+    wait_stored(&sandbox, |text| text.contains("six times 7"));
+    screen.signal(Signal::SIGKILL);
+    screen.wait_dead();
+    let screen = open(&sandbox, Wire::Chat);
+    screen.wait_for("goes with your next message");
+    screen.keys("why?<enter>");
+    screen.wait_for("Got it.");
+    assert!(server.request(0).text().contains("six times 7"));
+    leave(&screen);
 }
 
 /// What is typed ahead of a command that opens another session is for that session.

@@ -127,5 +127,6 @@ fn labels_are_there_again() {
     screen.keys("/tree<enter>");
     screen.wait_for("⟦here it was fine⟧ One.");
     screen.keys("<esc>");
+    screen.wait_gone("⟦here");
     leave(&screen);
 }

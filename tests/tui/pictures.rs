@@ -92,6 +92,7 @@ impl Stage {
         let message = Arc::new(Message::User(UserMessage {
             content,
             origin: None,
+            queue_id: None,
             timestamp: 0,
         }));
         self.apply(AgentEvent::MessageStart { message });

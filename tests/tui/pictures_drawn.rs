@@ -21,6 +21,7 @@ fn say(tui: &mut TestTui, content: Vec<Content>) {
     let message = Arc::new(Message::User(UserMessage {
         content,
         origin: None,
+        queue_id: None,
         timestamp: 0,
     }));
     tui.agent(AgentEvent::MessageStart { message });
@@ -77,6 +78,7 @@ fn a_picture_stands_on_the_ground_of_the_theme() {
     let message = Arc::new(Message::User(UserMessage {
         content: vec![image(&encode(&half, image::ImageFormat::Png))],
         origin: None,
+        queue_id: None,
         timestamp: 0,
     }));
     tui.agent(AgentEvent::MessageStart { message });

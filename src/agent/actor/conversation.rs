@@ -17,7 +17,7 @@ use crate::agent::runner::{LOOP_GUARD_ORIGIN, Opening, Summary};
 use crate::agent::session::entry::{Compaction, ContextEdit, Replacement};
 use crate::agent::session::{
     Body, History, HistoryFacts, NodeId, Presence, PresenceRecord, RunMessages, SaveNotice,
-    Session, SessionBranch, SessionState,
+    Session, SessionBranch, SessionState, end_of,
 };
 use crate::agent::toolbox::Toolbox;
 use crate::agent::{RunCounter, RunTotals};
@@ -273,12 +273,12 @@ impl Conversation {
             };
         }
         notes.extend(silent.then(|| Content::text(CONTINUE_PROMPT)));
-        self.tell_model(notes, Some(NOTE_ORIGIN));
+        self.tell_model(notes, NOTE_ORIGIN);
         if let Some(text) = advice {
-            self.tell_model(vec![Content::text(text)], Some(LOOP_GUARD_ORIGIN));
+            self.tell_model(vec![Content::text(text)], LOOP_GUARD_ORIGIN);
         }
         for queued in due {
-            self.tell_model(queued.content, queued.origin.as_deref());
+            self.say(queued.content, queued.origin, Some(queued.id));
         }
         self.begin_prompt(model, toolbox, user_spoke);
     }
@@ -399,6 +399,9 @@ impl Conversation {
             }));
         }
         self.read_view();
+        let messages = &self.view().messages;
+        // What was left out is no more to be answered.
+        self.context = Context::ending_with(&messages[end_of(messages)..]);
     }
 
     /// Reads what the model reads back from the session, so that one that is opened again goes on

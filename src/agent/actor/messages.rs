@@ -28,11 +28,17 @@ impl Actor {
             _ if message.when_idle == WhenIdle::Refuse => return Err(Refused::NoRun),
             _ => Delivery::Started,
         };
-        self.enqueue(Typed {
+        let queued = self.keep(Typed {
             kind: message.kind,
             content: vec![Content::text(message.text)],
             origin: Some(STEER_ORIGIN.to_owned()),
         });
+        if let Some((_, error)) = self.conversation.save() {
+            // Who sent it keeps it.
+            self.let_go(&[queued.id]);
+            return Err(Refused::Unsaved(error));
+        }
+        self.place(queued);
         Ok(delivery)
     }
 
@@ -54,9 +60,18 @@ impl Actor {
         queued
     }
 
+    /// The user keeps these messages: they wait no more.
+    pub(super) fn release(&mut self, ids: &[u64]) {
+        let back = ids.iter().flat_map(|id| self.queues.take_back(Some(*id)));
+        if back.count() > 0 {
+            self.show_queues();
+        }
+        self.let_go(ids);
+    }
+
     /// Stores that these messages wait no more.
-    pub(super) fn let_go(&mut self, messages: &[Queued]) {
-        let (ids, left) = self.queues.let_go(messages);
+    pub(super) fn let_go(&mut self, ids: &[u64]) {
+        let (ids, left) = self.queues.let_go(ids);
         if !ids.is_empty() {
             self.conversation.store(Body::unqueued(ids, left));
         }

@@ -4,6 +4,7 @@
 //! events and stores nothing: the actor does.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::activity::Typed;
 use crate::agent::event::{QueueKind, Queued};
@@ -24,7 +25,6 @@ impl Queues {
     /// Takes these over from a session, and knows of no others that are stored.
     pub fn restore(&mut self, waiting: Vec<Queued>) {
         self.stored = waiting.iter().map(|queued| queued.id).collect();
-        // An id that is stored must not come again.
         self.last_id = self.last_id.max(self.stored.last().copied().unwrap_or(0));
         for queued in waiting {
             self.push(queued);
@@ -36,9 +36,9 @@ impl Queues {
         self.stored.insert(queued.id);
     }
 
-    /// Those of `messages` that are stored, which they need be no longer; and how many others are.
-    pub fn let_go(&mut self, messages: &[Queued]) -> (Vec<u64>, usize) {
-        let ids = messages.iter().map(|queued| queued.id);
+    /// Those of `ids` that are stored, which they need be no longer; and how many others are.
+    pub fn let_go(&mut self, ids: &[u64]) -> (Vec<u64>, usize) {
+        let ids = ids.iter().copied();
         let ids = ids.filter(|id| self.stored.remove(id)).collect();
         (ids, self.stored.len())
     }
@@ -111,9 +111,12 @@ impl Queues {
         (list(&self.steering), list(&self.follow_up))
     }
 
-    /// The message with the number that it goes by.
+    /// The message with the number that it goes by. None comes again, in whatever session: drafts that
+    /// hold the message name it too.
     pub fn number(&mut self, typed: Typed) -> Queued {
-        self.last_id += 1;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.map_or(0, |since| since.as_micros() as u64);
+        self.last_id = now.max(self.last_id + 1);
         Queued {
             id: self.last_id,
             kind: typed.kind,

@@ -54,6 +54,7 @@ fn is_allowed(command: &Command) -> bool {
         | Command::Listening(_)
         | Command::Notify(..)
         | Command::TakeBack(_)
+        | Command::Release(_)
         | Command::Abort { .. }
         | Command::SetPermission(_)
         | Command::Answer(..)

@@ -7,18 +7,12 @@ use crate::agent::event::{AgentEvent, Queued, RunState};
 use crate::agent::handle::Snapshot;
 
 impl Actor {
-    /// Gives messages back to who typed them. Where nobody is there who keeps them, they are only told
-    /// of, and stay with the session.
+    /// Gives messages back to who typed them. They stay with the session until they are released.
     pub(super) fn give_back(&mut self, messages: Vec<Queued>) {
-        if messages.is_empty() {
-            return;
-        }
-        self.show_queues();
-        let returned = messages.clone();
-        self.conversation
-            .send(AgentEvent::QueueReturned { messages });
-        if self.questions.has_user {
-            self.let_go(&returned);
+        if !messages.is_empty() {
+            self.show_queues();
+            let returned = AgentEvent::QueueReturned { messages };
+            self.conversation.send(returned);
         }
     }
 

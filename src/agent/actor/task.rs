@@ -137,11 +137,7 @@ impl Actor {
                 () = processes.empty(), if stopping => self.enter(RunState::Idle),
             }
         }
-        if self.conversation.session.path().is_none() {
-            // Else they wait in the session.
-            let messages = self.queues.take_all();
-            self.give_back(messages);
-        }
+        self.leave_messages();
         tracing::info!("shutdown: no run is under way");
         self.processes.stop_all();
         tracing::info!("shutdown: commands were told to end");
@@ -193,6 +189,7 @@ impl Actor {
                 let messages = self.queues.take_back(id);
                 self.give_back(messages);
             }
+            Some(Command::Release(ids)) => self.release(&ids),
             Some(Command::Abort { cancelled }) => self.abort(cancelled),
             Some(Command::Continue) => {
                 self.resume();
@@ -250,8 +247,7 @@ impl Actor {
             return Err(OpenRefused::Unsaved(entries, error));
         }
         self.compact_next = None;
-        let waiting = self.queues.take_all();
-        self.give_back(waiting);
+        self.leave_messages();
         self.model = open.model.unwrap_or_else(|| Arc::clone(&self.model));
         self.thinking = open.thinking.unwrap_or(self.thinking);
         let (id, usage) = (open.session.id(), open.session.usage());
@@ -270,6 +266,14 @@ impl Actor {
         }
         self.closing.spawn(async move { before.close().await });
         Ok(())
+    }
+
+    /// What waits stays in the session; where there is none, it goes back.
+    fn leave_messages(&mut self) {
+        let waiting = self.queues.take_all();
+        if self.conversation.session.path().is_none() {
+            self.give_back(waiting);
+        }
     }
 
     /// Ends whatever runs: what began before this was read was asked for before it was sent, also
@@ -353,6 +357,11 @@ impl Actor {
     async fn on_message(&mut self, report: Option<RunMessage>) {
         match report {
             Some(RunMessage::Event(event)) => self.conversation.publish(event),
+            Some(RunMessage::Begun(event, reply)) => {
+                self.conversation.publish(event);
+                let unsaved = self.conversation.save();
+                let _ = reply.send(unsaved.map(|(_, error)| error));
+            }
             Some(RunMessage::Ended(event, result)) => {
                 self.conversation.publish_result(event, result);
             }

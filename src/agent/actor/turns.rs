@@ -89,7 +89,7 @@ impl Actor {
         }
         self.prompt_undo(&due);
         let model = Arc::clone(self.asked());
-        let delivered = due.clone();
+        let delivered: Vec<u64> = due.iter().map(|queued| queued.id).collect();
         self.conversation
             .deliver(due, advice, &model, &self.toolbox);
         self.let_go(&delivered);

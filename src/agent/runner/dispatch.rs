@@ -30,6 +30,10 @@ const MAX_PARALLEL: usize = 16;
 /// Bytes of JSON that details may take in the session.
 const MAX_DETAILS: usize = 256 * 1024;
 
+/// What the model is told of a call that would leave no trace in the session.
+const UNSAVED: &str =
+    "Not run: the session cannot be saved, so it would not show that the call ran";
+
 /// Runs the calls of `reply` and returns their results, in call order. `guard` sees what was carried
 /// out.
 pub(super) async fn run_calls(
@@ -107,9 +111,15 @@ async fn run_group<'a>(
         begun.push((call, emit_start(link, turn, call).await));
     }
     let askers = link.asker.in_order(begun.len());
-    let run = |((call, details), asker): ((&'a ToolCall, Arc<Details>), Asker)| async move {
+    let run = |((call, begun), asker): ((&'a ToolCall, Begun), Asker)| async move {
         let link = link.asking_through(asker);
-        let ended = run_call(&link, env, turn, call, details).await;
+        let ended = match begun {
+            (details, Ok(())) => run_call(&link, env, turn, call, details).await,
+            (details, Err(error)) => {
+                let text = format!("{UNSAVED}: {error}");
+                CallOutcome::unstarted(ToolStatus::Error, text, details)
+            }
+        };
         link.asker.let_others_ask();
         end(&link, call, ended).await
     };
@@ -177,24 +187,27 @@ async fn refuse_group(
     };
     let mut ended = Vec::with_capacity(group.len());
     for call in group {
-        let details = emit_start(link, turn, call).await;
+        let (details, _) = emit_start(link, turn, call).await;
         let outcome = CallOutcome::unstarted(status, text, details);
         ended.push(end(link, call, outcome).await);
     }
     ended
 }
 
-/// Reports that a call begins, and returns what the screen shows of it until it says more.
-async fn emit_start(link: &RunLink, turn: &Turn, call: &ToolCall) -> Arc<Details> {
+/// What the screen shows of a call until it says more, and why its beginning could not be stored, if so.
+type Begun = (Arc<Details>, Result<(), String>);
+
+/// Reports that a call begins.
+async fn emit_start(link: &RunLink, turn: &Turn, call: &ToolCall) -> Begun {
     let details = Arc::new(preview(turn, call));
-    link.emit(AgentEvent::ToolStart {
+    let event = AgentEvent::ToolStart {
         call_id: call.id.clone(),
         name: call.name.clone(),
         args: Arc::new(call.arguments.clone()),
         details: Arc::clone(&details),
-    })
-    .await;
-    details
+    };
+    let stored = link.begin_call(event).await;
+    (details, stored)
 }
 
 fn preview(turn: &Turn, call: &ToolCall) -> Details {

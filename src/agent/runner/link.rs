@@ -63,6 +63,8 @@ impl LateNotices {
 pub(in crate::agent) enum RunMessage {
     /// Something happened. `MessageEnd` is stored before it is handed out.
     Event(AgentEvent),
+    /// A call begins: its `ToolStart`. Answers why that could not be stored, if so.
+    Begun(AgentEvent, oneshot::Sender<Option<String>>),
     /// A call has ended: its `ToolEnd`, and its result, which is stored before either is handed out.
     Ended(AgentEvent, Arc<Message>),
     /// The user is about to be asked whether a call runs again: this came of it.
@@ -257,6 +259,16 @@ impl RunLink {
     /// short: the actor then reads on whatever its subscribers do.
     pub async fn emit(&self, event: AgentEvent) {
         let _ = self.messages.send(RunMessage::Event(event)).await;
+    }
+
+    /// Reports that a call begins: where that cannot be stored, a session that is opened again would say
+    /// that the call never ran.
+    ///
+    /// # Errors
+    /// Why it could not be stored.
+    pub async fn begin_call(&self, event: AgentEvent) -> Result<(), String> {
+        let failed = self.ask(|reply| RunMessage::Begun(event, reply)).await;
+        failed.flatten().map_or(Ok(()), Err)
     }
 
     /// Reports an event that may be lost when the line is full.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use super::entry::{Body, Kind};
+use super::history_facts::is_unanswered;
 use super::lifecycle::{CallState, call_states};
 use super::reader;
 use super::store::Session;
@@ -157,6 +158,12 @@ impl RunMessages {
     /// The last message of the user or call of tools, and what came of it.
     pub fn end(&self) -> &[Arc<Message>] {
         &self.end
+    }
+
+    /// Whether nothing is left to answer at their end: also where a failure stands there, and what failed
+    /// was left out.
+    pub fn is_settled(&self) -> bool {
+        !self.end.is_empty() && !is_unanswered(&self.end)
     }
 
     /// All of them in order, without those that can no longer be read. Blocks.

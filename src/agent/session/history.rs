@@ -304,6 +304,7 @@ fn user(content: Vec<Content>, origin: Option<String>) -> Arc<Message> {
     Arc::new(Message::User(UserMessage {
         content,
         origin,
+        queue_id: None,
         timestamp: 0,
     }))
 }

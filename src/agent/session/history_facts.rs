@@ -94,7 +94,9 @@ fn is_told(message: &Message) -> bool {
 pub(in crate::agent) fn is_unanswered(messages: &[Arc<Message>]) -> bool {
     let says_something = |message: &&Arc<Message>| match &***message {
         Message::User(user) => is_from_user(user.origin.as_deref()),
-        _ => true,
+        // It is never sent: what it was to answer stands before it, unless that was left out.
+        Message::Assistant(answer) => answer.stop_reason != StopReason::Error,
+        Message::ToolResult(_) => true,
     };
     match messages
         .iter()
@@ -104,14 +106,12 @@ pub(in crate::agent) fn is_unanswered(messages: &[Arc<Message>]) -> bool {
     {
         None => false,
         Some(Message::User(_) | Message::ToolResult(_)) => true,
-        Some(Message::Assistant(answer)) => {
-            answer.stop_reason == StopReason::Error || answer.tool_calls().next().is_some()
-        }
+        Some(Message::Assistant(answer)) => answer.tool_calls().next().is_some(),
     }
 }
 
 /// Where the end of these messages begins: what comes next depends on nothing before it.
-fn end_of(messages: &[Arc<Message>]) -> usize {
+pub(in crate::agent) fn end_of(messages: &[Arc<Message>]) -> usize {
     let begins = |message: &Arc<Message>| begins_end(message);
     messages.iter().rposition(begins).unwrap_or(0)
 }

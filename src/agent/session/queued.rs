@@ -10,6 +10,7 @@ use super::entry::{Body, Kind};
 use super::kind::{QUEUED, UNQUEUED};
 use super::store::Session;
 use crate::agent::event::Queued;
+use crate::llm::Message;
 
 /// The data of an entry about a message that waits.
 #[derive(Deserialize, Serialize)]
@@ -54,13 +55,22 @@ impl Session {
     pub fn queued(&self) -> Vec<Queued> {
         let kind = |node: &_| self.tree().node(*node).kind;
         let nodes = self.tree().nodes();
-        let about = nodes.filter(|node| matches!(kind(node), Kind::Queued | Kind::Unqueued));
-        let about: Vec<_> = about.collect();
+        let about = nodes.skip_while(|node| kind(node) != Kind::Queued);
+        let is_about = |node: &_| matches!(kind(node), Kind::Queued | Kind::Unqueued | Kind::User);
+        let about: Vec<_> = about.filter(is_about).collect();
         let (mut waiting, mut over) = (Vec::new(), HashSet::new());
         for node in about.into_iter().rev() {
             let Ok(body) = self.load(node) else { continue };
-            let Body::Custom { data, .. } = &*body else {
-                continue;
+            let data = match &*body {
+                Body::Custom { data, .. } => data,
+                // It was delivered, and the program ended before it stored that it waits no more.
+                Body::Message { message } => {
+                    if let Message::User(user) = &**message {
+                        over.extend(user.queue_id);
+                    }
+                    continue;
+                }
+                _ => continue,
             };
             if kind(&node) == Kind::Unqueued {
                 let Ok(Over { ids, left }) = Deserialize::deserialize(data) else {

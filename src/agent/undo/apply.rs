@@ -205,7 +205,8 @@ pub(super) fn apply(steps: &[Step<'_>], store: &Store) -> Vec<Kept> {
     ordered.retain(|step| !left.contains(step.path));
     for step in &ordered {
         if let State::Folder(_) = step.to {
-            note(step, make_folder(step.path));
+            let made = Place::open(step.path).and_then(|place| place.make_folder());
+            note(step, made);
         }
     }
     let is_synced = ordered.len() <= SYNCED;
@@ -244,7 +245,7 @@ pub(super) fn apply(steps: &[Step<'_>], store: &Store) -> Vec<Kept> {
     // Last, since one may not be writable then.
     for step in ordered.iter().rev() {
         if let State::Folder(mode) = step.to {
-            let set = fs::set_permissions(step.path, Permissions::from_mode(*mode));
+            let set = Place::open(step.path).and_then(|place| place.set_folder_mode(*mode));
             note(step, set);
         }
     }
@@ -270,36 +271,22 @@ fn stays(from: &State, to: &State) -> bool {
 }
 
 fn take_away(step: &Step<'_>) -> io::Result<()> {
-    let removed = match step.from {
-        State::Nothing => return Ok(()),
-        State::Folder(_) => match fs::remove_dir(step.path) {
-            // What others have put into it stays, and with it the folder.
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
-                return match step.to {
-                    State::Nothing => Ok(()),
-                    _ => Err(error),
-                };
-            }
-            removed => removed,
-        },
-        _ => fs::remove_file(step.path),
-    };
+    let is_folder = matches!(step.from, State::Folder(_));
+    let removed = Place::open(step.path).and_then(|place| match step.from {
+        State::Nothing => Ok(()),
+        State::Folder(_) => place.remove_folder(),
+        _ => place.remove(),
+    });
     match removed {
-        Err(error) if !is_gone(&error) => Err(error),
-        _ => Ok(()),
-    }
-}
-
-fn make_folder(path: &Path) -> io::Result<()> {
-    match fs::create_dir(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            if fs::symlink_metadata(path)?.is_dir() {
-                Ok(())
-            } else {
-                Err(error)
+        Err(error) if is_gone(&error) => Ok(()),
+        // What others have put into it stays, and with it the folder.
+        Err(error) if is_folder && error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+            match step.to {
+                State::Nothing => Ok(()),
+                _ => Err(error),
             }
         }
-        made => made,
+        removed => removed,
     }
 }
 
@@ -375,4 +362,42 @@ fn fill(
 
 fn gone_from_git() -> io::Error {
     io::Error::other("git no longer has its former content")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Another program may put it there between the plan and the step.
+    #[test]
+    fn nothing_is_made_removed_or_changed_behind_a_link() {
+        let root = tempfile::tempdir().unwrap();
+        let other = root.path().join("other");
+        fs::create_dir_all(other.join("folder")).unwrap();
+        fs::write(other.join("file"), "theirs").unwrap();
+        std::os::unix::fs::symlink(&other, root.path().join("link")).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let before = (mode(&other), mode(&other.join("folder")));
+        let store = Store::open(&root.path().join("store")).unwrap();
+        let (nothing, folder) = (State::Nothing, State::Folder(0o700));
+        let link = State::Link(PathBuf::from("x"));
+        for (path, from, to) in [
+            ("link/file", &link, &nothing),
+            ("link/folder", &folder, &nothing),
+            ("link/new", &nothing, &folder),
+            ("link/folder", &folder, &folder),
+            ("link", &folder, &folder),
+        ] {
+            let path = root.path().join(path);
+            let step = Step::new(&path, from, to);
+            if matches!(to, State::Nothing) {
+                assert!(take_away(&step).is_err(), "{}", path.display());
+            } else {
+                assert!(!apply(&[step], &store).is_empty(), "{}", path.display());
+            }
+        }
+        assert_eq!(fs::read_to_string(other.join("file")).unwrap(), "theirs");
+        assert_eq!((mode(&other), mode(&other.join("folder"))), before);
+        assert!(!other.join("new").exists());
+    }
 }

@@ -4,11 +4,17 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::iter;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(target_os = "linux")]
+use rustix::fs::chmod;
+#[cfg(not(target_os = "linux"))]
+use rustix::fs::fchmod;
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, linkat, mkdirat, renameat,
     renameat_with, statat, symlinkat, unlinkat,
@@ -217,12 +223,37 @@ impl Place {
     pub fn remove(&self) -> io::Result<()> {
         Ok(unlinkat(&self.folder.0, &self.name, AtFlags::empty())?)
     }
+
+    /// Removes the empty folder there.
+    pub fn remove_folder(&self) -> io::Result<()> {
+        Ok(unlinkat(&self.folder.0, &self.name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Makes a folder there; one that is there stays.
+    pub fn make_folder(&self) -> io::Result<()> {
+        match mkdirat(&self.folder.0, &self.name, Mode::from_raw_mode(0o777)) {
+            Err(Errno::EXIST) if FileType::from_raw_mode(self.stat()?.st_mode).is_dir() => Ok(()),
+            made => Ok(made?),
+        }
+    }
+
+    /// Gives the folder there this mode.
+    pub fn set_folder_mode(&self, mode: u32) -> io::Result<()> {
+        let folder = exact::open_in(&self.folder.0, &self.name, exact::FOLDER, Mode::empty())?;
+        let mode = Mode::from_raw_mode(mode as _);
+        // Such a handle needs no right to read the folder, and has no other way to change it.
+        #[cfg(target_os = "linux")]
+        let set = chmod(format!("/proc/self/fd/{}", folder.as_raw_fd()), mode);
+        #[cfg(not(target_os = "linux"))]
+        let set = fchmod(folder, mode);
+        Ok(set?)
+    }
 }
 
 /// Takes away folders that were made, as far as they are empty.
 pub(in crate::agent) fn remove_folders(made: &[MadeFolder]) {
     for MadeFolder(place) in made.iter().rev() {
-        let _ = unlinkat(&place.folder.0, &place.name, AtFlags::REMOVEDIR);
+        let _ = place.remove_folder();
     }
 }
 

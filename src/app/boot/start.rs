@@ -227,7 +227,8 @@ async fn run_plan(
         }
         ExitCode::from(code)
     } else {
-        let outcome = run_without_screen(plan, &context, header, handle, &processes).await;
+        let outcome =
+            run_without_screen(plan, &context, header, handle, &processes, is_stored).await;
         outcome.into()
     };
     drop(socket);
@@ -262,6 +263,7 @@ async fn run_without_screen(
     header: Header,
     handle: AgentHandle,
     processes: &Processes,
+    is_stored: bool,
 ) -> Outcome {
     let mut sink: Box<dyn Sink> = match plan.front_end {
         FrontEnd::Json => Box::new(Json::new(header)),
@@ -277,5 +279,5 @@ async fn run_without_screen(
         None => plan.prompt,
     };
     let timeout = plan.loaded.args.timeout;
-    cli::run_headless(handle, processes, prompt, timeout, &mut *sink).await
+    cli::run_headless(handle, processes, prompt, timeout, is_stored, &mut *sink).await
 }

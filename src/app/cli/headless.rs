@@ -61,9 +61,10 @@ pub async fn run_headless(
     processes: &Processes,
     prompt: Vec<Content>,
     limit: Option<Duration>,
+    is_stored: bool,
     sink: &mut dyn Sink,
 ) -> Outcome {
-    let mut run = match Run::new(&handle, limit) {
+    let mut run = match Run::new(&handle, limit, is_stored) {
         Ok(run) => run,
         Err(error) => {
             out::eprint_line(&format!("tiller: cannot start: {error}"));
@@ -71,7 +72,7 @@ pub async fn run_headless(
         }
     };
     let mut last = Said::default();
-    let outcome = match run.drive(prompt, sink, &mut last).await {
+    let mut outcome = match run.drive(prompt, sink, &mut last).await {
         Ok(outcome) => outcome,
         Err(GaveUp::Time(outcome)) => outcome,
         Err(GaveUp::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Outcome::Cut,
@@ -81,8 +82,13 @@ pub async fn run_headless(
         }
     };
     run.say_last(last).await;
-    if let Ok(Some(unsaved)) = timeout(CLOSING, handle.shutdown()).await {
+    let closed = timeout(CLOSING, handle.shutdown()).await;
+    let late = || Some("the disk takes too long: the session may not be saved".to_owned());
+    if let Some(unsaved) = closed.unwrap_or_else(|_| late()) {
         out::eprint_line(&format!("tiller: {unsaved}"));
+        if outcome == Outcome::Done {
+            outcome = Outcome::Failed;
+        }
     }
     let empty = run.ends.until(timeout(STOPPING, processes.empty())).await;
     if !matches!(empty, Ok(Ok(()))) {
@@ -150,10 +156,12 @@ struct Run<'a> {
     ends: Ends<'a>,
     stdout: Writer,
     stderr: Writer,
+    /// Whether a session keeps what is not sent.
+    is_stored: bool,
 }
 
 impl<'a> Run<'a> {
-    fn new(handle: &'a AgentHandle, limit: Option<Duration>) -> io::Result<Self> {
+    fn new(handle: &'a AgentHandle, limit: Option<Duration>, is_stored: bool) -> io::Result<Self> {
         let signals = Signals::new([
             (Signal::SIGINT as i32, Outcome::Interrupted),
             (Signal::SIGTERM as i32, Outcome::Terminated),
@@ -168,6 +176,7 @@ impl<'a> Run<'a> {
             },
             stdout: Writer::start(io::stdout())?,
             stderr: Writer::start(io::stderr())?,
+            is_stored,
         })
     }
 
@@ -216,9 +225,13 @@ impl<'a> Run<'a> {
                 break;
             }
         }
+        let unsent = match begun && self.is_stored {
+            true => "waits in the session, tiller -c sends it",
+            false => "not sent to the model",
+        };
         for queued in waiting {
             let text = content_text(&queued.content);
-            last.tell(&format!("not sent to the model: {text}"));
+            last.tell(&format!("{unsent}: {text}"));
         }
         let mut said = Said::default();
         sink.end(&mut said);

@@ -35,7 +35,7 @@ use crate::app::action::{Action, Scope};
 use crate::app::attachments::typed_text;
 use crate::app::humanize::abbreviate_home;
 use crate::app::notify::Notify;
-use crate::llm::{Content, Model, ThinkingLevel, Usage};
+use crate::llm::{Model, ThinkingLevel, Usage};
 
 /// How long a change of the draft may be on the screen only.
 const SAVE_DRAFT_MS: i64 = 300;
@@ -67,7 +67,7 @@ pub struct App {
     /// How many of them there were.
     pub(crate) shells: u32,
     /// What of them the next message takes along.
-    pub(crate) told: Vec<Content>,
+    pub(crate) told: Vec<String>,
     pub(crate) keymap: Keymap,
     /// The colors.
     pub theme: Theme,
@@ -84,6 +84,8 @@ pub struct App {
     pub(crate) opening: Option<String>,
     /// Messages that wait, in the order they go out.
     pub(crate) queue: Vec<Queued>,
+    /// The numbers of those that came back: the session lets go of them once the draft is on disk.
+    pub(crate) returned: Vec<u64>,
     /// What there is to see of the session's work.
     pub(crate) work: SessionWork,
     /// How much of the todo list is shown, where the user has said so.
@@ -263,6 +265,7 @@ impl App {
             trial: None,
             opening: None,
             queue: Vec::new(),
+            returned: Vec::new(),
             work: SessionWork::default(),
             todo_fold: None,
             questions: Vec::new(),
@@ -402,6 +405,8 @@ impl App {
                 .collect(),
             text,
             is_message,
+            returned: self.returned.clone(),
+            told: self.told.clone(),
             session: None,
         }
     }

@@ -114,6 +114,11 @@ impl EffectRunner {
         let copied = files.as_ref();
         let copied = copied.map(|files| files.history.with_file_name("copied.txt"));
         let history = files.as_ref().map(|files| HistoryFile::new(&files.history));
+        let trials = files.as_ref().map(|files| files.trials.clone());
+        let storage = files.and_then(|files| {
+            let handle = handle.clone();
+            Storage::start(files, handle, results.clone())
+        });
         Self {
             outbox: Outbox::new(handle.clone(), cwd.clone()),
             handle,
@@ -124,13 +129,13 @@ impl EffectRunner {
             history,
             copied,
             copying: None,
-            trials: files.as_ref().map(|files| files.trials.clone()),
+            trials,
             sessions,
             shell,
             finder,
             searcher,
             git,
-            storage: files.and_then(|files| Storage::start(files, results.clone())),
+            storage,
             user,
             results,
         }

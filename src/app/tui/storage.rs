@@ -14,6 +14,7 @@ use super::effect::DraftChange;
 use super::msg::EffectResult;
 use super::options::StoredFiles;
 use super::start::DraftElsewhere;
+use crate::agent::AgentHandle;
 use crate::agent::session::StoredSession;
 use crate::app::sessions::{short_id, title_of};
 
@@ -44,6 +45,7 @@ impl Storage {
     /// Starts the thread. Where there can be no more threads, the user is told.
     pub(super) fn start(
         files: StoredFiles,
+        handle: AgentHandle,
         results: UnboundedSender<EffectResult>,
     ) -> Option<Self> {
         let (sender, jobs) = channel();
@@ -53,6 +55,7 @@ impl Storage {
             prompts: VecDeque::new(),
             draft: None,
             error_shown: false,
+            handle,
             results: results.clone(),
         };
         let thread = thread::Builder::new().name("storage".into());
@@ -85,6 +88,8 @@ struct Writer {
     draft: Option<SavedDraft>,
     /// Whether the user was shown that nothing can be written.
     error_shown: bool,
+    /// Lets go of the messages that a draft holds.
+    handle: AgentHandle,
     results: UnboundedSender<EffectResult>,
 }
 
@@ -131,9 +136,7 @@ impl Writer {
         let is_new = !session.exists();
         match self.drafts.open(session) {
             Ok(left) => {
-                if let Some(draft) = left.draft {
-                    self.send(EffectResult::Draft(draft));
-                }
+                self.give(left.draft);
                 if let Some(elsewhere) = left.elsewhere.filter(|_| is_new) {
                     self.send(EffectResult::DraftElsewhere(waits_in(elsewhere)));
                 }
@@ -150,8 +153,7 @@ impl Writer {
         self.draft = Some(left.clone());
         let kept = self.write_draft();
         match self.drafts.change_to(session) {
-            Ok(Some(draft)) => self.send(EffectResult::Draft(draft)),
-            Ok(None) => {}
+            Ok(draft) => self.give(draft),
             Err(error) => self.fail(format!("The unsent draft cannot be read: {error}")),
         }
         if let Err(text) = kept {
@@ -177,9 +179,20 @@ impl Writer {
         if let Some(draft) = &self.draft {
             let saved = self.drafts.save(draft);
             saved.map_err(|error| format!("The unsent draft cannot be written: {error}"))?;
+            if !draft.returned.is_empty() {
+                self.handle.release(draft.returned.clone());
+            }
             self.draft = None;
         }
         Ok(())
+    }
+
+    /// Gives what was kept of a session to the screen.
+    fn give(&self, draft: Option<SavedDraft>) {
+        if let Some(draft) = draft {
+            self.handle.release(draft.returned.clone());
+            self.send(EffectResult::Draft(draft));
+        }
     }
 
     fn write_prompts(&mut self) -> Result<(), String> {

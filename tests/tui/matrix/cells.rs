@@ -105,6 +105,7 @@ pub const SCENES: &[Scene] = &[
             Message::User(UserMessage {
                 content,
                 origin: None,
+                queue_id: None,
                 timestamp: START,
             })
         };
@@ -563,6 +564,7 @@ fn notices(tui: &mut TestTui) {
         tui,
         Message::User(UserMessage {
             content: vec![Content::text("You have read the same file five times.")],
+            queue_id: None,
             timestamp: tui.now,
             origin: Some(tiller::agent::LOOP_GUARD_ORIGIN.into()),
         }),
@@ -599,6 +601,7 @@ fn user(tui: &mut TestTui) {
         tui,
         Message::User(UserMessage {
             content: vec![Content::text("from another program")],
+            queue_id: None,
             timestamp: tui.now,
             origin: Some(tiller::agent::STEER_ORIGIN.into()),
         }),

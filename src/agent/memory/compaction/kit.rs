@@ -74,6 +74,7 @@ pub(super) fn summary() -> Arc<Message> {
     Arc::new(Message::User(UserMessage {
         content: vec![Content::text("before")],
         origin: Some(SUMMARY_ORIGIN.into()),
+        queue_id: None,
         timestamp: 0,
     }))
 }

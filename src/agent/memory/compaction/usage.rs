@@ -197,6 +197,7 @@ mod tests {
         let note = Arc::new(Message::User(UserMessage {
             content: vec![Content::text(format!("[new:]\n{file}"))],
             origin: Some("note".into()),
+            queue_id: None,
             timestamp: 0,
         }));
         let said = [

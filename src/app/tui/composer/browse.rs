@@ -1,6 +1,6 @@
 //! Browsing the prompt history: the draft is kept, and so are changes of the prompts on the way.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::draft::Draft;
 use super::history::History;
@@ -48,6 +48,20 @@ impl Browse {
     pub(super) fn into_draft(mut self) -> Option<String> {
         let draft = self.changed.remove(&0).filter(|_| self.age > 0)?;
         (!draft.is_empty()).then_some(draft)
+    }
+
+    /// What prompts were changed to, the oldest first: with the one in the editor, or but for it.
+    pub(super) fn edited(&self, draft: &Draft, history: &History, with_shown: bool) -> Vec<String> {
+        let hidden = self.changed.iter().filter(|(age, _)| **age != self.age);
+        let hidden = hidden.map(|(age, text)| (*age, text.as_str()));
+        let shown = with_shown.then(|| (self.age, draft.text()));
+        let expand = |(age, text)| (age, draft.placeholders().expand(text));
+        let is_edited = |(age, text): &(usize, String)| {
+            !text.is_empty() && history.get(*age).is_some_and(|it| clean(it) != *text)
+        };
+        let edited = hidden.chain(shown).map(expand).filter(is_edited);
+        let edited: BTreeMap<_, _> = edited.collect();
+        edited.into_values().rev().collect()
     }
 
     /// Goes one step, keeping what is shown now; returns what to show next. `None` where there is

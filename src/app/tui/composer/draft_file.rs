@@ -34,6 +34,12 @@ pub struct SavedDraft {
     /// Whether it is a message whatever it begins with: it came back, and was not typed here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_message: bool,
+    /// What commands of the user wrote: the next message takes it along.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<String>,
+    /// The numbers of the messages that came back into it: their session need keep them no longer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub returned: Vec<u64>,
     /// The file of the session it was typed in; filled in when it is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<PathBuf>,
@@ -41,7 +47,7 @@ pub struct SavedDraft {
 
 impl SavedDraft {
     pub(crate) fn is_empty(&self) -> bool {
-        self.queue.is_empty() && self.text.is_empty()
+        self.queue.is_empty() && self.text.is_empty() && self.told.is_empty()
     }
 
     /// Leaves it in a folder of drafts, for the next program that opens a session there.
@@ -222,8 +228,7 @@ mod tests {
         SavedDraft {
             queue: queue.iter().map(|text| (*text).to_owned()).collect(),
             text: text.to_owned(),
-            is_message: false,
-            session: None,
+            ..SavedDraft::default()
         }
     }
 

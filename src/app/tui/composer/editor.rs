@@ -272,6 +272,11 @@ impl Composer {
         if text.is_empty() {
             return;
         }
+        if self.browse.is_some() {
+            // It is no part of an earlier prompt.
+            let draft = self.end_browsing(true);
+            self.set_draft(draft);
+        }
         if !self.is_empty() {
             text.push_str("\n\n");
         }

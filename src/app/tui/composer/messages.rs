@@ -1,7 +1,6 @@
 //! Text that is sent, and text that comes back: what came back is a message, whatever it begins with, and
 //! no draft is lost for either.
 
-use super::browse::Browse;
 use super::editor::Composer;
 
 impl Composer {
@@ -22,7 +21,7 @@ impl Composer {
         if let Some((draft, is_message)) = self.hidden_draft() {
             self.history.push(&as_typed(draft, is_message));
         }
-        self.browse = None;
+        self.end_browsing(false);
         let text = self.for_history();
         self.history.push(&text);
         self.draft.set("");
@@ -34,22 +33,36 @@ impl Composer {
     pub fn take(&mut self) -> String {
         let text = self.text();
         let remembered = self.for_history();
+        let draft = self.end_browsing(false);
         self.history.push(&remembered);
-        let browse = self.browse.take();
-        let is_message = browse.as_ref().is_some_and(|browse| browse.is_message);
-        let draft = browse.and_then(Browse::into_draft);
         let keep = self.kills.has_placeholders() || self.draft.placeholders().are_light();
         self.draft.reset(keep || draft.is_some());
-        if let Some(draft) = draft {
-            self.draft.set(&draft);
-            if is_message {
-                self.draft.mark_message();
-            }
+        if draft.is_some() {
+            self.set_draft(draft);
             self.restored = Some(self.draft.revision());
         }
         self.vim_insert();
         self.settle();
         text
+    }
+
+    /// Ends browsing, and remembers what prompts were changed to. Gives the draft, and whether it is a
+    /// message that came back, where it is not in the editor.
+    pub(super) fn end_browsing(&mut self, with_shown: bool) -> Option<(String, bool)> {
+        let browse = self.browse.take()?;
+        for text in browse.edited(&self.draft, &self.history, with_shown) {
+            self.history.push(&text);
+        }
+        let is_message = browse.is_message;
+        Some((browse.into_draft()?, is_message))
+    }
+
+    pub(super) fn set_draft(&mut self, draft: Option<(String, bool)>) {
+        let (text, is_message) = draft.unwrap_or_default();
+        self.draft.set(&text);
+        if is_message {
+            self.draft.mark_message();
+        }
     }
 
     /// Whether the text is the draft that was there before the one that was taken, and nobody has touched it.
@@ -65,10 +78,16 @@ impl Composer {
     }
 
     /// What was typed and not sent, and whether it is a message that came back: the draft, also while a
-    /// prompt of the history stands in its place.
+    /// prompt of the history stands in its place, and what such prompts were changed to.
     pub fn unsent(&self) -> (String, bool) {
-        self.hidden_draft()
-            .unwrap_or_else(|| (self.text(), self.is_message()))
+        let browse = self.browse.iter();
+        let edited = browse.flat_map(|it| it.edited(&self.draft, &self.history, true));
+        let (draft, is_message) = self.hidden_draft().unzip();
+        let texts: Vec<String> = draft.into_iter().chain(edited).collect();
+        if texts.is_empty() {
+            return (self.text(), self.is_message());
+        }
+        (texts.join("\n\n"), is_message == Some(true))
     }
 
     fn for_history(&self) -> String {

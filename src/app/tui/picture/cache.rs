@@ -264,6 +264,7 @@ mod tests {
         let message = Arc::new(Message::User(UserMessage {
             content: vec![Content::Image(image)],
             origin: None,
+            queue_id: None,
             timestamp: 0,
         }));
         PlacedPicture {

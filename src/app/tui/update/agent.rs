@@ -12,7 +12,8 @@ use crate::agent::{
     ToolStatus,
 };
 use crate::app::action::Action;
-use crate::app::attachments::{is_command_block, typed_text};
+use crate::app::attachments::{as_command_block, typed_text};
+use crate::app::init::init_as_typed;
 use crate::app::notify::Notify;
 use crate::app::sessions::title_of;
 use crate::app::tui::answer_delay::AnswerDelay;
@@ -72,18 +73,17 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 .map(|message| typed_text(&message.content))
                 .collect();
             let blocks = messages.iter().flat_map(|message| &message.content);
-            let told = blocks.filter(|block| is_command_block(block)).cloned();
-            app.told.extend(told);
+            app.told.extend(blocks.filter_map(as_command_block));
             let text = texts.join("\n\n");
-            match trials::given_back(app, &text) {
+            let init = || init_as_typed(&text).filter(|_| messages.len() == 1);
+            match trials::given_back(app, &text).or_else(init) {
                 Some(command) => app.message_mut().prepend(&command),
                 None if text.is_empty() => {}
                 None => app.message_mut().prepend_message(&text),
             }
-            if !text.is_empty() {
-                // The session keeps it no longer.
-                app.save_draft_at = Some(app.now);
-            }
+            // The session keeps them until that is done.
+            app.returned.extend(messages.iter().map(|it| it.id));
+            app.save_draft_at = Some(app.now);
         }
         AgentEvent::SessionOpened {
             facts,
@@ -145,6 +145,8 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             app.resume = match outcome {
                 RunOutcome::LimitReached { .. } => Some(Resume::AtLimit),
                 RunOutcome::BudgetReached(reached) => Some(Resume::AtBudget(reached.next)),
+                // A refused prompt is left out: sent again, the request would hold nothing new.
+                RunOutcome::Failed { .. } if messages.is_settled() => None,
                 RunOutcome::Failed { .. } => Some(Resume::Failed),
                 RunOutcome::Aborted if app.run.is_retrying() => Some(Resume::Stopped),
                 RunOutcome::Done
@@ -210,7 +212,14 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
 /// Shows a conversation in place of the one so far.
 pub fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
     show_transcript(app, Transcript::of_branch(Arc::clone(branch)), facts);
-    app.resume = facts.is_cut_off().then_some(Resume::Unanswered);
+    // Only a failure is shown again.
+    let failed = matches!(facts.last.last().map(AsRef::as_ref), Some(Message::Assistant(it)) if !it.is_sent());
+    let resume = if failed {
+        Resume::Failed
+    } else {
+        Resume::Unanswered
+    };
+    app.resume = facts.is_cut_off().then_some(resume);
 }
 
 fn show_transcript(app: &mut App, transcript: Transcript, facts: &HistoryFacts) {

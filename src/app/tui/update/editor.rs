@@ -69,6 +69,13 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
 /// An earlier run left text behind: it comes before what was typed meanwhile.
 pub fn restore(app: &mut App, draft: &SavedDraft) {
     app.start.demo = None;
+    app.told.extend_from_slice(&draft.told);
+    if draft.joined().is_empty() {
+        return app.say(
+            "The output of your commands goes with your next message",
+            6000,
+        );
+    }
     if draft.is_message || !draft.queue.is_empty() {
         app.message_mut().prepend_message(&draft.joined());
     } else {

@@ -3,8 +3,8 @@
 use super::command::{self, Command};
 use super::{
     budget, completion, copy, editor, iterations, list, login, models, overlay, permission,
-    questions, queue, rule, scroll, search, selecting, sessions, settings, shell, stop, themes,
-    tree, trials, undo, vim,
+    questions, queue, refusal, rule, scroll, search, selecting, sessions, settings, shell, stop,
+    themes, tree, trials, undo, vim,
 };
 use crate::agent::NoticeLevel;
 use crate::app::action::{Action, Scope};
@@ -269,6 +269,10 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         }
         Action::UndoTurn | Action::RedoTurn | Action::Rewind => return undo::act(app, action),
         Action::Init => {
+            if refusal::is_read_only(app) {
+                app.composer.set(&format!("/init {argument}"));
+                return Vec::new();
+            }
             return queue::send_or_wait(app, vec![Content::text(init_prompt(argument))]);
         }
         Action::NextPermissionMode | Action::PermissionMode => {

@@ -96,7 +96,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     if is_blank(app) {
         return match action {
             Action::FollowUp => Vec::new(),
-            _ => go_on(app),
+            _ => go_on(app, action == Action::SteerNow),
         };
     }
     if app.status.is_demo() && !app.start.demo_asked && !app.is_running() {
@@ -142,8 +142,8 @@ pub fn take_back(app: &mut App) -> Vec<Effect> {
 }
 
 /// On the empty editor: deliver what waits, retry at once, go on after a limit or a failure,
-/// or have a plan carried out.
-fn go_on(app: &mut App) -> Vec<Effect> {
+/// or have a plan carried out. A run that answers nothing on the screen begins only when it is `meant`.
+fn go_on(app: &mut App, meant: bool) -> Vec<Effect> {
     if app.is_running() {
         return if app.steering_waits() || app.run.is_retrying() {
             vec![Effect::SteerNow]
@@ -154,10 +154,11 @@ fn go_on(app: &mut App) -> Vec<Effect> {
     let now = app.now;
     let takes_enter = |resume: &mut Resume| match resume {
         Resume::Planned(delay) => delay.is_over(now),
+        Resume::Unanswered => meant,
         _ => true,
     };
     let Some(resume) = app.resume.take_if(takes_enter) else {
-        if app.queue.is_empty() {
+        if app.queue.is_empty() || !meant {
             return sessions::go_on_with_recent(app);
         }
         app.set_run(RunState::Running {

@@ -81,7 +81,8 @@ fn tell(app: &mut App, details: &CommandDetails, failure: Option<&str>) {
         (None, None) => "exit=\"0\"".to_owned(),
     };
     let block = command_block(&details.command, &ended, &details.output);
-    app.told.push(Content::text(block));
+    app.told.push(block);
+    app.save_draft_at = Some(app.now);
     app.say("The model is told with your next message", 4000);
 }
 
@@ -108,6 +109,6 @@ pub fn picture(app: &mut App, file: Result<PathBuf, String>) {
 
 /// What goes along with the next message.
 pub fn along(app: &mut App, mut content: Vec<Content>) -> Vec<Content> {
-    content.append(&mut app.told);
+    content.extend(app.told.drain(..).map(Content::text));
     content
 }

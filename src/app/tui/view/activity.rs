@@ -31,6 +31,7 @@ pub fn has_something(app: &App) -> bool {
         || app.hint.is_some()
         || app.start.demo.is_some()
         || app.resume.is_some()
+        || !app.queue.is_empty()
         || app.trial.is_some()
         || app.start.asks_trust
 }
@@ -102,14 +103,14 @@ fn idle(app: &App, columns: u16) -> StyledLine {
     if app.resume.is_none() && app.start.asks_trust {
         return trust(app, columns);
     }
-    let Some(resume) = app.resume else {
-        return StyledLine::new();
-    };
-    let does = match resume {
-        Resume::AtLimit | Resume::Unanswered => " goes on".to_owned(),
-        Resume::Failed | Resume::Stopped => " tries again".to_owned(),
-        Resume::Planned(_) => " carries the plan out in auto".to_owned(),
-        Resume::AtBudget(next) => format!(" goes on, up to {next}"),
+    let does = match app.resume {
+        None if app.queue.is_empty() => return StyledLine::new(),
+        None => return offer(app, Action::SteerNow, " sends what waits"),
+        Some(Resume::Unanswered) => return offer(app, Action::SteerNow, " goes on"),
+        Some(Resume::AtLimit) => " goes on".to_owned(),
+        Some(Resume::Failed | Resume::Stopped) => " tries again".to_owned(),
+        Some(Resume::Planned(_)) => " carries the plan out in auto".to_owned(),
+        Some(Resume::AtBudget(next)) => format!(" goes on, up to {next}"),
     };
     let whole = offer(app, Action::Submit, &format!(" on the empty editor{does}"));
     if whole.width() + 2 <= usize::from(columns) {

@@ -67,14 +67,24 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
     };
     let file = session.file.clone();
     let arriving = std::mem::take(&mut app.switch.arriving);
-    if arriving != Arriving::WithText {
-        // What commands wrote was for the model of the session before.
-        app.told.clear();
-        if let Some(run) = &mut app.shell {
-            run.told = false;
-        }
+    if arriving != Arriving::WithText
+        && let Some(run) = &mut app.shell
+    {
+        // What it writes is for the model of the session before.
+        run.told = false;
     }
     match arriving {
+        // So is what commands have written.
+        Arriving::Anew if !app.told.is_empty() => {
+            let told = SavedDraft {
+                told: std::mem::take(&mut app.told),
+                ..SavedDraft::default()
+            };
+            vec![
+                Effect::ChangeDraft(DraftChange::Stays(told), file),
+                Effect::SaveDraft(app.draft()),
+            ]
+        }
         Arriving::WithText | Arriving::Anew => vec![
             Effect::ChangeDraft(DraftChange::ComesAlong, file),
             Effect::SaveDraft(app.draft()),
@@ -88,6 +98,7 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
             let left = app.draft();
             if !left.is_empty() {
                 app.composer.set("");
+                app.told.clear();
                 app.say("What was typed stays with the session before", SAY_MS);
             }
             app.save_draft_at = None;
