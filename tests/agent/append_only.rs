@@ -15,7 +15,7 @@ use super::fixture::{
 };
 use crate::llm::kit;
 use crate::support::model_server::{Failure, ModelServer, Recorded, Reply, Said, Script, Wire};
-use crate::support::prefix::{beginning, unmark};
+use crate::support::prefix::{beginning, goes_on_from, unmark};
 
 /// One session over one wire: agents come and go, the file stays.
 struct Session {
@@ -141,13 +141,14 @@ impl Session {
     fn is_append_only(&self, id: &str) {
         let requests = self.requests_to(id);
         for (number, pair) in requests.windows(2).enumerate() {
-            let (before, after) = (beginning(&pair[0].body), beginning(&pair[1].body));
-            let before = before.trim_end_matches(['"', '}', ']']);
+            let [before, after] = pair else { continue };
             assert!(
-                after.starts_with(before),
-                "{:?}: request {} does not begin with the one before:\n{before}\n{after}",
+                goes_on_from(&before.body, &after.body),
+                "{:?}: request {} does not begin with the one before:\n{}\n{}",
                 self.wire,
                 number + 1,
+                before.text(),
+                after.text(),
             );
         }
     }

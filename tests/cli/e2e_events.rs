@@ -45,6 +45,7 @@ fn lasting(records: Vec<Value>) -> Vec<Value> {
                     "seq",
                     "time",
                     "id",
+                    "queueId",
                     "timestamp",
                     "cwd",
                     "durationMs",

@@ -1,19 +1,22 @@
 //! What requests have in common from their beginning.
 
-use serde_json::Value;
+use serde_json::{Value, json};
+
+/// The parts of a request that a provider caches, on whatever wire.
+const KEYS: [&str; 7] = [
+    "system",
+    "systemInstruction",
+    "instructions",
+    "tools",
+    "input",
+    "messages",
+    "contents",
+];
 
 /// What a provider caches of a request: system prompt, tools and conversation, without cache marks.
 pub fn beginning(body: &Value) -> String {
     let mut parts = Vec::new();
-    for key in [
-        "system",
-        "systemInstruction",
-        "instructions",
-        "tools",
-        "input",
-        "messages",
-        "contents",
-    ] {
+    for key in KEYS {
         let mut part = body[key].clone();
         unmark(&mut part);
         parts.push(part.to_string());
@@ -34,11 +37,36 @@ pub fn unmark(value: &mut Value) {
     }
 }
 
-/// Whether the request `after` begins with the request `before`.
+/// Whether the request `after` begins with the request `before`: block by block, so that none of them has
+/// grown.
 pub fn goes_on_from(before: &Value, after: &Value) -> bool {
-    let before = beginning(before);
-    let before = before.trim_end_matches(['"', '}', ']']);
-    beginning(after).starts_with(before)
+    blocks(after).starts_with(&blocks(before))
+}
+
+/// What a provider caches of a request, as a list of blocks.
+fn blocks(body: &Value) -> Vec<Value> {
+    let mut blocks = Vec::new();
+    for mut part in KEYS.iter().map(|key| body[key].clone()) {
+        unmark(&mut part);
+        match part {
+            Value::Array(items) => items.into_iter().for_each(|item| split(item, &mut blocks)),
+            part => blocks.push(part),
+        }
+    }
+    blocks
+}
+
+/// A message as its blocks, each with what else the message says.
+fn split(mut message: Value, blocks: &mut Vec<Value>) {
+    for key in ["content", "parts"] {
+        if message[key].is_array()
+            && let Value::Array(parts) = message[key].take()
+        {
+            let said = parts.into_iter().map(|part| json!([message, part]));
+            return blocks.extend(said);
+        }
+    }
+    blocks.push(message);
 }
 
 /// How many bytes two requests have in common from their beginning.

@@ -287,6 +287,9 @@ fn what_is_chosen_on_the_screen_is_kept() {
     let screen = open(&sandbox, Wire::Chat);
     screen.keys("/theme nord<enter>");
     screen.wait_for("ui.theme is kept");
+    // Of many changes at once the last one is in force.
+    let burst = ["light", "dark", "ansi", "nord"].map(|theme| format!("/theme {theme}<enter>"));
+    screen.keys(&burst.concat().repeat(5));
     screen.keys("/settings<enter>");
     screen.wait_for("agent.max_iterations");
     screen.keys("ui.motion<enter>");

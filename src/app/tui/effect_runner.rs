@@ -25,7 +25,7 @@ use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::shell_runner::ShellRunner;
 use super::storage::{Job, Storage};
 use super::theme_watch;
-use super::user_effects;
+use super::user_effects::UserEffects;
 use crate::agent::permission::Rule;
 use crate::agent::session::{Iteration, IterationSummary, SessionSnapshot, SessionView};
 use crate::agent::trial;
@@ -41,8 +41,8 @@ use crate::app::rule_store::RuleScope;
 use crate::llm::Model;
 use crate::llm::local::DiscoveredServer;
 
-/// How long leaving waits for draft and prompt history to be on disk.
-const TIMEOUT: Duration = Duration::from_millis(100);
+/// How long leaving waits for draft and prompt history to be on disk; so long only where that hangs.
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long to wait for the servers of this machine while the list of models is open: it is shown
 /// already, and an Ollama with many models answers slowly.
@@ -78,7 +78,7 @@ pub struct EffectRunner {
     finder: FileFinder,
     searcher: PageSearcher,
     git: GitReader,
-    user: UserFiles,
+    user: UserEffects,
     results: UnboundedSender<EffectResult>,
 }
 
@@ -136,7 +136,7 @@ impl EffectRunner {
             searcher,
             git,
             storage,
-            user,
+            user: UserEffects::new(user),
             results,
         }
     }
@@ -238,7 +238,7 @@ impl EffectRunner {
             | Effect::ReadSettings
             | Effect::SaveSetting(..)
             | Effect::UnsetSetting(_)) => {
-                user_effects::run(effect, &self.user, &self.models, &self.results);
+                self.user.run(effect, &self.models, &self.results);
             }
             Effect::SaveDefault(full_id) => {
                 let models = Arc::clone(&self.models);
@@ -250,7 +250,7 @@ impl EffectRunner {
 
     /// Has the screen follow the user's themes from now on.
     pub fn watch_themes(&self) {
-        theme_watch::watch(self.user.themes.clone(), self.results.clone());
+        theme_watch::watch(self.user.files.themes.clone(), self.results.clone());
     }
 
     fn trial(&mut self, effect: TrialEffect) {

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
 
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -15,40 +16,71 @@ use crate::app::models::Models;
 use crate::llm::Secret;
 use crate::llm::probe::Verdict;
 
-/// Performs such an effect and sends its result back.
-pub fn run(
+/// Performs such effects one after the other, in the order they come: of several changes of a setting the
+/// last is in force.
+pub struct UserEffects {
+    pub files: UserFiles,
+    /// Says when the last one is done: its other end is gone then.
+    last: Option<Receiver<()>>,
+}
+
+impl UserEffects {
+    pub fn new(files: UserFiles) -> Self {
+        Self { files, last: None }
+    }
+
+    /// Performs one and sends its result back.
+    pub fn run(
+        &mut self,
+        effect: Effect,
+        models: &Arc<Models>,
+        results: &UnboundedSender<EffectResult>,
+    ) {
+        let (models, results) = (Arc::clone(models), results.clone());
+        let files = self.files.clone();
+        let (done, next) = channel();
+        let before = self.last.replace(next);
+        tokio::task::spawn_blocking(move || {
+            before.map(|before| before.recv());
+            perform(effect, files, &models, &results);
+            drop(done);
+        });
+    }
+}
+
+fn perform(
     effect: Effect,
-    files: &UserFiles,
+    files: UserFiles,
     models: &Arc<Models>,
     results: &UnboundedSender<EffectResult>,
 ) {
-    let (models, results) = (Arc::clone(models), results.clone());
-    let config = files.config.clone();
-    let themes = files.themes.clone();
-    let overrides = Arc::clone(&files.overrides);
-    tokio::task::spawn_blocking(move || {
-        let result = match effect {
-            Effect::ListProviders => EffectResult::Providers(models.provider_keys()),
-            Effect::StoreKey(provider, key) => store_key(&models, provider, key, &results),
-            Effect::ReadThemes => EffectResult::Themes(Arc::new(Themes::read(&themes))),
-            Effect::ReadSettings => {
-                let mut layers = Layers::defaults();
-                let read = layers.add_user_file(&config);
-                EffectResult::Settings(read.map(|()| setting_rows(&layers, &overrides)))
-            }
-            Effect::SaveSetting(key, value) => {
-                saved(set_checked(&config, &key, &value), (key, value), &config)
-            }
-            Effect::UnsetSetting(key) => {
-                let defaults = Layers::defaults();
-                let value = defaults.get(&key).map(|(value, _)| value.clone());
-                let value = value.unwrap_or(toml::Value::Boolean(false));
-                saved(unset_checked(&config, &key), (key, value), &config)
-            }
-            _ => return,
-        };
-        let _ = results.send(result);
-    });
+    let UserFiles {
+        config,
+        themes,
+        overrides,
+        ..
+    } = files;
+    let result = match effect {
+        Effect::ListProviders => EffectResult::Providers(models.provider_keys()),
+        Effect::StoreKey(provider, key) => store_key(models, provider, key, results),
+        Effect::ReadThemes => EffectResult::Themes(Arc::new(Themes::read(&themes))),
+        Effect::ReadSettings => {
+            let mut layers = Layers::defaults();
+            let read = layers.add_user_file(&config);
+            EffectResult::Settings(read.map(|()| setting_rows(&layers, &overrides)))
+        }
+        Effect::SaveSetting(key, value) => {
+            saved(set_checked(&config, &key, &value), (key, value), &config)
+        }
+        Effect::UnsetSetting(key) => {
+            let defaults = Layers::defaults();
+            let value = defaults.get(&key).map(|(value, _)| value.clone());
+            let value = value.unwrap_or(toml::Value::Boolean(false));
+            saved(unset_checked(&config, &key), (key, value), &config)
+        }
+        _ => return,
+    };
+    let _ = results.send(result);
 }
 
 fn saved(
