@@ -50,21 +50,25 @@ fn blocks(body: &Value) -> Vec<Value> {
         unmark(&mut part);
         match part {
             Value::Array(items) => items.into_iter().for_each(|item| split(item, &mut blocks)),
+            Value::Null => {}
             part => blocks.push(part),
         }
     }
     blocks
 }
 
-/// A message as its blocks, each with what else the message says.
+/// A message as its blocks, each with what else the message says. The words of the user are one text on
+/// some wires: what is said next, before there is an answer, is a paragraph more.
 fn split(mut message: Value, blocks: &mut Vec<Value>) {
+    let is_user = message["role"] == "user";
     for key in ["content", "parts"] {
-        if message[key].is_array()
-            && let Value::Array(parts) = message[key].take()
-        {
-            let said = parts.into_iter().map(|part| json!([message, part]));
-            return blocks.extend(said);
-        }
+        let parts = match message[key].take() {
+            Value::Array(parts) => parts,
+            Value::String(text) if is_user => text.split("\n\n").map(Value::from).collect(),
+            Value::Null => continue,
+            part => vec![part],
+        };
+        return blocks.extend(parts.into_iter().map(|part| json!([message, part])));
     }
     blocks.push(message);
 }

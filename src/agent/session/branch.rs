@@ -10,7 +10,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use super::entry::{Body, Kind};
-use super::history_facts::is_unanswered;
+use super::history_facts::{is_failure, is_unanswered};
 use super::lifecycle::{CallState, call_states};
 use super::reader;
 use super::store::Session;
@@ -160,10 +160,9 @@ impl RunMessages {
         &self.end
     }
 
-    /// Whether nothing is left to answer at their end: also where a failure stands there, and what failed
-    /// was left out.
+    /// Whether they end in a failure that leaves nothing to answer: what failed was left out.
     pub fn is_settled(&self) -> bool {
-        !self.end.is_empty() && !is_unanswered(&self.end)
+        is_failure(&self.end) && !is_unanswered(&self.end)
     }
 
     /// All of them in order, without those that can no longer be read. Blocks.

@@ -53,6 +53,11 @@ impl HistoryFacts {
         !self.stopped && is_unanswered(&self.last)
     }
 
+    /// Whether a failure stands at its end.
+    pub fn has_failed(&self) -> bool {
+        is_failure(&self.last)
+    }
+
     /// The same but for how it ends.
     pub(in crate::agent) fn without_end(self) -> Self {
         let last = Vec::new();
@@ -89,13 +94,19 @@ fn is_told(message: &Message) -> bool {
     matches!(message, Message::User(user) if user.origin.as_deref() == Some(NOTE_ORIGIN))
 }
 
+/// Whether `messages` end in an answer that failed.
+pub(super) fn is_failure(messages: &[Arc<Message>]) -> bool {
+    let last = messages.last().map(AsRef::as_ref);
+    matches!(last, Some(Message::Assistant(answer)) if !answer.is_sent())
+}
+
 /// Whether a model has something to answer at the end of `messages`: words of the user, results, calls
 /// without results because the program ended, or what a failed call left.
 pub(in crate::agent) fn is_unanswered(messages: &[Arc<Message>]) -> bool {
     let says_something = |message: &&Arc<Message>| match &***message {
         Message::User(user) => is_from_user(user.origin.as_deref()),
         // It is never sent: what it was to answer stands before it, unless that was left out.
-        Message::Assistant(answer) => answer.stop_reason != StopReason::Error,
+        Message::Assistant(answer) => answer.is_sent(),
         Message::ToolResult(_) => true,
     };
     match messages

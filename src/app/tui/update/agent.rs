@@ -213,11 +213,9 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
 pub fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
     show_transcript(app, Transcript::of_branch(Arc::clone(branch)), facts);
     // Only a failure is shown again.
-    let failed = matches!(facts.last.last().map(AsRef::as_ref), Some(Message::Assistant(it)) if !it.is_sent());
-    let resume = if failed {
-        Resume::Failed
-    } else {
-        Resume::Unanswered
+    let resume = match facts.has_failed() {
+        true => Resume::Failed,
+        false => Resume::Unanswered,
     };
     app.resume = facts.is_cut_off().then_some(resume);
 }
