@@ -150,6 +150,7 @@ impl EffectRunner {
                 | Effect::TakeBack
                 | Effect::Abort
                 | Effect::Compact(_)
+                | Effect::Uncompact
                 | Effect::GoOn
                 | Effect::Session(_)
                 | Effect::Trial(TrialEffect::Keep | TrialEffect::Discard)
