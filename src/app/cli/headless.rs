@@ -225,9 +225,10 @@ impl<'a> Run<'a> {
                 break;
             }
         }
-        let unsent = match begun && self.is_stored {
-            true => "waits in the session, tiller -c sends it",
-            false => "not sent to the model",
+        let unsent = if begun && self.is_stored {
+            "waits in the session, tiller -c sends it"
+        } else {
+            "not sent to the model"
         };
         for queued in waiting {
             let text = content_text(&queued.content);

@@ -213,9 +213,10 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
 pub fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
     show_transcript(app, Transcript::of_branch(Arc::clone(branch)), facts);
     // Only a failure is shown again.
-    let resume = match facts.has_failed() {
-        true => Resume::Failed,
-        false => Resume::Unanswered,
+    let resume = if facts.has_failed() {
+        Resume::Failed
+    } else {
+        Resume::Unanswered
     };
     app.resume = facts.is_cut_off().then_some(resume);
 }
