@@ -296,6 +296,32 @@ async fn what_the_sandbox_kept_a_command_from_may_be_done_without_it() {
     }
 }
 
+/// The next `git status` in it would run what its settings name.
+#[tokio::test]
+async fn a_file_tool_asks_before_it_completes_a_repository() {
+    let write = |path: &str| ("write", json!({"file_path": path, "content": "x\n"}));
+    let calls = [write("d/HEAD"), write("d/objects/a"), write("d/config")];
+    let at_once = "*** Begin Patch\n*** Add File: e/HEAD\n+x\n*** Add File: e/refs/a\n+x\n\
+                   *** Add File: e/objects/a\n+x\n*** End Patch";
+    let patch = ("apply_patch", json!({"patch": at_once}));
+    let last = [write("d/refs/a"), write("d/refs2"), patch];
+    let mut agent = setup(PermissionMode::Auto, true, &[&calls[..], &last].concat()).start();
+    agent.prompt("Go");
+    for (id, path) in [("c3", "d/refs/a"), ("c5", "e/HEAD")] {
+        let question = asked(&mut agent).await;
+        assert_eq!(question.call_id, id, "{question:?}");
+        let reason = &permission(&question).reason;
+        assert!(
+            reason.contains(&format!("{path} can make code run")),
+            "{reason}"
+        );
+        let no = Answer::Refuse { reason: None };
+        agent.handle.answer(question.id, no);
+    }
+    assert_eq!(agent.settled().await, RunOutcome::Done);
+    assert!(agent.cwd.join("d/config").exists() && !agent.cwd.join("d/refs").exists());
+}
+
 #[tokio::test]
 async fn a_command_of_a_plan_changes_nothing_and_nothing_is_asked() {
     let Some(processes) = confining() else {

@@ -448,6 +448,15 @@ fn places_of(workspace: &Workspace, effects: &Effects, cwd: &Path) -> Result<Vec
             zone: it.zone,
         }));
     }
+    let is_write = |place: &&PathUse| place.access == Access::Write;
+    let written = places.iter().filter(is_write);
+    let written: Vec<PathBuf> = written.map(|place| place.real.clone()).collect();
+    for place in &mut places {
+        let inside = place.access == Access::Write && place.zone == Zone::Inside;
+        if inside && workspace.is_in_git_folder(&place.real, &written) {
+            place.zone = Zone::ReadOnly;
+        }
+    }
     Ok(places)
 }
 

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use nix::libc::{O_NOCTTY, O_NONBLOCK};
 
+use super::places::Workspace;
+
 /// What in a folder of git makes code run, or says where that stands.
 pub(super) const RUNS_CODE: [&str; 6] = [
     "hooks",
@@ -52,6 +54,21 @@ pub(in crate::agent) fn git_folders(tree: &Path) -> Option<GitFolders> {
 /// Whether `folder` is one of git's.
 pub(super) fn is_git_folder(folder: &Path) -> bool {
     folder.join("HEAD").is_file() && folder.join("objects").is_dir()
+}
+
+impl Workspace {
+    /// Whether `path` is in a folder that git takes for one of its own, or does once these are `written`:
+    /// settings in there run programs, whatever the folder is called.
+    pub(in crate::agent) fn is_in_git_folder(&self, path: &Path, written: &[PathBuf]) -> bool {
+        let inside = |folder: &&Path| self.roots().iter().any(|root| folder.starts_with(root));
+        path.ancestors().skip(1).take_while(inside).any(|folder| {
+            let has = |name| {
+                let part = folder.join(name);
+                written.iter().any(|path| path.starts_with(&part)) || part.exists()
+            };
+            has("HEAD") && (has("commondir") || has("objects") && has("refs"))
+        })
+    }
 }
 
 impl GitFolders {
