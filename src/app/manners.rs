@@ -17,8 +17,6 @@ pub struct Manners {
     pub vim: bool,
     /// Whether calls that only look show what they found.
     pub previews: bool,
-    /// Whether diffs stand side by side.
-    pub diff: DiffLayout,
     /// Whether links are told to the terminal.
     pub links: Links,
     /// How pictures are shown.
@@ -36,46 +34,9 @@ impl Default for Manners {
             motion: Motion::Full,
             vim: false,
             previews: false,
-            diff: DiffLayout::Auto,
             links: Links::Auto,
             images: Images::Auto,
             inline: false,
-        }
-    }
-}
-
-/// How what was and what is stand in a diff.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DiffLayout {
-    /// Side by side where there is much room.
-    #[default]
-    Auto,
-    /// Below each other.
-    Unified,
-    /// Side by side where there is room at all.
-    Split,
-}
-
-impl DiffLayout {
-    /// Whether they stand side by side in so many columns.
-    pub fn splits(self, columns: usize) -> bool {
-        match self {
-            Self::Auto => columns >= 140,
-            Self::Unified => false,
-            Self::Split => columns >= 80,
-        }
-    }
-}
-
-impl FromStr for DiffLayout {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "unified" => Ok(Self::Unified),
-            "split" => Ok(Self::Split),
-            _ => Err(format!("'{text}' is none of auto, unified, split")),
         }
     }
 }

@@ -501,18 +501,6 @@ fn footnotes_and_formulas_are_readable() {
     assert_eq!(streamed(source, &cuts, 60), whole(source, 60));
 }
 
-/// A diagram is read as lines once all of it is there, and as it was written before.
-#[test]
-fn diagrams_of_mermaid_are_readable() {
-    let source = "See:\n\n```mermaid\nflowchart TD\n  A[Start] --> B\n  B -->|yes| C[End]\n```\n\nAnd:\n\n```mermaid\npie\n \"a\": 1\n```\n";
-    let expected = " See:\n\n   Start ──▶ B                   mermaid\n   B ── yes ─▶ End\n\n And:\n\n   pie                           mermaid\n    \"a\": 1\n";
-    assert_eq!(text(&whole(source, 41)), expected);
-    for step in [1, 7] {
-        let cuts: Vec<_> = (0..source.len()).step_by(step).collect();
-        assert_eq!(streamed(source, &cuts, 41), whole(source, 41));
-    }
-}
-
 /// Money and variables are no formulas, and a footnote without a text is one.
 #[test]
 fn what_only_looks_like_a_formula_is_shown_as_it_stands() {

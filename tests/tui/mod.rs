@@ -44,7 +44,6 @@ mod pictures_drawn;
 mod text;
 mod copying;
 mod selection;
-mod split_diff;
 mod search;
 mod transcript;
 mod transcript_pages;

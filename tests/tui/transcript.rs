@@ -266,8 +266,7 @@ fn the_view_stays_put_while_output_grows() {
     assert_eq!((drawn.position, drawn.new_below), (Position::Follow, 0));
 }
 
-/// At its end an answer is written again, with other rows: diagrams become outlines, links find their
-/// addresses. What is read does not move, and what is new is counted from the same place.
+/// At its end an answer is written again, with other rows: links find their addresses. What is read does not move, and what is new is counted from the same place.
 #[test]
 fn the_view_stays_put_when_an_answer_ends() {
     let parts = (0..30).map(|at| {

@@ -59,7 +59,6 @@ const WORDS: &[(&str, &[&str])] = &[
     ("tools.set", &["all", "coding", "read_only", "none"]),
     ("ui.notify", &["bell", "desktop", "off"]),
     ("ui.motion", &["full", "reduced"]),
-    ("ui.diff", &["auto", "unified", "split"]),
     ("ui.links", &["auto", "on", "off"]),
     ("ui.images", &["auto", "off", "kitty", "blocks"]),
 ];

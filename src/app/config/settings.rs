@@ -160,7 +160,6 @@ impl Settings {
                 progress: read.get("ui.progress")?,
                 motion: read.parsed("ui.motion", str::parse)?,
                 previews: read.get("ui.preview")?,
-                diff: read.parsed("ui.diff", str::parse)?,
                 links: read.parsed("ui.links", str::parse)?,
                 images: read.parsed("ui.images", str::parse)?,
                 inline: read.get("ui.inline")?,
@@ -175,7 +174,7 @@ mod tests {
     use super::*;
     use crate::agent::permission::{Action, Origin, Rule};
     use crate::agent::{QueueMode, Threshold};
-    use crate::app::manners::{DiffLayout, Images, Links, Motion};
+    use crate::app::manners::{Images, Links, Motion};
     use crate::llm::local::{Address, LocalServer};
     use crate::llm::window_check;
 
@@ -257,7 +256,6 @@ mod tests {
             "ui.progress=false",
             "ui.motion=reduced",
             "ui.preview=true",
-            "ui.diff=split",
             "ui.links=off",
             "ui.images=kitty",
             "ui.inline=true",
@@ -377,7 +375,6 @@ mod tests {
                 progress: false,
                 motion: Motion::Reduced,
                 previews: true,
-                diff: DiffLayout::Split,
                 links: Links::Off,
                 images: Images::Kitty,
                 inline: true,

@@ -24,7 +24,6 @@ use super::page_searcher::PageSearcher;
 use super::session_effect_runner::{Reading, SessionEffectRunner};
 use super::shell_runner::ShellRunner;
 use super::storage::{Job, Storage};
-use super::theme_watch;
 use super::user_effects::UserEffects;
 use crate::agent::permission::Rule;
 use crate::agent::session::{Iteration, IterationSummary, SessionSnapshot, SessionView};
@@ -247,11 +246,6 @@ impl EffectRunner {
             }
             Effect::Terminal(_) => {}
         }
-    }
-
-    /// Has the screen follow the user's themes from now on.
-    pub fn watch_themes(&self) {
-        theme_watch::watch(self.user.files.themes.clone(), self.results.clone());
     }
 
     fn trial(&mut self, effect: TrialEffect) {

@@ -159,7 +159,6 @@ impl Tui {
         tui.settle(drawn.screen);
         tui.start_highlighter();
         tui.update(Msg::Started);
-        tui.effects.watch_themes();
         Ok(tui)
     }
 

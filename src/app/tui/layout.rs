@@ -52,8 +52,7 @@ pub struct Wanted {
     pub activity: bool,
 }
 
-/// Columns that the conversation has beside the rail at least: as many as a diff side by side needs, so
-/// that none is laid out anew when the rail comes.
+/// Columns that the conversation has beside the rail at least.
 const CONVERSATION: u16 = 142;
 /// Columns of a screen that has room for the rail.
 pub const RAIL_FROM: u16 = CONVERSATION + 30;

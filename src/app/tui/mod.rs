@@ -27,7 +27,6 @@ mod effect_runner;
 mod outbox;
 mod session_effect_runner;
 mod user_effects;
-mod theme_watch;
 mod storage;
 mod external_editor;
 pub mod open_target;

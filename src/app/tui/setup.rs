@@ -54,7 +54,6 @@ pub(super) fn app(
         app.transcript.set_fold_key(key.unwrap_or_default());
     }
     app.transcript.set_previews(options.manners.previews);
-    app.transcript.set_diff_layout(options.manners.diff);
     update::follow_pictures(&mut app);
     // It passes such keys on to programs that ask for them, as we do.
     app.tells_keys = std::env::var_os("TMUX").is_some();

@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 
-use super::halves::RowColors;
 use super::highlight::{CodeJob, CodeKey, CodeLine, CodeRun, HighlightWorker};
 use super::row::{CodeRef, Fill, Row};
 
@@ -107,19 +106,16 @@ impl HighlightCache {
         found
     }
 
-    /// The colors of the lines of code that a row of `cell` shows.
-    pub fn colors(&self, cell: usize, row: &Row) -> RowColors<'_> {
-        let worker = self.worker.as_ref();
-        let styles = worker.map_or(&[][..], HighlightWorker::styles);
-        row.codes().map(|code| {
-            let (place, content) = code?;
-            let block = self.blocks.get(&(cell, place.block))?;
-            let runs = block.lines.get(place.line as usize)?;
-            let line = CodeLine { runs, styles };
-            // A block that was read differently while it was open has colors of another text.
-            let end = place.from + content.len() as u32;
-            (!runs.is_empty() && line.end() >= end).then_some(line)
-        })
+    /// The colors of the line of code that a row of `cell` shows.
+    pub fn colors(&self, cell: usize, row: &Row) -> Option<CodeLine<'_>> {
+        let place = row.code?;
+        let block = self.blocks.get(&(cell, place.block))?;
+        let runs = block.lines.get(place.line as usize)?;
+        let styles = self.worker.as_ref()?.styles();
+        let line = CodeLine { runs, styles };
+        // A block that was read differently while it was open has colors of another text.
+        let end = place.from + row.content.len() as u32;
+        (!runs.is_empty() && line.end() >= end).then_some(line)
     }
 
     /// Whether the colors of the code in a row of `cell` are found, or never will be.
@@ -128,8 +124,7 @@ impl HighlightCache {
             let block = self.blocks.get(&(cell, place.block));
             block.is_some_and(|block| block.lines.len() <= place.line as usize)
         };
-        let mut places = row.codes().into_iter().flatten();
-        self.worker.is_none() || !places.any(|(place, _)| waits(place))
+        self.worker.is_none() || !row.code.is_some_and(waits)
     }
 
     /// Drops what is known of a cell, because its text is another now or it is far away.
@@ -163,7 +158,6 @@ pub fn mark_code(rows: &mut [Row], block: u32, line: usize, fill: Fill) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::tui::text::halves::Halves;
 
     /// A long answer that comes at once costs no colors for what nobody looks at, and no line is
     /// handed over twice.
@@ -187,29 +181,5 @@ mod tests {
         assert_eq!(sent(&mut highlights), [""; 0]);
         highlights.queue_line((0, 1), "rust", 1, "let y;");
         assert_eq!(sent(&mut highlights), ["let y;"]);
-    }
-
-    #[test]
-    fn a_row_with_two_halves_has_its_colors_when_both_have_them() {
-        let (worker, _jobs) = HighlightWorker::unstarted();
-        let mut highlights = HighlightCache::new(Some(worker));
-        for line in 0..2 {
-            highlights.queue_line((0, 0), "rust", line, "x");
-        }
-        let (block, from) = (0, 0);
-        let code = |line| Some((CodeRef { block, line, from }, 0..1));
-        let row = Row {
-            code: code(0).map(|(place, _)| place),
-            halves: Some(Box::new(Halves {
-                right: 1,
-                code: [code(0), code(1)],
-            })),
-            ..Row::default()
-        };
-        for known in 0..3 {
-            assert_eq!(highlights.is_colored(0, &row), known == 2, "{known}");
-            let block = highlights.blocks.get_mut(&(0, 0)).unwrap();
-            block.lines.push(Box::default());
-        }
     }
 }

@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::halves::Side;
 use super::row::Row;
 use super::span::source_of;
 
@@ -59,15 +58,7 @@ impl SelectedRows<'_> {
         } else {
             row.text.len() as u32
         };
-        row.within(from..to.max(from), self.side())
-    }
-
-    /// Of rows with two halves the one that the selection begins in counts; else what is.
-    fn side(&self) -> Side {
-        let first = self.rows.get(self.range.start);
-        first
-            .and_then(|row| row.side_of(self.from))
-            .unwrap_or(Side::Right)
+        from..to.max(from)
     }
 
     /// The bytes of the source that are selected in row `at`.
@@ -181,10 +172,6 @@ impl SelectedRows<'_> {
                     None => text.to_owned(),
                 });
                 open = None;
-            } else if row.codes()[usize::from(self.side() == Side::Right)].is_none()
-                && row.halves.is_some()
-            {
-                // Nothing stands in this half.
             } else if is_blank(&row.text) || row.is_of_source() {
                 lines.push(String::new());
             } else {

@@ -13,8 +13,6 @@ pub mod copying;
 pub(crate) mod code;
 pub mod markdown;
 pub(crate) mod diff;
-pub(crate) mod halves;
-pub(crate) mod split_diff;
 
 pub use code::HighlightCache;
 pub use context::RenderContext;

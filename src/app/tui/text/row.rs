@@ -7,7 +7,6 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 use serde::{Deserialize, Serialize};
 
-use super::halves::{Halves, RowColors};
 use super::highlight::CodeLine;
 use super::span::SourceSpan;
 use super::width::graphemes;
@@ -34,8 +33,6 @@ pub struct Row {
     pub soft_wrap: bool,
     /// Code in it that may get colors later.
     pub code: Option<CodeRef>,
-    /// Where its halves are, if it has two.
-    pub halves: Option<Box<Halves>>,
 }
 
 /// The ground of a row.
@@ -91,8 +88,14 @@ pub struct CodeRef {
 
 impl Row {
     /// Puts the row at `(x, y)`, in at most `width` columns; `colors` are those of the
-    /// whole lines of code that it shows.
-    pub fn draw(&self, buffer: &mut Buffer, (x, y): (u16, u16), width: u16, colors: RowColors<'_>) {
+    /// whole line of code that it shows.
+    pub fn draw(
+        &self,
+        buffer: &mut Buffer,
+        (x, y): (u16, u16),
+        width: u16,
+        colors: Option<CodeLine<'_>>,
+    ) {
         let to = self.fill.to.min(width);
         if self.fill.from < to {
             let columns = to - self.fill.from;
@@ -104,11 +107,9 @@ impl Row {
         for run in &self.runs {
             let end = run.end as usize;
             while start < end {
-                let (half, code) = self.code_at(start, &colors);
-                let end = end.min(half);
-                let (stop, style) = match code {
-                    Some((place, content, line)) => {
-                        overlaid(place, content, line, start..end, run.style)
+                let (stop, style) = match self.code.zip(colors) {
+                    Some((place, line)) => {
+                        overlaid(place, &self.content, line, start..end, run.style)
                     }
                     None => (end, run.style),
                 };

@@ -10,7 +10,6 @@ use std::rc::Rc;
 use ratatui::style::Style;
 use serde::{Deserialize, Serialize};
 
-use super::halves::Halves;
 use super::row::{CodeRef, Fill, Opens, Row, StyledRun};
 use super::span::SourceSpan;
 
@@ -82,7 +81,6 @@ struct Rest {
     spans: Box<[SourceSpan]>,
     soft_wrap: bool,
     code: Option<CodeRef>,
-    halves: Option<Box<Halves>>,
 }
 
 impl RowLog {
@@ -186,7 +184,6 @@ impl RowLog {
             spans,
             soft_wrap: row.soft_wrap,
             code: row.code,
-            halves: row.halves,
         }
     }
 
@@ -218,7 +215,6 @@ impl RowLog {
             spans,
             soft_wrap: rest.soft_wrap,
             code: rest.code,
-            halves: rest.halves,
         })
     }
 
@@ -268,16 +264,11 @@ mod tests {
             line: 7,
             from: 3,
         };
-        let halves = Halves {
-            right: 9,
-            code: [None, Some((code, 1..4))],
-        };
         Row {
             fill: Fill::new(style.bg(Color::Blue), 1, number % 90),
             opens: [Opens::Nothing, Opens::Cell, Opens::Group][number % 3],
             soft_wrap: number.is_multiple_of(2),
             code: number.is_multiple_of(5).then_some(code),
-            halves: number.is_multiple_of(7).then(|| Box::new(halves)),
             ..line.into_row()
         }
     }

@@ -20,7 +20,6 @@ use crate::agent::event::ToolStatus;
 use crate::agent::session::SessionBranch;
 use crate::agent::tool::{CommandDetails, Details};
 use crate::agent::{AgentEvent, NoticeLevel};
-use crate::app::manners::DiffLayout;
 use crate::app::tui::picture::PictureLayout;
 use crate::app::tui::text::Opens;
 use crate::llm::Content;
@@ -45,8 +44,6 @@ pub struct Transcript {
     fold_key: String,
     /// Whether calls that only look show what they found, instead of standing together.
     previews: bool,
-    /// Whether diffs stand side by side.
-    diff_layout: DiffLayout,
     /// How pictures are shown, if they are.
     pub(super) pictures: Option<PictureLayout>,
     /// Where stored pages are read from.
@@ -115,7 +112,6 @@ impl Transcript {
             generation: self.generation.wrapping_add(1),
             fold_key: self.fold_key.clone(),
             previews: self.previews,
-            diff_layout: self.diff_layout,
             pictures: self.pictures,
             ..other
         };
@@ -253,15 +249,6 @@ impl Transcript {
     /// Whether calls that only look show what they found, instead of standing together.
     pub fn set_previews(&mut self, previews: bool) {
         self.previews = previews;
-    }
-
-    /// Whether diffs stand side by side.
-    pub fn set_diff_layout(&mut self, layout: DiffLayout) {
-        self.diff_layout = layout;
-    }
-
-    pub(crate) fn diff_layout(&self) -> DiffLayout {
-        self.diff_layout
     }
 
     pub(crate) fn shows_previews(&self) -> bool {

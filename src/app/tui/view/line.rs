@@ -86,7 +86,7 @@ impl StyledLine {
     /// Draws it from `x` on, at most `columns` wide, cut with an ellipsis.
     pub fn draw(&self, buffer: &mut Buffer, x: u16, y: u16, columns: u16) {
         let line = self.cut(usize::from(columns)).0;
-        line.into_row().draw(buffer, (x, y), columns, [None; 2]);
+        line.into_row().draw(buffer, (x, y), columns, None);
     }
 
     /// Draws `left` from the left and `right` to the right edge of the first row of `area`, a

@@ -4,7 +4,6 @@ use ratatui::style::{Color, Style};
 
 use super::chunk::{Chunk, CodeLines};
 use super::container::{self, Container};
-use super::mermaid::outline;
 use crate::app::sanitize::visible_line;
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::{HighlightCache, mark_code};
@@ -57,14 +56,6 @@ impl OpenCode {
     /// Writes its lines; answers how far an outermost block has complete ones.
     pub fn write(&self, target: &mut CodeTarget<'_>) -> Option<CodeLines> {
         let rows_before = target.rows.tail().len();
-        if self.is_diagram()
-            && !target.chunk.open
-            && self.lines_before == 0
-            && let Some(lines) = outline(&self.text)
-        {
-            self.write_outline(target, lines);
-            return None;
-        }
         let unfinished = target.chunk.open && !self.text.ends_with('\n');
         let complete = self.text.matches('\n').count();
         let lines = self.text.strip_suffix('\n').unwrap_or(&self.text);
@@ -83,47 +74,6 @@ impl OpenCode {
             }
         }
         self.complete_lines(target, complete, rows_before)
-    }
-
-    /// Whether it is a diagram, which is shown otherwise once all of it is there.
-    pub fn is_diagram(&self) -> bool {
-        self.is_fenced && self.language == "mermaid"
-    }
-
-    fn write_outline(&self, target: &mut CodeTarget<'_>, lines: Vec<(usize, String)>) {
-        let (context, chunk) = (target.context, target.chunk);
-        let style = context.theme.code_block;
-        for (index, (number, text)) in lines.into_iter().enumerate() {
-            let start = *self.lines.get(number).unwrap_or(&self.byte);
-            let rest = chunk.source[start..].lines().next().unwrap_or_default();
-            let at = |byte: usize| (chunk.base + byte) as u32;
-            let line = Line::from_source(
-                &visible_line(&text),
-                style,
-                at(start)..at(start + rest.len()),
-            );
-            let (before, fill_from) = target.before();
-            let rest = Line::of(" ".repeat(width(&before.text) + 2), style);
-            let prefix = Prefix {
-                first: before,
-                rest,
-            };
-            let from_row = target.rows.tail().len();
-            wrap(
-                &line,
-                &prefix,
-                context.columns,
-                Break::Words,
-                target.rows.tail(),
-            );
-            let rows = &mut target.rows.tail()[from_row..];
-            for row in &mut *rows {
-                row.fill = Fill::new(style, fill_from, context.columns);
-            }
-            if let (0, [row]) = (index, rows) {
-                label(context, &self.language, row);
-            }
-        }
     }
 
     /// Writes line `number` of the chunk's part of it; the colors of one that is `open`, and can still

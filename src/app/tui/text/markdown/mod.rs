@@ -12,7 +12,6 @@ mod inline;
 mod math;
 mod html;
 mod link;
-mod mermaid;
 mod fence;
 mod table;
 mod code_blocks;

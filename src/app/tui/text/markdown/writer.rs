@@ -414,8 +414,6 @@ impl Writer<'_, '_> {
         let Some(code) = self.code.take() else { return };
         let start = code.byte;
         self.out.code_blocks += 1;
-        // It is shown otherwise once all of it is there.
-        self.out.has_definitions |= code.is_diagram();
         let mut target = CodeTarget {
             context: self.context,
             chunk: self.chunk,

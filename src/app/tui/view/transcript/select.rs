@@ -11,7 +11,6 @@ use super::cache::TranscriptCache;
 use super::changed_line::changed_line;
 use super::rows::CellRows;
 use crate::app::tui::text::copying::{CopyForm, SelectedRows};
-use crate::app::tui::text::halves::Side;
 use crate::app::tui::text::width::graphemes;
 use crate::app::tui::text::{Row, width};
 use crate::app::tui::theme::Theme;
@@ -262,16 +261,7 @@ impl Selector<'_> {
     /// The row that shows byte `byte` of a cell's source, or what follows it.
     fn first_row(&mut self, cell: usize, byte: u32) -> Option<RowRef> {
         let rows = self.rows(cell);
-        let mut row = rows.first_row(byte)?;
-        // The rows of a change side by side all stand for all of it.
-        while let (Some(here), Some(next)) = (rows.get(row), rows.get(row + 1))
-            && here.halves.is_some()
-            && !here.spans.iter().any(|span| span.source.contains(&byte))
-            && next.source.start <= byte
-        {
-            row += 1;
-        }
-        let row = row as u32;
+        let row = rows.first_row(byte)? as u32;
         Some(RowRef { cell, row })
     }
 
@@ -279,17 +269,8 @@ impl Selector<'_> {
     fn last_row(&mut self, cell: usize, byte: u32) -> Option<RowRef> {
         let rows = self.rows(cell);
         let shows = |at: &usize| {
-            if rows.shown(*at).is_none_or(|it| it.source.start >= byte) {
-                return false;
-            }
-            let row = rows.get(*at);
-            row.is_some_and(|row| match row.halves {
-                None => row.has_source(),
-                Some(_) => {
-                    let mut spans = row.spans.iter().map(|span| &span.source);
-                    spans.any(|it| it.start < byte && byte <= it.end)
-                }
-            })
+            let shown = rows.shown(*at);
+            shown.is_some_and(|it| it.source.start < byte && !it.source.is_empty())
         };
         let row = (0..rows.len()).rev().find(shows)? as u32;
         Some(RowRef { cell, row })
@@ -435,8 +416,6 @@ pub fn paint(
     buffer: &mut Buffer,
 ) {
     let style = theme.popup_selected;
-    let first = cache.row(marked.from.0);
-    let side = first.and_then(|row| row.side_of(marked.from.1));
     for (y, at) in (area.y..).zip(rows) {
         let Some(at) = at.filter(|at| (marked.from.0..=marked.to.0).contains(at)) else {
             continue;
@@ -449,8 +428,7 @@ pub fn paint(
         };
         let end = row.text.len() as u32;
         let to = if at == marked.to.0 { marked.to.1 } else { end };
-        let range = row.within(from..to, side.unwrap_or(Side::Right));
-        mark_columns(&row, range, style, (area, y), buffer);
+        mark_columns(&row, from..to, style, (area, y), buffer);
     }
 }
 

@@ -9,13 +9,11 @@ use super::shape::{failure, failure_style, is_draft, is_one_line, is_running, is
 use super::title;
 use crate::agent::TodoDetails;
 use crate::agent::tool::{CommandDetails, Details, DiffDetails, FileChange, TextDetails};
-use crate::app::manners::DiffLayout;
 use crate::app::sanitize::{visible, visible_line};
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::code::mark_code;
 use crate::app::tui::text::diff::{self, DiffLine, Sign};
 use crate::app::tui::text::row::end_of;
-use crate::app::tui::text::split_diff;
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle};
 use crate::app::tui::text::wrap::prefix_width;
 use crate::app::tui::text::{
@@ -26,8 +24,6 @@ use crate::app::tui::transcript::{Fold, ToolCell, ToolState};
 
 /// Bytes of the box before an item of a list in markdown.
 const BOX: usize = "- [ ] ".len();
-/// Columns of a diff side by side at most.
-const SPLIT_COLUMNS: usize = 220;
 /// Lines shown of a folded cell, by kind.
 pub const COMMAND_LINES: usize = 5;
 /// Of a read or written file.
@@ -89,13 +85,6 @@ pub fn write_below(
         highlights,
         rows,
         hides: false,
-        layout: options.diff,
-        split_columns: Some(
-            usize::from(options.width)
-                .saturating_sub(1)
-                .min(SPLIT_COLUMNS),
-        )
-        .filter(|columns| options.diff.splits(*columns)),
     };
     let from_row = body.rows.len();
     match &*tool.details {
@@ -140,9 +129,6 @@ struct Body<'a> {
     source: &'a str,
     highlights: &'a mut HighlightCache,
     rows: &'a mut Vec<Row>,
-    layout: DiffLayout,
-    /// Columns of diffs side by side, if they stand so.
-    split_columns: Option<usize>,
     /// Whether something is not shown that opening would show.
     hides: bool,
 }
@@ -312,21 +298,7 @@ impl<'a> Body<'a> {
             let lines = diff::read(&file.diff, base);
             base += file.diff.len() + 1;
             let shown = self.shown(lines.len(), folded);
-            let code = (block as u32, extension(&file.path));
-            let split = self.split_columns.filter(|_| has_both(&lines));
-            let split = split.map(|columns| RenderContext {
-                columns,
-                ..self.context
-            });
-            let split = split
-                .filter(|it| self.layout != DiffLayout::Auto || split_diff::has_room(it, &lines));
-            match split {
-                Some(context) => {
-                    let lines = &lines[..shown];
-                    split_diff::write(&context, lines, code, self.highlights, self.rows);
-                }
-                None => self.diff_lines(&lines[..shown], code.1, code.0),
-            }
+            self.diff_lines(&lines[..shown], extension(&file.path), block as u32);
             self.hint_more(lines.len() - shown);
         }
     }
@@ -467,13 +439,6 @@ impl<'a> Body<'a> {
         }
         self.hint_more(count - shown);
     }
-}
-
-/// Whether something was before as well: else there is nothing to stand beside it.
-fn has_both(lines: &[DiffLine]) -> bool {
-    lines
-        .iter()
-        .any(|line| matches!(line.sign, Sign::Removed | Sign::Context))
 }
 
 /// Lines that are all new are shown as they are.

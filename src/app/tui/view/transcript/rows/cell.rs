@@ -11,7 +11,6 @@ use super::title::{Tone, counts, push_summary};
 use super::{body, looking};
 use crate::agent::{NoticeLevel, RunEnd, RunTotals};
 use crate::app::humanize::{cents, duration, plural, short};
-use crate::app::manners::DiffLayout;
 use crate::app::tui::picture::{PictureLayout, PlacedPicture};
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::markdown::MarkdownRows;
@@ -38,8 +37,6 @@ pub struct LayoutOptions<'a> {
     pub fold_key: &'a str,
     /// Whether calls that only look show what they found.
     pub preview: bool,
-    /// Whether diffs stand side by side.
-    pub diff: DiffLayout,
     /// How pictures are shown, if they are.
     pub pictures: Option<PictureLayout>,
 }
@@ -53,7 +50,6 @@ impl<'a> LayoutOptions<'a> {
             now: transcript.now(),
             fold_key: transcript.fold_key(),
             preview: transcript.shows_previews(),
-            diff: transcript.diff_layout(),
             pictures: transcript.pictures(),
         }
     }
