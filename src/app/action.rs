@@ -373,6 +373,17 @@ pub const ACTIONS: &[ActionSpec] = &[
     slash(row(Quit, "quit", "Leave on an empty editor (asks while a run is under way); else delete the character under the caret", Program), "quit"),
 ];
 
+/// Commands by the names that other agents have for them.
+pub(crate) const ALIASES: [(&str, &str); 7] = [
+    ("clear", "new"),
+    ("exit", "quit"),
+    ("status", "session"),
+    ("config", "settings"),
+    ("permissions", "permission"),
+    ("rename", "name"),
+    ("effort", "thinking"),
+];
+
 impl Action {
     /// Its row.
     pub fn spec(self) -> &'static ActionSpec {
@@ -397,6 +408,8 @@ impl Action {
             .split_once(char::is_whitespace)
             .unwrap_or((command, ""));
         let rest = rest.trim();
+        let alias = ALIASES.iter().find(|(alias, _)| *alias == word);
+        let word = alias.map_or(word, |(_, command)| command);
         ACTIONS
             .iter()
             .filter(|spec| rest.is_empty() || spec.argument.is_some())

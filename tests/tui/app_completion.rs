@@ -3,6 +3,7 @@
 use insta::assert_snapshot;
 use tiller::agent::Phase;
 use tiller::agent::permission::PermissionMode;
+use tiller::app::action::Action;
 use tiller::app::models::ProviderKey;
 use tiller::app::tui::completion::CompletionKind;
 use tiller::app::tui::effect::{Effect, TerminalEffect};
@@ -187,6 +188,49 @@ fn tab_completes_paths() {
     tui.write("x ");
     read(&mut tui, "src/", &["lib.rs"]);
     assert_eq!(tui.text(), "look at src/main_test.rs src/x ");
+}
+
+/// The shell must not act on what a file is called.
+#[test]
+fn tab_escapes_paths_for_the_shell() {
+    for (names, text) in [
+        (&["ev;touch PWNED;.txt"][..], r"!cat ev\;touch\ PWNED\;.txt"),
+        (
+            &["e $(id) `x` 'a' \"b\" *?~{}|&<>#!"],
+            r#"!cat e\ \$\(id\)\ \`x\`\ \'a\'\ \"b\"\ \*\?\~\{\}\|\&\<\>\#\!"#,
+        ),
+        (&["e a", "e;b"], "!cat e"),
+        (&["egal größe"], r"!cat egal\ größe"),
+    ] {
+        let mut tui = test_tui();
+        tui.write("!cat e");
+        tui.key("tab");
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        tui.send(Msg::Done(EffectResult::Folder("e".to_owned(), names)));
+        assert_eq!(tui.text(), text);
+    }
+}
+
+#[test]
+fn names_that_other_agents_have_for_commands_are_known() {
+    for (typed, action) in [
+        ("clear", Action::NewSession),
+        ("exit", Action::Quit),
+        ("status", Action::SessionFacts),
+        ("config", Action::Settings),
+        ("permissions", Action::PermissionMode),
+        ("rename", Action::NameSession),
+        ("effort", Action::Thinking),
+        ("resume", Action::Resume),
+        ("cost", Action::Cost),
+    ] {
+        assert_eq!(Action::from_slash(typed), Some((action, "")), "{typed}");
+        let mut tui = test_tui();
+        tui.write(&format!("/{}", &typed[..typed.len() - 1]));
+        let command = format!("/{}", action.spec().slash.unwrap());
+        let first = labels(&tui).remove(0);
+        assert!(first.starts_with(&command), "{typed}: {first}");
+    }
 }
 
 #[test]

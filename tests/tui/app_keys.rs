@@ -326,8 +326,8 @@ fn a_command_that_is_none_stays_in_the_editor() {
         for running in [false, true] {
             for (text, words) in [
                 (
-                    "/clear",
-                    "No command /clear; F1 lists them, //clear sends it as text",
+                    "/zzz",
+                    "No command /zzz; F1 lists them, //zzz sends it as text",
                 ),
                 ("/modle gpt", "No command /modle: did you mean /model?"),
                 ("/quit now", "/quit stands alone"),

@@ -13,9 +13,12 @@ use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 use crate::support::screen::{Launch, Terminal, View};
 
-/// The color of the model's name follows the file, and a fault in it is told with its line.
+/// What a terminal sends when its window loses and gets the focus.
+const FOCUS: &[u8] = b"\x1b[O\x1b[I";
+
+/// The color of the text follows the file, and a fault in it is named with its line.
 #[test]
-fn a_theme_that_changes_is_on_the_screen_at_once() {
+fn a_changed_theme_counts_when_the_terminal_gets_the_focus() {
     let (_server, sandbox) = job::stage();
     let themes = sandbox.config().join("themes");
     let model = Wire::Anthropic.model();
@@ -37,6 +40,7 @@ fn a_theme_that_changes_is_on_the_screen_at_once() {
         ("#445566", vt100::Color::Rgb(0x44, 0x55, 0x66)),
     ] {
         theme(color);
+        screen.send(FOCUS);
         screen.wait_until(color, |view| {
             view.style_of("typed").is_some_and(|style| style.fg == seen)
         });
@@ -46,11 +50,14 @@ fn a_theme_that_changes_is_on_the_screen_at_once() {
         "inherits = \"dark\"\n[ui]\ntexxt = \"red\"\n",
     )
     .unwrap();
+    screen.send(FOCUS);
     screen.wait_for("you mean 'text'");
     screen.wait_for("mine.toml:3");
     fs::write(themes.join("mine.toml"), "inherits = \n").unwrap();
+    screen.send(FOCUS);
     screen.wait_for("mine.toml:1");
     theme("#778899");
+    screen.send(FOCUS);
     let seen = vt100::Color::Rgb(0x77, 0x88, 0x99);
     screen.wait_until("the mended file", |view| {
         view.style_of("typed").is_some_and(|style| style.fg == seen)
@@ -228,7 +235,7 @@ fn the_wheel_and_the_focus_do_what_they_say() {
         screen.send(format!("{press}{}", press.replace('M', "m")).as_bytes());
         screen.wait_gone("below");
         let before = screen.text();
-        screen.send(b"\x1b[O\x1b[I");
+        screen.send(FOCUS);
         screen.keys("typed after it");
         screen.wait_for("typed after it");
         screen.keys("<c-c>");

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::candidate::Candidate;
-use crate::app::action::{ACTIONS, Action, ActionSpec};
+use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec};
 use crate::app::fuzzy::Query;
 use crate::app::tui::keymap::Keymap;
 
@@ -29,6 +29,10 @@ pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
         let rank = if typed.is_empty() {
             let first = FIRST.iter().position(|first| *first == word);
             (first.unwrap_or(FIRST.len()), Reverse(0), row)
+        } else if let Some((alias, _)) =
+            (ALIASES.iter()).find(|(alias, command)| *command == word && alias.starts_with(&typed))
+        {
+            (alias.len(), Reverse(0), row)
         } else {
             let Some(fit) = query.fit(row, word) else {
                 continue;

@@ -11,7 +11,8 @@ use crate::llm::{Content, Message, StopReason};
 
 /// Says what a run came to, where there is something to say.
 pub(super) fn close(cells: &mut Cells, end: RunEnd, totals: &RunTotals) {
-    let is_silent = totals.duration_ms < 1000 && totals.calls == 0 && totals.cost == 0.0;
+    // A price alone is no news: the status line has it.
+    let is_silent = totals.duration_ms < 1000 && totals.calls == 0;
     if !is_silent || end != RunEnd::Done {
         cells.push(CellBody::TurnEnd(end, totals.clone()));
     }

@@ -168,6 +168,10 @@ pub fn folder_read(app: &mut App, typed: &str, names: Vec<String>) {
     if !app.composer.before_caret().ends_with(typed) || !app.overlays.is_empty() {
         return;
     }
+    let names = match app.composer.text().starts_with('!') {
+        true => names.iter().map(|name| shell_escaped(name)).collect(),
+        false => names,
+    };
     let found = path_candidates(typed, names);
     let common = match found.as_slice() {
         [] => return app.say(format!("Nothing begins with {typed}"), 2000),
@@ -196,7 +200,21 @@ fn common_start(several: &[Candidate]) -> String {
         let end = end.map_or(common.len().min(other.insert.len()), |((at, _), _)| at);
         common = &common[..end];
     }
-    common.to_owned()
+    // A backslash without the character that it escapes would escape what is typed next.
+    let slashes = common.len() - common.trim_end_matches('\\').len();
+    common[..common.len() - slashes % 2].to_owned()
+}
+
+/// A file name as one word of a shell command: everything the shell could act on is escaped.
+fn shell_escaped(name: &str) -> String {
+    let mut word = String::with_capacity(name.len());
+    for c in name.chars() {
+        if c.is_ascii() && !c.is_ascii_alphanumeric() && !"/._-+,:@%".contains(c) {
+            word.push('\\');
+        }
+        word.push(c);
+    }
+    word
 }
 
 /// Completes the path before the caret.

@@ -6,7 +6,6 @@ use super::{
     questions, queue, refusal, rule, scroll, search, selecting, sessions, settings, shell, stop,
     themes, tree, trials, undo, vim,
 };
-use crate::agent::NoticeLevel;
 use crate::app::action::{Action, Scope};
 use crate::app::init::init_prompt;
 use crate::app::tui::app::App;
@@ -230,7 +229,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
                 }
                 Some(Command::Shell(typed)) => shell::run(app, &typed),
                 Some(Command::Unknown(text)) => {
-                    app.transcript.push_notice(NoticeLevel::Error, text);
+                    app.say(text, 5000);
                     Vec::new()
                 }
             };
@@ -353,7 +352,7 @@ fn trust(app: &mut App, argument: &str) -> Vec<Effect> {
         }
         other => {
             let text = format!("/trust {other}: say /trust, or /trust no");
-            app.transcript.push_notice(NoticeLevel::Error, text);
+            app.say(text, 5000);
             Vec::new()
         }
     }

@@ -64,7 +64,7 @@ pub fn found(app: &mut App, found: Result<FoundModel, String>) -> Vec<Effect> {
     match found {
         Ok(found) => choose(app, &found),
         Err(error) => {
-            app.transcript.push_notice(NoticeLevel::Error, error);
+            app.say(error, 5000);
             Vec::new()
         }
     }

@@ -1,6 +1,5 @@
 //! The permission mode: what is done without a question. Chosen here, in force when the agent says so.
 
-use crate::agent::NoticeLevel;
 use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -29,7 +28,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     match argument.parse() {
         _ if argument.is_empty() => {
             let text = format!("Permission mode {now}: {}", now.meaning());
-            app.transcript.push_notice(NoticeLevel::Info, text);
+            app.say(text, 5000);
             Vec::new()
         }
         Ok(PermissionMode::Full) if now != PermissionMode::Full => {
@@ -39,7 +38,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Ok(mode) => set(app, mode),
         Err(error) => {
             let text = format!("/permission {error}");
-            app.transcript.push_notice(NoticeLevel::Error, text);
+            app.say(text, 5000);
             Vec::new()
         }
     }

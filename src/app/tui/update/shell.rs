@@ -3,7 +3,6 @@
 
 use std::path::PathBuf;
 
-use crate::agent::NoticeLevel;
 use crate::agent::event::ToolStatus;
 use crate::agent::tool::CommandDetails;
 use crate::app::attachments::command_block;
@@ -103,7 +102,7 @@ pub fn picture(app: &mut App, file: Result<PathBuf, String>) {
         Ok(path) => app
             .message_mut()
             .mention(&[path.to_string_lossy().into_owned()]),
-        Err(why) => app.transcript.push_notice(NoticeLevel::Info, why),
+        Err(why) => app.say(why, 5000),
     }
 }
 

@@ -34,8 +34,7 @@ pub fn act(app: &mut App, name: &str) -> Vec<Effect> {
             take(app, name.to_owned())
         }
         Err(error) => {
-            app.transcript
-                .push_notice(NoticeLevel::Error, error.to_string());
+            app.say(error.to_string(), 5000);
             Vec::new()
         }
     }

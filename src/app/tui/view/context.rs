@@ -21,7 +21,7 @@ pub fn lines(app: &App, usage: Option<&ContextUsage>, columns: usize) -> Vec<Sty
         return vec![StyledLine::of("Counting…", dim)];
     };
     if usage.parts.is_empty() {
-        let text = "Nothing was sent yet";
+        let text = "Nothing sent yet";
         return vec![StyledLine::of(text, dim)];
     }
     let mut lines = vec![head(app, usage, columns), StyledLine::new()];
@@ -111,18 +111,18 @@ fn ways_out(usage: &ContextUsage) -> Vec<String> {
                 short(left)
             ));
         }
-        None => texts.push("There is nothing to compact yet".to_owned()),
+        None => texts.push("Nothing to compact yet".to_owned()),
     }
     if usage.old_results > 0 {
         let old = short(usage.old_results);
-        texts.push(format!("Old tool results hold {old}"));
+        texts.push(format!("Old tool output: {old}"));
     }
     match usage.limit {
-        Some(limit) => texts.push(format!("By itself it happens at {}", short(limit))),
+        Some(limit) => texts.push(format!("Compacts automatically at {}", short(limit))),
         None if usage.window == 0 => {
-            texts.push("The window of this model is not known".to_owned());
+            texts.push("The context window of this model is unknown".to_owned());
         }
-        None => texts.push("It does not happen by itself".to_owned()),
+        None => texts.push("No automatic compaction".to_owned()),
     }
     texts
 }

@@ -35,7 +35,7 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
     };
     row("cost", dollars(total.cost.total), of_budget);
     let read = total.input + total.cache_read + total.cache_write;
-    row("read", grouped(read), " tokens".to_owned());
+    row("input", grouped(read), " tokens".to_owned());
     if let Some(share) = (100 * total.cache_read)
         .checked_div(read)
         .filter(|_| read > 0)
@@ -43,7 +43,7 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
         let note = format!(" tokens, {share} %");
         row("  from cache", grouped(total.cache_read), note);
     }
-    row("written", grouped(total.output), " tokens".to_owned());
+    row("output", grouped(total.output), " tokens".to_owned());
 
     let steps = app.timeline.steps();
     let prompts = steps.iter().filter(|step| !step.prompt.is_empty()).count() as u64;
@@ -70,7 +70,7 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
         .first()
         .map_or(total.output > 0, |step| step.number > 1);
     let since = if is_part {
-        "  since it was opened again"
+        "  since you opened it again"
     } else {
         ""
     };
@@ -79,7 +79,7 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
         "model calls",
         steps.len().to_string(),
         format!(
-            "  {} at work, {} of it in tools",
+            "  {} in all, {} of it in tools",
             time(millis),
             time(in_tools)
         ),
