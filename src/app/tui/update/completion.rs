@@ -168,9 +168,10 @@ pub fn folder_read(app: &mut App, typed: &str, names: Vec<String>) {
     if !app.composer.before_caret().ends_with(typed) || !app.overlays.is_empty() {
         return;
     }
-    let names = match app.composer.text().starts_with('!') {
-        true => names.iter().map(|name| shell_escaped(name)).collect(),
-        false => names,
+    let names = if app.composer.text().starts_with('!') {
+        names.iter().map(|name| shell_escaped(name)).collect()
+    } else {
+        names
     };
     let found = path_candidates(typed, names);
     let common = match found.as_slice() {
