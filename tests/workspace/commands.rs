@@ -283,6 +283,17 @@ fn what_a_command_made_that_would_run_programs_is_taken_out_of_force() {
             "ls .vscode/tasks.json",
             "tasks.json",
         ),
+        (
+            "echo evil > mise.local.toml",
+            "ls mise.local.toml",
+            "mise.local",
+        ),
+        (
+            "mkdir .idea && echo evil > .idea/watcherTasks.xml",
+            "ls .idea/watcherTasks.xml",
+            "watcherTasks",
+        ),
+        ("echo evil > .nvim.lua", "ls .nvim.lua", ".nvim.lua"),
     ] {
         let (_dir, shop, said) = after(script);
         assert!(
