@@ -21,6 +21,8 @@ pub struct Learned(Mutex<State>);
 struct State {
     /// Providers that refuse to send reasoning summaries.
     no_summaries: HashSet<String>,
+    /// Models that refuse another effort in the middle of a conversation.
+    no_effort_updates: HashSet<String>,
     /// Providers that refuse fields they do not know.
     strict: HashSet<String>,
     /// The most output tokens that may be asked of a model, by its full id.
@@ -34,6 +36,9 @@ impl Learned {
         let model = &mut request.model;
         if state.no_summaries.contains(&model.provider) {
             model.quirks.summaries = false;
+        }
+        if state.no_effort_updates.contains(&model.full_id()) {
+            model.quirks.effort_updates = false;
         }
         if state.strict.contains(&model.provider) {
             drop_optional_fields(request);
@@ -61,6 +66,9 @@ impl Learned {
         {
             self.lock().no_summaries.insert(provider());
             next.model.quirks.summaries = false;
+        } else if model.quirks.effort_updates && responses::refuses_effort_updates(error) {
+            self.lock().no_effort_updates.insert(model.full_id());
+            next.model.quirks.effort_updates = false;
         } else if refuses_unknown_fields(error) && drop_optional_fields(&mut next) {
             self.lock().strict.insert(provider());
         } else {

@@ -57,6 +57,9 @@ pub struct Quirks {
     /// what was produced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_limit: Option<u64>,
+    /// Responses: another effort in the middle of a conversation is an item of it, so that what is
+    /// cached stays valid.
+    pub effort_updates: bool,
     /// Responses: summaries of the reasoning may be asked for.
     pub summaries: bool,
     /// Anthropic: the model is given an effort, not a budget of tokens to think. Without it: whether

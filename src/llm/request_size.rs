@@ -91,6 +91,7 @@ fn turn_size(turn: &Turn, image: impl Fn(&Image) -> usize) -> usize {
         Turn::User(content) | Turn::Assistant(content) => {
             content.iter().map(|block| of(block.as_ref())).sum()
         }
+        Turn::Effort(_) => 0,
         Turn::Results(results) => results
             .iter()
             .flat_map(|result| &result.content)

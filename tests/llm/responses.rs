@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tiller::llm::openai::responses::{ResponsesDecoder, request::body};
 use tiller::llm::{
-    AssistantMessage, Content, CustomFormat, ErrorClass, Message, Model, Prices, StopReason,
-    StreamEvent, ToolSpec,
+    AssistantMessage, Catalog, Content, CustomFormat, ErrorClass, Message, Model, Prices,
+    StopReason, StreamEvent, ThinkingLevel, ToolSpec,
 };
 
 use super::kit::{
@@ -976,4 +976,85 @@ proptest! {
             other => prop_assert!(false, "ends in {:?}", other),
         }
     }
+}
+
+/// GPT-6 keeps what is cached when the effort changes: the field of the request stays as it was, and the
+/// change is an item before the user's turn that it holds for. Each request begins with the one before.
+#[test]
+fn another_effort_is_an_item_of_the_conversation() {
+    let model = Catalog::default()
+        .current()
+        .known("openai", "gpt-6.1-sol")
+        .unwrap();
+    assert!(model.quirks.effort_updates);
+    let said_at = |level: &str, content| {
+        let mut message = said(&model, StopReason::Stop, content);
+        if let Message::Assistant(answer) = &mut message {
+            answer.thinking_level = Some(level.into());
+        }
+        message
+    };
+    let messages = vec![
+        Message::user("one", 0),
+        said_at("low", vec![call("call_1", "read", json!({ "path": "a" }))]),
+        result("call_1", vec![text("a")], false),
+        said_at("low", vec![text("1")]),
+        Message::user("two", 0),
+        said_at("high", vec![text("2")]),
+        Message::user("three", 0),
+        said_at("high", vec![text("3")]),
+        Message::user("four", 0),
+    ];
+    let sent = |count: usize, level, model: &Model| {
+        let mut request = request(model.clone(), messages[..count].to_vec());
+        request.thinking = level;
+        let sent: Value = serde_json::from_slice(&body(&request)).unwrap();
+        sent
+    };
+    use ThinkingLevel::{High, Low, Max};
+    let requests = [
+        sent(1, Low, &model),
+        sent(3, Max, &model),
+        sent(5, High, &model),
+        sent(7, High, &model),
+        sent(9, Max, &model),
+    ];
+    let mut before: &[Value] = &[];
+    for request in &requests {
+        assert_eq!(request["reasoning"]["effort"], "low");
+        let input = request["input"].as_array().unwrap();
+        assert!(input.starts_with(before), "append-only: {input:?}");
+        before = input;
+    }
+    let kinds = |request: &Value| -> Vec<String> {
+        let input = request["input"].as_array().unwrap().iter();
+        input
+            .map(|item| match item["type"].as_str().unwrap() {
+                "configuration_update" => item["reasoning"]["effort"].to_string(),
+                kind => kind.to_owned(),
+            })
+            .collect()
+    };
+    let expected = [
+        "message",
+        "function_call",
+        "function_call_output",
+        "message",
+        "\"high\"",
+        "message",
+        "message",
+        "message",
+        "message",
+        "\"max\"",
+        "message",
+    ];
+    assert_eq!(kinds(&requests[4]), expected);
+    // Elsewhere it is a field of each request.
+    let away = with_quirks(Model {
+        base_url: "https://gateway.example/v1".into(),
+        ..model.clone()
+    });
+    let request = sent(9, Max, &away);
+    assert_eq!(request["reasoning"]["effort"], "max");
+    assert!(!kinds(&request).contains(&"\"high\"".to_owned()));
 }

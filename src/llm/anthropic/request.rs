@@ -245,6 +245,7 @@ fn messages<'a>(turns: &'a [Turn<'a>]) -> Vec<ApiMessage<'a>> {
             Turn::User(content) => ("user", content.iter().map(block).collect()),
             Turn::Assistant(content) => ("assistant", content.iter().map(block).collect()),
             Turn::Results(results) => ("user", tool_results(results)),
+            Turn::Effort(_) => continue,
         };
         match messages.last_mut() {
             Some(last) if last.role == role => last.content.append(&mut content),

@@ -396,6 +396,7 @@ impl Snapshot {
             &mut quirks.eager_tool_input,
             &mut quirks.betas,
             &mut quirks.open_output,
+            &mut quirks.effort_updates,
         ] {
             *optional &= at_home.is_some();
         }

@@ -208,6 +208,7 @@ fn contents<'a>(turns: &'a [Turn<'a>], quirks: &Quirks) -> Vec<Content<'a>> {
             Turn::User(content) => ("user", content.iter().map(|it| part(it, quirks)).collect()),
             Turn::Assistant(content) => ("model", answer(content, quirks)),
             Turn::Results(results) => ("user", tool_results(results, quirks)),
+            Turn::Effort(_) => continue,
         };
         match contents.last_mut() {
             Some(last) if last.role == role => last.parts.append(&mut parts),

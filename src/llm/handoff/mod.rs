@@ -14,10 +14,12 @@
 //! later in the same turn (then the thinking of another model goes along as text, see `turns`).
 
 mod call_ids;
+mod effort;
 mod images;
 mod turns;
 
 pub use call_ids::valid_name;
+pub use effort::base_effort;
 pub use turns::{
     CONTINUE_PROMPT, IMAGES_ABOVE, NO_RESULT, SentBlock, ToolResult, Turn, ends_with_answer,
     joined_text, to_turns,

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::call_ids::{CallIds, valid_name};
+use super::effort::effort_of;
 use super::images::LeftOut;
 use crate::llm::api::Api;
 use crate::llm::message::{
     AssistantMessage, Content, Image, Message, StopReason, Thinking, ToolCall,
 };
-use crate::llm::model::Model;
+use crate::llm::model::{Model, ThinkingLevel};
 use crate::llm::provider::Request;
 use crate::llm::quirks::IdRule;
 
@@ -32,6 +33,8 @@ pub enum Turn<'a> {
     Assistant(Vec<SentBlock<'a>>),
     /// The results of all calls of the answer before, in the order of the calls.
     Results(Vec<ToolResult<'a>>),
+    /// The model is to think so hard from the user's turn behind it on.
+    Effort(ThinkingLevel),
 }
 
 /// A block as it is sent. Small, for a long conversation has thousands.
@@ -107,7 +110,13 @@ pub fn joined_text<'a>(content: &'a [SentBlock<'_>]) -> Cow<'a, str> {
 /// The turns of a request's messages for its model, whose own thinking in messages before index
 /// `thinking_from` is left out: it was made behind another prefix.
 pub fn to_turns(request: &Request, thinking_from: usize, ids: IdRule) -> Vec<Turn<'_>> {
-    let mut turns = turns_of(&request.messages, &request.model, thinking_from, ids);
+    let mut turns = turns_of(
+        &request.messages,
+        &request.model,
+        request.thinking,
+        thinking_from,
+        ids,
+    );
     if let None | Some(Turn::Assistant(_)) = turns.last() {
         turns.push(go_on());
     }
@@ -121,13 +130,15 @@ pub fn ends_with_answer(messages: &[Arc<Message>], model: &Model) -> bool {
     let mut starts = (0..messages.len())
         .rev()
         .filter(|at| !matches!(*messages[*at], Message::ToolResult(_)));
-    let last = starts.find_map(|at| turns_of(&messages[at..], model, 0, IdRule::Any).pop());
+    let last = starts
+        .find_map(|at| turns_of(&messages[at..], model, ThinkingLevel::Off, 0, IdRule::Any).pop());
     matches!(last, None | Some(Turn::Assistant(_)))
 }
 
 fn turns_of<'a>(
     messages: &'a [Arc<Message>],
     model: &Model,
+    thinking: ThinkingLevel,
     thinking_from: usize,
     ids: IdRule,
 ) -> Vec<Turn<'a>> {
@@ -140,9 +151,23 @@ fn turns_of<'a>(
         turns: Vec::new(),
     };
     let shared = handoff.shared_turns(messages);
+    let mut effort = effort_of(messages, model, thinking);
     for (at, message) in messages.iter().enumerate() {
         match message.as_ref() {
-            Message::User(user) => handoff.user(&user.content),
+            Message::User(user) => {
+                let answered = matches!(
+                    handoff.turns.last(),
+                    Some(Turn::Assistant(_) | Turn::Results(_))
+                );
+                if model.quirks.effort_updates && answered {
+                    let next = effort_of(&messages[at..], model, thinking);
+                    if next != effort {
+                        handoff.turns.push(Turn::Effort(next));
+                        effort = next;
+                    }
+                }
+                handoff.user(&user.content);
+            }
             Message::Assistant(answer) => handoff.assistant(answer, messages, at, shared[at]),
             // Results are taken along with their calls; one without a call has no place.
             Message::ToolResult(_) => {}

@@ -35,6 +35,7 @@ pub fn of<'a>(
             Turn::User(content) => push_user(user_content(content), quirks, &mut messages),
             Turn::Assistant(content) => messages.push(assistant(content, request, quirks)),
             Turn::Results(results) => tool_results(results, quirks, &mut messages),
+            Turn::Effort(_) => {}
         }
     }
     if quirks.cache_marks {

@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::llm::handoff::{IMAGES_ABOVE, SentBlock, ToolResult, Turn};
 use crate::llm::message::{Content, Image, Text, ToolCall};
+use crate::llm::model::Model;
 use crate::llm::quirks::Quirks;
 
 /// Longest id of an item, in bytes; some hosts make up much longer ones, which none takes back.
@@ -62,6 +63,14 @@ pub(super) enum NewItem<'a> {
         call_id: &'a str,
         output: Output<'a>,
     },
+    /// What holds from here on.
+    ConfigurationUpdate { reasoning: Effort<'a> },
+}
+
+/// How hard to think.
+#[derive(Serialize)]
+pub(super) struct Effort<'a> {
+    effort: &'a str,
 }
 
 /// The fields that only a message of the model has.
@@ -108,7 +117,8 @@ pub(super) enum Output<'a> {
 }
 
 /// The items `turns` come down to.
-pub(super) fn of<'a>(turns: &'a [Turn<'a>], quirks: &Quirks) -> Vec<Item<'a>> {
+pub(super) fn of<'a>(turns: &'a [Turn<'a>], model: &'a Model) -> Vec<Item<'a>> {
+    let quirks = &model.quirks;
     let mut items = Vec::with_capacity(turns.len());
     let mut used = Ids::default();
     for (at, turn) in turns.iter().enumerate() {
@@ -116,6 +126,10 @@ pub(super) fn of<'a>(turns: &'a [Turn<'a>], quirks: &Quirks) -> Vec<Item<'a>> {
             Turn::User(content) => items.push(user(content.iter().filter_map(part).collect())),
             Turn::Assistant(content) => assistant(content, at, quirks, &mut used, &mut items),
             Turn::Results(results) => tool_results(results, quirks, &mut items),
+            Turn::Effort(level) => items.extend(model.thinking_word(*level).map(|effort| {
+                let reasoning = Effort { effort };
+                Item::New(NewItem::ConfigurationUpdate { reasoning })
+            })),
         }
     }
     items

@@ -7,4 +7,4 @@ pub mod decode;
 mod item;
 
 pub use decode::ResponsesDecoder;
-pub use request::{explained, refuses_summaries};
+pub use request::{explained, refuses_effort_updates, refuses_summaries};

@@ -43,6 +43,11 @@ pub fn refuses_summaries(error: &LlmError) -> bool {
     error.status == Some(400) && named.iter().any(|words| message.contains(words))
 }
 
+/// Whether the server does not know that the effort may change in the middle of a conversation.
+pub fn refuses_effort_updates(error: &LlmError) -> bool {
+    error.status == Some(400) && error.message.contains("configuration_update")
+}
+
 /// The request's JSON.
 pub fn body(request: &Request) -> Vec<u8> {
     let quirks = &request.model.quirks;
@@ -63,7 +68,7 @@ pub fn body(request: &Request) -> Vec<u8> {
             .map(|tool| Tool::offer(tool, quirks))
             .collect(),
         instructions: request.system_prompt(),
-        input: items::of(&turns, quirks),
+        input: items::of(&turns, &request.model),
     };
     request_size::to_json(&body, request, &turns)
 }
@@ -152,7 +157,7 @@ fn thinking<'a>(
     if !model.reasoning {
         return (None, None);
     }
-    let level = model.clamp_thinking(request.thinking);
+    let level = handoff::base_effort(request);
     let effort = model.thinking_word(level);
     if level == ThinkingLevel::Off {
         // Without a word for it, the model thinks as it likes.
