@@ -212,7 +212,8 @@ fn text_stays_with_its_session_or_comes_along() {
     screen.wait_for("Two.");
     screen.wait_gone("Esc stops");
     // It stays with the second when the first is opened, also over kill -9.
-    screen.keys("of the second<a-r>");
+    // Also while an earlier prompt stands in its place.
+    screen.keys("of the second<up><a-r>");
     screen.wait_for("first");
     screen.keys("<enter>");
     screen.wait_for("One.");

@@ -16,6 +16,12 @@ impl Composer {
         self.draft.is_message() && !self.is_empty()
     }
 
+    /// Empties the editor for another session; the draft is kept with the one before.
+    pub fn leave(&mut self) {
+        self.browse = None;
+        self.set("");
+    }
+
     /// Empties the editor; the draft is kept in the history.
     pub fn clear(&mut self) {
         if let Some((draft, is_message)) = self.hidden_draft() {

@@ -97,7 +97,7 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
         Arriving::WithoutText => {
             let left = app.draft();
             if !left.is_empty() {
-                app.composer.set("");
+                app.composer.leave();
                 app.told.clear();
                 app.say("What was typed stays with the session before", SAY_MS);
             }
