@@ -230,7 +230,7 @@ fn the_mode_in_which_everything_runs_is_asked_for_before_it_is_written() {
                     "{effects:?}"
                 );
             }
-            if tui.frame().contains("Permission full?") {
+            if tui.frame().contains("Turn off all safety checks?") {
                 assert_eq!(tui.key("enter"), []);
                 tui.key("up");
                 tui.now += 500;

@@ -41,7 +41,7 @@ fn changes_are_undone_and_redone_prompt_by_prompt() {
     let (server, sandbox) = stage(replies);
     let screen = open(&sandbox, Wire::Anthropic);
     screen.keys("/undo<enter>");
-    screen.wait_for("Nothing that this conversation has changed");
+    screen.wait_for("Nothing to undo");
     screen.keys("repair it<enter>");
     screen.wait_for("One.");
     screen.wait_gone("Esc stops");

@@ -423,7 +423,7 @@ fn text_is_searched_and_a_colon_tells_that_there_is_no_command_line() {
     tui.write("one two one");
     tui.key("esc");
     tui.write(":");
-    assert!(tui.frame().contains("No command line"), "{}", tui.frame());
+    assert!(tui.frame().contains("No ex commands"), "{}", tui.frame());
     tui.write("0/twx");
     assert!(tui.frame().contains("· normal /twx "), "{}", tui.frame());
     tui.key("backspace");

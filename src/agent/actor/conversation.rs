@@ -460,7 +460,7 @@ impl Conversation {
     /// Says that so many subscribers were dropped.
     pub fn on_dropped(&mut self, dropped: usize) {
         if dropped > 0 {
-            let text = "A listener took nothing for 5 s and hears no more events.";
+            let text = "An event reader stalled for 5 s and was disconnected";
             tracing::warn!("{text}");
             self.notice(NoticeLevel::Warning, text);
         }

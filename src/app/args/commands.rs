@@ -20,8 +20,8 @@ pub enum SubCommand {
         #[command(subcommand)]
         what: ConfigCommand,
     },
-    /// Look at what a run stands on, and say the way out of what is not good: sandbox, terminal, keys,
-    /// folders, settings, trust. Exit code 0: all that is needed works.
+    /// Check your setup: sandbox, terminal, keys, folders, settings, trust. Exit code 0: all that is
+    /// needed works.
     Doctor {
         /// JSON for programs.
         #[arg(long)]
@@ -30,7 +30,7 @@ pub enum SubCommand {
     /// List the models: window, output limit, prices per million tokens, inputs, thinking levels,
     /// and whether there is a key.
     Models(ModelsArgs),
-    /// Say what is allowed, asked or denied, and why.
+    /// Explain permission rules.
     Policy {
         /// What about it.
         #[command(subcommand)]
@@ -39,9 +39,9 @@ pub enum SubCommand {
     /// List the sessions of this folder, the last used first, with what they are doing; show, search,
     /// export, remove and import sessions.
     Sessions(SessionsArgs),
-    /// Say what the open sessions are doing: idle, processing, awaiting_input or closed.
+    /// List running sessions: idle, processing, awaiting_input or closed.
     Status(StatusArgs),
-    /// Say something to an open session from outside; when it is idle, a run starts.
+    /// Send a message to a running session; when it is idle, a run starts.
     #[command(override_usage = "tiller steer [--follow-up] [SESSION] TEXT|-")]
     Steer(SteerArgs),
 }

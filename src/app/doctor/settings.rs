@@ -32,16 +32,13 @@ pub fn project(cwd: &Path, home: Option<&Path>, trust: Option<&Trust>) -> Sectio
     checks.push(if root.join(".git").exists() {
         Check::good("repository", abbreviate_home(root, home))
     } else {
-        Check::good(
-            "repository",
-            "none: /try and git's part of the prompt are not there",
-        )
+        Check::good("repository", "not a git repository (no /try)")
     });
     checks.extend(trust.map(|trust| match trust.verdict {
         Verdict::Trusted => Check::good("trust", "trusted: what it brings along counts"),
         Verdict::Denied => Check::good("trust", "not trusted, as you said"),
         Verdict::Unknown => match trust.undecided() {
-            None => Check::good("trust", "it brings nothing along that would need it"),
+            None => Check::good("trust", "nothing here needs trust"),
             Some(files) => Check::hint(
                 "trust",
                 format!("left out until you decide: {files}"),

@@ -338,7 +338,7 @@ fn toggle_mouse(app: &mut App) -> Vec<Effect> {
     let text = if app.mouse {
         "The mouse scrolls, folds and chooses again"
     } else {
-        "The mouse is the terminal's: it selects as in a shell"
+        "Mouse off: your terminal selects text"
     };
     app.say(text, 4000);
     vec![Effect::Terminal(TerminalEffect::Mouse(app.mouse))]

@@ -96,7 +96,7 @@ fn store(app: &mut App) -> Vec<Effect> {
         return Vec::new();
     }
     if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        login.fault = Some("That is no key: it holds characters that are not ASCII".to_owned());
+        login.fault = Some("That doesn't look like an API key".to_owned());
         return Vec::new();
     }
     let effect = Effect::StoreKey(provider.clone(), key.clone());

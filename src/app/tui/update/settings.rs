@@ -133,7 +133,7 @@ pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> 
             match app.overlays.last_mut() {
                 Some(Overlay::Settings(list)) => list.fault = Some(error),
                 _ => {
-                    let text = format!("It counts until tiller ends, but was not kept: {error}");
+                    let text = format!("Changed for this session; couldn't save: {error}");
                     app.transcript.push_notice(NoticeLevel::Error, text);
                 }
             }

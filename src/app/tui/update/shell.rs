@@ -20,10 +20,7 @@ pub fn run(app: &mut App, typed: &str) -> Vec<Effect> {
         None => (true, typed.trim_start_matches('!').trim()),
     };
     if command.is_empty() {
-        app.say(
-            "Type a command behind !; behind !! the model is not told",
-            4000,
-        );
+        app.say("!cmd shares its output with the model, !!cmd doesn't", 4000);
         return Vec::new();
     }
     if let Some(running) = &app.shell {
@@ -82,7 +79,7 @@ fn tell(app: &mut App, details: &CommandDetails, failure: Option<&str>) {
     let block = command_block(&details.command, &ended, &details.output);
     app.told.push(block);
     app.save_draft_at = Some(app.now);
-    app.say("The model is told with your next message", 4000);
+    app.say("The output goes along with your next message", 4000);
 }
 
 /// Esc or Ctrl+C while one runs; none where nothing does. What it wrote until then stays.

@@ -29,7 +29,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::DiscardTrial => vec![Effect::Trial(TrialEffect::Discard)],
         _ if argument.is_empty() => {
             app.composer.set(&command(argument));
-            app.say("Type what is to be tried out behind it", SAY_MS);
+            app.say("Usage: /try PROMPT", SAY_MS);
             Vec::new()
         }
         _ => {

@@ -34,8 +34,8 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
 pub fn previewed(app: &mut App, direction: Direction, preview: Option<Preview>) {
     let Some(preview) = preview else {
         let nothing = match direction {
-            Direction::Undo => "Nothing that this conversation has changed is left to undo",
-            Direction::Redo => "Nothing was undone that could be made again",
+            Direction::Undo => "Nothing to undo",
+            Direction::Redo => "Nothing to redo",
         };
         app.say(nothing, SAY_MS);
         return;

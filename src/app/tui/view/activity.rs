@@ -53,8 +53,8 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
         RunState::Stopping { processes } => {
             let what = match processes {
                 0 => "stopping".to_owned(),
-                1 => "stopping · 1 process still ends".to_owned(),
-                many => format!("stopping · {many} processes still end"),
+                1 => "stopping · waiting for 1 process".to_owned(),
+                many => format!("stopping · waiting for {many} processes"),
             };
             let left = StyledLine::of("● ", theme.activity_mark).with(what, theme.activity);
             let kills = offer(app, Action::Interrupt, " kills now");

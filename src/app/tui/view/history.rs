@@ -63,7 +63,7 @@ pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> Popu
         ..area
     };
     let none = match picker.query() {
-        "" => "Nothing was sent yet",
+        "" => "Nothing sent yet",
         _ => "Nothing found",
     };
     let query = picker.query().to_lowercase();

@@ -34,7 +34,7 @@ pub fn draw(app: &App, login: &Login, room: Rect, buffer: &mut Buffer) -> PopupD
         line.draw(buffer, area.x, area.y, area.width);
         let caret = (area.x + line.width() as u16).min(area.right() - 1);
         if area.height > 1 {
-            let said = "It is not shown, stays on this machine, and counts at once.";
+            let said = "Hidden as you type. Stored on this machine only.";
             let said = fault.unwrap_or_else(|| StyledLine::of(said, quiet));
             said.draw(buffer, area.x, area.y + 1, area.width);
         }
@@ -47,14 +47,7 @@ pub fn draw(app: &App, login: &Login, room: Rect, buffer: &mut Buffer) -> PopupD
     let rows =
         usize::from(room.height.saturating_sub(2)).min(count + 1 + usize::from(fault.is_some()));
     let notes = [format!(" {} stores a key · {} closes ", keys[0], keys[1])];
-    let Some(area) = open(
-        app,
-        "Keys of providers",
-        (columns, rows),
-        &notes,
-        room,
-        buffer,
-    ) else {
+    let Some(area) = open(app, "API keys", (columns, rows), &notes, room, buffer) else {
         return PopupDrawn::default();
     };
     let caret = draw_query(app, &login.picker, area, buffer);
@@ -70,7 +63,7 @@ pub fn draw(app: &App, login: &Login, room: Rect, buffer: &mut Buffer) -> PopupD
     }
     let none = match login.providers {
         None => "Reading …",
-        Some(_) => "No provider fits",
+        Some(_) => "No match",
     };
     let drawn = draw_matches(app, &login.picker, none, list, buffer, |at, style| {
         let provider = login.providers.as_ref().and_then(|all| all.get(at));

@@ -105,7 +105,7 @@ fn draw_entries(app: &App, models: &ModelPicker, list: Rect, buffer: &mut Buffer
     } else if picker.query().trim().is_empty() {
         "There is no model"
     } else {
-        "No model fits"
+        "No match"
     };
     let columns = Columns::of(usize::from(list.width));
     let entries = &app.models.listing.rows;

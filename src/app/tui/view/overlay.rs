@@ -144,12 +144,12 @@ fn draw_confirm(app: &App, confirm: &Confirm, room: Rect, buffer: &mut Buffer) -
             ["Leave and stop the run", "Stay"],
         ),
         ConfirmAbout::Full(FullFor::Session) => (
-            "Permission full?",
+            "Turn off all safety checks?",
             "Everything runs without asking and without a sandbox.",
             ["Yes, run everything in this session", "No"],
         ),
         ConfirmAbout::Full(FullFor::NewSessions) => (
-            "Permission full?",
+            "Turn off all safety checks?",
             "Everything runs without asking and without a sandbox.",
             ["Yes, run everything in all new sessions", "No"],
         ),

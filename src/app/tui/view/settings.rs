@@ -55,7 +55,7 @@ pub fn draw(app: &App, list: &SettingsPicker, room: Rect, buffer: &mut Buffer) -
     };
     let none = match list.rows {
         None => "Reading …",
-        Some(_) => "No setting fits",
+        Some(_) => "No match",
     };
     let columns = usize::from(area.width);
     let drawn = draw_matches(app, &list.picker, none, below, buffer, |at, style| {
