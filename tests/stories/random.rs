@@ -1,7 +1,5 @@
 //! Numbers that follow from a seed.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 /// Splitmix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
 pub struct Random(u64);
 
@@ -31,10 +29,4 @@ impl Random {
     pub fn once_in(&mut self, of: usize) -> bool {
         self.below(of) == 0
     }
-}
-
-/// A seed for a run that names none.
-pub fn seed_of_now() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |it| it.as_secs() * 1_000_000)
 }

@@ -32,6 +32,8 @@ pub struct Story {
     pub may_have_allowed: bool,
     /// Whether the conversation went back, to another session, or was compacted.
     pub turned: bool,
+    /// Whether a list was asked for that was not on the screen yet: it takes what is typed once it is.
+    list_comes: bool,
     /// How many requests there were when a run was stopped, until something is sent again.
     stopped_at: Option<usize>,
     log: Vec<String>,
@@ -52,6 +54,7 @@ impl Story {
             words: Vec::new(),
             may_have_allowed: false,
             turned: false,
+            list_comes: false,
             stopped_at: None,
             log: Vec::new(),
         }
@@ -96,6 +99,7 @@ impl Story {
             .size(100, 30)
             .start();
         self.screen = Some(screen);
+        self.list_comes = false;
         // Now and then somebody types before there is anything to see.
         if self.random.once_in(3) {
             self.type_words();
@@ -167,7 +171,9 @@ impl Story {
     fn type_words(&mut self) {
         self.settle();
         // A list that is open takes what is typed for its own search.
-        let is_text = self.screen().look(|view| !has_popup(view));
+        let has_list = self.screen().look(has_popup);
+        self.list_comes &= !has_list;
+        let is_text = !has_list && !self.list_comes;
         let count = self.random.below(3) + 1;
         for _ in 0..count {
             let word = self.word();
@@ -188,7 +194,7 @@ impl Story {
 
     fn paste(&mut self) {
         self.settle();
-        if self.screen().look(has_popup) {
+        if self.list_comes || self.screen().look(has_popup) {
             return;
         }
         let (one, two) = (self.word(), format!("pw{:03}k", self.words.len() + 1));
@@ -250,6 +256,7 @@ impl Story {
         let command = *self.random.pick(&commands);
         self.log.push(format!("command {command}"));
         self.turned = true;
+        self.list_comes |= command == "/resume";
         self.stopped_at = None;
         self.screen().keys(&format!("{command}<enter>"));
         if self.random.once_in(2) {
