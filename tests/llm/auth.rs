@@ -441,15 +441,18 @@ proptest! {
         keys.add_named("B", &Secret::new("Tr0ub4dor"));
         keys.add_tokens();
         let text = parts.concat();
+        let whole = keys.redact_result(&text).into_owned();
         let mut stream = keys.stream();
         let mut out = Vec::new();
         for piece in text.as_bytes().chunks(size) {
             stream.push(piece, &mut out);
             let shown = String::from_utf8_lossy(&out).into_owned() + &stream.preview("");
-            prop_assert!(!shown.ends_with("tok-"), "{shown}");
+            // What looks like a token may leave the rest of a secret that it overlaps.
+            let leaks = shown.contains("tok-5f2c9") && !whole.contains("tok-5f2c9");
+            prop_assert!(!leaks && !shown.ends_with("tok-"), "{shown}");
         }
         stream.finish(&mut out);
-        prop_assert_eq!(String::from_utf8(out).unwrap(), keys.redact_result(&text).into_owned());
+        prop_assert_eq!(String::from_utf8(out).unwrap(), whole);
     }
 }
 
