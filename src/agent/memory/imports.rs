@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use pulldown_cmark::{Event, Parser, Tag};
+
 /// Names of files that hold secrets, in lower case; `*` stands for anything.
 const SECRET_NAMES: [&str; 26] = [
     ".env",
@@ -46,63 +48,15 @@ const CLOSING: [char; 13] = [
 /// The paths of the words `@path` outside of code. Most `@`s are no files: the caller looks.
 pub fn imports(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
-    let mut fence: Option<&str> = None;
-    for line in text.lines() {
-        let start = line.trim_start();
-        match fence {
-            Some(open) => {
-                let ends = start.starts_with(open)
-                    && start.trim_end().chars().all(|c| open.starts_with(c));
-                if ends {
-                    fence = None;
-                }
-            }
-            None => match fence_of(start) {
-                Some(open) => fence = Some(open),
-                None => outside_of_code(line, |plain| found.extend(words(plain))),
-            },
+    let mut plain = 0;
+    for (event, code) in Parser::new(text).into_offset_iter() {
+        if matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))) {
+            found.extend(words(&text[plain..code.start]));
+            plain = code.end;
         }
     }
+    found.extend(words(&text[plain..]));
     found
-}
-
-/// The characters that open a block of code, if `line` does.
-fn fence_of(line: &str) -> Option<&str> {
-    ['`', '~'].into_iter().find_map(|mark| {
-        let length = line.len() - line.trim_start_matches(mark).len();
-        let opens = length >= 3 && !(mark == '`' && line[length..].contains('`'));
-        opens.then_some(&line[..length])
-    })
-}
-
-/// Hands the parts of `line` that do not stand between backticks to `each`.
-fn outside_of_code<'a>(line: &'a str, mut each: impl FnMut(&'a str)) {
-    let mut rest = line;
-    while let Some(start) = rest.find('`') {
-        let after = rest[start..].trim_start_matches('`');
-        let length = rest.len() - start - after.len();
-        each(&rest[..start]);
-        rest = match end_of_code(after, length) {
-            Some(end) => &after[end..],
-            // Backticks without an end are plain text.
-            None => after,
-        };
-    }
-    each(rest);
-}
-
-/// Where the code that `length` backticks opened has ended.
-fn end_of_code(text: &str, length: usize) -> Option<usize> {
-    let mut at = 0;
-    while let Some(start) = text[at..].find('`') {
-        let run = &text[at + start..];
-        let found = run.len() - run.trim_start_matches('`').len();
-        at += start + found;
-        if found == length {
-            return Some(at);
-        }
-    }
-    None
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -152,6 +106,8 @@ mod tests {
             ("````\n```\n@a.md\n````\n@b.md", "b.md"),
             ("```@a.md``` @b.md", "b.md"),
             ("  ```\n@never ends", ""),
+            ("An example:\n\n    @a.md\n\n- b\n\n  @c.md", "c.md"),
+            ("See `@a.md\n@b.md` and @c.md", "c.md"),
         ] {
             assert_eq!(imports(text).join(" "), expected, "{text}");
         }

@@ -31,7 +31,6 @@ pub struct SessionBranch {
 
 #[derive(Clone, Debug)]
 struct Entry {
-    node: NodeId,
     kind: Kind,
     place: Place,
 }
@@ -57,7 +56,6 @@ impl SessionBranch {
         let entry = |node| {
             let it = tree.node(node);
             Entry {
-                node,
                 kind: it.kind,
                 place: it.place.clone(),
             }
@@ -99,11 +97,6 @@ impl SessionBranch {
     /// What kind of entry stands at `index`.
     pub fn kind(&self, index: usize) -> Kind {
         self.entries[index].kind
-    }
-
-    /// The entry's node in the tree of the session.
-    pub fn node(&self, index: usize) -> NodeId {
-        self.entries[index].node
     }
 
     /// Bytes of its line, about.

@@ -97,11 +97,6 @@ impl SessionFacts {
         Ok(Some(facts))
     }
 
-    /// All messages of the branch but results.
-    pub fn messages(&self) -> usize {
-        self.prompts + self.answers
-    }
-
     fn add(&mut self, message: &Message, on_branch: bool) {
         match message {
             Message::User(user) if on_branch && user.origin.is_none() => {
