@@ -92,6 +92,9 @@ async fn a_stuck_reader_is_dropped_and_the_others_are_told() {
     let mut agent = agent(vec![answer, say("ok")], vec![]);
     let stuck = agent.handle.subscribe(SlowReader::Drop);
     agent.prompt("Go");
+    // What is read before the request takes real time, which would count as waiting.
+    let script = Arc::clone(&agent.script);
+    eventually(|| !script.requests().is_empty()).await;
     let start = Instant::now();
     assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(start.elapsed().as_secs(), 5);
