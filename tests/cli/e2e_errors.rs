@@ -51,6 +51,10 @@ fn the_command_line() {
             &["completions"],
             &["no sub-command 'completions'", "tiller --help"],
         ),
+        (
+            &["status", "of", "the", "build"],
+            &["unexpected argument", "tiller -- status of the build"],
+        ),
         (&["-p", "--thinking", "huge", "hi"], &["huge"]),
         (&["-p", "-C", "/no/such/folder", "hi"], &["/no/such/folder"]),
         (

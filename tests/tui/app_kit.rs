@@ -44,6 +44,11 @@ impl TestTui {
     }
 
     pub fn starting(width: u16, height: u16, start: Start) -> Self {
+        Self::with_keys(width, height, start, Keymap::default())
+    }
+
+    /// The same with keys of the user.
+    pub fn with_keys(width: u16, height: u16, start: Start, keymap: Keymap) -> Self {
         let theme = Theme::load("dark", ColorDepth::TrueColor).expect("built in");
         let status = Status {
             home: Some(PathBuf::from("/home/me")),
@@ -52,7 +57,7 @@ impl TestTui {
             ..Status::new(Path::new("/home/me/shop"), model(), ThinkingLevel::High)
         };
         let size = Size::new(width, height);
-        let mut app = App::new(size, START, Keymap::default(), theme, status);
+        let mut app = App::new(size, START, keymap, theme, status);
         app.tells_keys = true;
         app.start = start;
         Self {

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use tiller::agent::permission::{Action, Origin, PermissionMode, Rule};
-use tiller::agent::tool::{CommandDetails, Details, DiffDetails};
+use tiller::agent::tool::{
+    AttachmentDetails, CommandDetails, Details, DiffDetails, FilesDetails, MatchesDetails,
+    OtherDetails, TextDetails,
+};
 use tiller::agent::{
     AgentEvent, Answer, ChoiceSubject, PermissionSubject, Phase, Question, QueueKind, RunOutcome,
     RunState, Subject,
@@ -818,7 +821,7 @@ fn a_plan_is_carried_out_by_enter_on_the_empty_editor() {
     };
     let planned = |outcome: RunOutcome| ended(outcome, "## Plan\n1. Do it");
     let mut tui = planned(RunOutcome::Done);
-    let offer = "Enter on the empty editor carries the plan out in auto";
+    let offer = "Enter on the empty editor runs this plan (auto mode)";
     assert!(tui.frame().contains(offer), "{}", tui.frame());
     // Pressed as the run ended, it was meant for the run.
     tui.wait(300);
@@ -942,4 +945,62 @@ fn what_is_shown_is_what_runs_and_nothing_passes_for_the_head() {
         "{frame}"
     );
     assert!(!frame.contains("\n ? Run this"), "{frame}");
+}
+
+/// Whatever a tool asks for, letters of another script and characters of no width are named.
+#[test]
+fn what_is_asked_of_any_kind_shows_odd_characters() {
+    let odd = String::from("p\u{430}ypal\u{200d}.rs");
+    let file = |path: &str, moved_from: Option<String>| DiffDetails {
+        path: path.into(),
+        moved_from,
+        diff: "+1 a".into(),
+        ..DiffDetails::default()
+    };
+    let todo = serde_json::json!({
+        "kind": "todo",
+        "items": [{"content": odd, "status": "pending"}],
+    });
+    for details in [
+        Details::Diff(file(&odd, None)),
+        Details::Diff(DiffDetails {
+            files: vec![file("other.rs", Some(odd.clone()))],
+            ..file("first.rs", None)
+        }),
+        Details::Command(CommandDetails {
+            command: odd.clone(),
+            ..CommandDetails::default()
+        }),
+        Details::Matches(MatchesDetails {
+            path: odd.clone(),
+            ..MatchesDetails::default()
+        }),
+        Details::Files(FilesDetails {
+            path: odd.clone(),
+            ..FilesDetails::default()
+        }),
+        Details::Text(TextDetails {
+            path: odd.clone(),
+            ..TextDetails::default()
+        }),
+        Details::Attachment(AttachmentDetails {
+            path: odd.clone(),
+            ..AttachmentDetails::default()
+        }),
+        Details::from_json(todo),
+        Details::Other(OtherDetails {
+            title: "tool".into(),
+            value: serde_json::json!({ "path": odd }),
+        }),
+    ] {
+        let mut question = Question::clone(&command(1, ""));
+        if let Subject::Permission(subject) = &mut question.subject {
+            subject.details = Arc::new(details.clone());
+        }
+        let frame = asked(&[Arc::new(question)]).frame();
+        assert!(
+            frame.contains("p<U+0430>ypal<U+200D>.rs"),
+            "{details:?}: {frame}"
+        );
+    }
 }

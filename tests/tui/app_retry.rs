@@ -226,7 +226,7 @@ fn what_the_guard_says_is_a_notice_and_no_prompt() {
     });
     tui.agent(AgentEvent::MessageEnd { message });
     let frame = tui.frame();
-    assert!(frame.contains("! The model goes in circles"), "{frame}");
-    assert!(frame.contains("It is told: Consider a different approach."));
+    assert!(frame.contains("! The model is repeating itself"), "{frame}");
+    assert!(frame.contains("tiller told it: Consider a different approach."));
     assert!(!frame.contains('❯'), "{frame}");
 }

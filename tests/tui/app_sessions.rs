@@ -716,11 +716,11 @@ fn a_session_in_use_is_waited_for() {
     take_answers(&mut tui);
     let wait = session(SessionEffect::Wait("/s/b.jsonl".into()));
     assert_eq!(choose(&mut tui, "3"), [wait]);
-    assert!(tui.frame().contains("as soon as it is free"));
+    assert!(tui.frame().contains("Waiting for the other tiller"));
     assert_eq!(tui.key("enter"), []);
     take_answers(&mut tui);
     assert_eq!(tui.key("esc"), [session(SessionEffect::StopWaiting)]);
-    assert!(!tui.frame().contains("as soon as it is free"));
+    assert!(!tui.frame().contains("Waiting for the other tiller"));
     // When it is free, the conversation takes the place of the question.
     tui.send(result(SessionResult::Opened(Err(in_use))));
     take_answers(&mut tui);
@@ -738,7 +738,7 @@ fn nothing_is_sent_in_a_session_that_is_only_read() {
     }
     tui.agent(event);
     let frame = tui.frame();
-    assert!(frame.contains("Only read: nothing is sent"), "{frame}");
+    assert!(frame.contains("Read-only"), "{frame}");
     assert!(frame.contains("─ read only ─"), "{frame}");
     tui.write("more");
     assert_eq!(tui.key("enter"), []);

@@ -188,7 +188,7 @@ fn a_session_open_elsewhere_is_read_copied_or_waited_for() {
     third.keys("<up>");
     third.wait_for("Enter confirm");
     third.keys("<enter>");
-    third.wait_for("as soon as it is free");
+    third.wait_for("Waiting for the other tiller");
     leave(&first);
     third.wait_for("❯ first");
     third.keys("third<enter>");

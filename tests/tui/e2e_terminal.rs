@@ -271,9 +271,9 @@ fn bad_keys_and_colors_are_named_and_cost_nothing_else() {
     screen.wait_for("unknown action `odd-act`");
     screen.wait_for("you mean 'text'");
     screen.keys("<a-h>");
-    screen.wait_for("Keys that matter");
+    screen.wait_for("Keyboard shortcuts");
     screen.keys("<esc>");
-    screen.wait_gone("Keys that matter");
+    screen.wait_gone("Keyboard shortcuts");
     leave(&screen);
 }
 

@@ -99,7 +99,7 @@ fn a_rewind_brings_conversation_and_files_back_to_a_prompt() {
     // What others wrote stays.
     sandbox.write("README.md", "# mine\n");
     screen.keys("/rewind<enter>");
-    screen.wait_for("Go back to before a prompt");
+    screen.wait_for("Rewind to…");
     // The rows of the list, not the prompts in the conversation: what is not read yet cannot be chosen.
     screen.wait_for("1 file  repair it");
     screen.keys("repair");

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 use nix::sys::signal::Signal;
 use tokio::runtime::Runtime;
 
@@ -51,7 +52,19 @@ pub fn run() -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             let code = error.exit_code() as u8;
-            return match error.print() {
+            let printed = error.print();
+            // A prompt that begins with the name of a sub-command.
+            let words = std::env::args_os().skip(1);
+            let words: Vec<String> = words
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect();
+            if error.kind() == ErrorKind::UnknownArgument
+                && !words.iter().any(|word| word.starts_with('-'))
+            {
+                let prompt = words.join(" ");
+                cli::eprint_line(&format!("To send it as a prompt: tiller -- {prompt}"));
+            }
+            return match printed {
                 // --help and --version print to stdout; a usage error to stderr.
                 Err(failed) if code == 0 => cli::write_failed(&failed).into(),
                 _ => ExitCode::from(code),

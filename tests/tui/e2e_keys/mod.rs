@@ -154,7 +154,7 @@ fn keys_while_a_run_is_under_way() {
         for row in rows::RUNNING {
             let begin = || {
                 screen.keys("/new<enter>");
-                screen.wait_for("sends; steers what runs");
+                screen.wait_for("send, or steer a running task");
                 screen.keys("go<enter>");
                 screen.wait_until("the run", |view| {
                     view.contains("It goes on") && view.contains("Esc stops")

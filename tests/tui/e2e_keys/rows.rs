@@ -110,8 +110,8 @@ pub const IDLE: &[Row] = &[
         .after("<esc>"),
     row(Interrupt, "abc", "│ abc").hides("│ abc"),
     row(Suspend, "", "").shows("Nothing to suspend to"),
-    row(Help, "", "").shows("Keys that matter").after("<esc>"),
-    row(Cancel, "<f1>", "Keys that matter").hides("Keys that matter"),
+    row(Help, "", "").shows("Keyboard shortcuts").after("<esc>"),
+    row(Cancel, "<f1>", "Keyboard shortcuts").hides("Keyboard shortcuts"),
     // The model.
     row(Models, "", "").shows("─ Models").after("<esc>"),
     row(
@@ -203,8 +203,8 @@ pub const IDLE: &[Row] = &[
     row(SessionRemove, "/resume<enter>", "elsewhen")
         .shows("to the trash?")
         .after("<esc><esc>"),
-    row(Accept, "<f1>", "─ Keys that matter").hides("─ Keys that matter"),
-    row(Back, "<f1>", "─ Keys that matter").hides("─ Keys that matter"),
+    row(Accept, "<f1>", "─ Keyboard shortcuts").hides("─ Keyboard shortcuts"),
+    row(Back, "<f1>", "─ Keyboard shortcuts").hides("─ Keyboard shortcuts"),
     row(PagerNext, "/keys<enter>", "Talking to the model")
         .hides("Talking to the model")
         .after("<esc>"),

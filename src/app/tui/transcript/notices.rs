@@ -160,7 +160,7 @@ pub(super) fn push_advice(cells: &mut Cells, message: &UserMessage) {
         push(cells, NoticeLevel::Info, advice);
         return;
     }
-    let text = format!("The model goes in circles\nIt is told: {advice}");
+    let text = format!("The model is repeating itself\ntiller told it: {advice}");
     push(cells, NoticeLevel::Warning, text);
 }
 

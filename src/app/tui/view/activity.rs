@@ -109,7 +109,7 @@ fn idle(app: &App, columns: u16) -> StyledLine {
         Some(Resume::Unanswered) => return offer(app, Action::SteerNow, " goes on"),
         Some(Resume::AtLimit) => " goes on".to_owned(),
         Some(Resume::Failed | Resume::Stopped) => " tries again".to_owned(),
-        Some(Resume::Planned(_)) => " carries the plan out in auto".to_owned(),
+        Some(Resume::Planned(_)) => " runs this plan (auto mode)".to_owned(),
         Some(Resume::AtBudget(next)) => format!(" goes on, up to {next}"),
     };
     let whole = offer(app, Action::Submit, &format!(" on the empty editor{does}"));

@@ -52,14 +52,14 @@ pub fn draw(
         let says = if app.rule.is_some() {
             "Write the rule here"
         } else if app.is_read_only() {
-            "Only read: nothing is sent or stored"
+            "Read-only"
         } else if let Some(question) = app.questions.first() {
             match question.subject {
                 Subject::Permission(_) => "Or say why not, or what to do instead",
                 Subject::Choice(_) => "Or answer in your own words",
             }
         } else if app.is_running() {
-            "Steer it"
+            "Tell it something…"
         } else if matches!(app.resume, Some(Resume::Planned(_))) {
             "Say what to change in the plan, or ask for anything else"
         } else {

@@ -49,7 +49,7 @@ pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> Po
         ..area
     };
     if opening.waits {
-        let text = "It goes on here as soon as it is free there";
+        let text = "Waiting for the other tiller to close it";
         StyledLine::of(text, theme.popup.patch(theme.dim)).draw(buffer, list.x, list.y, list.width);
         return PopupDrawn::default();
     }
@@ -82,7 +82,7 @@ fn words(app: &App, way: &Way) -> (&'static str, String) {
             let here = app.status.place();
             (
                 "Go on with a copy",
-                format!("here, in {here}; that one stays as it is"),
+                format!("here, in {here}; the original is untouched"),
             )
         }
         Way::ReadOnly => ("Only read it", "nothing is sent or stored".to_owned()),

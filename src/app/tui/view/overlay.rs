@@ -89,7 +89,7 @@ fn draw_first_help(app: &App, pager: Pager, room: Rect, buffer: &mut Buffer) -> 
         .collect();
     draw_pager(
         app,
-        "Keys that matter",
+        "Keyboard shortcuts",
         box_columns(room),
         &lines,
         pager,
@@ -140,7 +140,7 @@ fn draw_confirm(app: &App, confirm: &Confirm, room: Rect, buffer: &mut Buffer) -
     let (title, text, labels) = match confirm.about {
         ConfirmAbout::Leave => (
             "Leave?",
-            "A run is under way. Leaving stops it.",
+            "The agent is still working. Quit anyway?",
             ["Leave and stop the run", "Stay"],
         ),
         ConfirmAbout::Full(FullFor::Session) => (

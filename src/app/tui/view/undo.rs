@@ -69,7 +69,7 @@ pub fn draw_rewind(app: &App, list: &RewindPicker, room: Rect, buffer: &mut Buff
     let points = list.points.as_deref().unwrap_or_default();
     let most = usize::from(room.height.saturating_sub(2)).min(24);
     let size = (box_columns(room), most.min(1 + points.len().max(1)));
-    let title = "Go back to before a prompt";
+    let title = "Rewind to…";
     let Some(area) = open(app, title, size, &notes, room, buffer) else {
         return PopupDrawn::default();
     };
@@ -151,7 +151,7 @@ fn draw_ways(app: &App, chosen: &ChosenPoint, room: Rect, buffer: &mut Buffer) -
     };
     draw_matches(app, &chosen.ways, "", list, buffer, |at, style| {
         let (what, more) = match WAYS.get(at) {
-            Some(Rewind::Both) => ("Both", "files and conversation are as before the prompt"),
+            Some(Rewind::Both) => ("Both", "restore files and conversation"),
             Some(Rewind::Conversation) => ("Conversation", "the files stay as they are"),
             _ => ("Files", "the conversation goes on from here"),
         };

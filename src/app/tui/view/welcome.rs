@@ -83,7 +83,7 @@ fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
     if status.is_demo() {
         lines.extend(no_model(app, columns));
         lines.push(StyledLine::new());
-        let demo = "plays a demo of 30 s: a script, real tools, a scratch folder";
+        let demo = "watch a 30-second demo (scripted, in a temporary folder)";
         keys.push((app.key(Action::Submit), demo));
         keys.push(("/login".to_owned(), "stores a key"));
     } else if app.start.no_key.as_ref() == Some(&status.model.provider) {
@@ -93,8 +93,8 @@ fn lines(app: &App, columns: usize) -> Vec<StyledLine> {
         keys.push((format!("/login {}", status.model.provider), "stores one"));
         keys.push((app.key(Action::Models), "chooses another model"));
     } else {
-        keys.push((app.key(Action::Submit), "sends; steers what runs"));
-        keys.push(("/".to_owned(), "begins a command"));
+        keys.push((app.key(Action::Submit), "send, or steer a running task"));
+        keys.push(("/".to_owned(), "commands"));
     }
     keys.push((app.key(Action::Newline), "starts a new line"));
     keys.push((app.key(Action::Help), "shows all keys"));
