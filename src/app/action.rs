@@ -353,7 +353,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     within(Scope::Selecting, row(SelectCopy, "select_copy", "While selecting: copy what is selected, or the line (so does Enter)", Popups)),
     within(Scope::Selecting, row(SelectOpen, "select_open", "While selecting: open the file or the address under the cursor", Popups)),
     within(Scope::Pager, row(PagerNext, "pager_next", "In a popup that is only read: scroll down a page (so does PageDown)", Popups)),
-    within(Scope::Pager, row(PagerClose, "pager_close", "In a popup that is only read: close it (so does Esc)", Popups)),
+    within(Scope::Pager, row(PagerClose, "pager_close", "In a popup that is only read: close it (so do Esc, and whatever you type)", Popups)),
     slash(row(Resume, "resume", "Go on with another session: type to find it by its name, its prompts or its text, Enter opens it", Program), "resume"),
     slash(row(NewSession, "new_session", "Begin a new session; the one before stays as it is", Program), "new"),
     slash(row(SessionFacts, "session_facts", "Show what is known of the session: file, id, name, folder, counts, tokens, cost, size, branches", Program), "session"),

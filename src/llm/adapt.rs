@@ -79,8 +79,9 @@ impl Learned {
             if before.is_some() && asked(&next) >= before {
                 return None;
             }
-            // How much fits beside a prompt changes with the prompt, and a balance with each day.
-            if matches!(error.class, ErrorClass::Allowance | ErrorClass::Client) {
+            // What fits beside a prompt, in the window or the allowance of a minute, changes with the
+            // prompt, and a balance with each day.
+            if error.class == ErrorClass::Client {
                 self.lock().limits.insert(model.full_id(), limit);
             }
         }

@@ -144,13 +144,13 @@ async fn a_limit_that_is_refused_in_figures_is_fitted_and_asked_again() {
             413,
             "Request too large for model `m` on tokens per minute (TPM): Limit 8000, Requested 34100, please reduce your message size and try again.",
             &[5_880],
-            true,
+            false,
         ),
         (
             429,
             "Request too large for m. The input or output tokens must be reduced in order to run successfully.",
             &[16_000],
-            true,
+            false,
         ),
     ];
     for (status, words, next, remembered) in cases {

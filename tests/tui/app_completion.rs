@@ -190,25 +190,47 @@ fn tab_completes_paths() {
     assert_eq!(tui.text(), "look at src/main_test.rs src/x ");
 }
 
-/// The shell must not act on what a file is called.
+/// The shell must not act on what a file is called, and what was completed can be gone on with.
 #[test]
 fn tab_escapes_paths_for_the_shell() {
-    for (names, text) in [
-        (&["ev;touch PWNED;.txt"][..], r"!cat ev\;touch\ PWNED\;.txt"),
+    for (typed, read, names, text) in [
         (
-            &["e $(id) `x` 'a' \"b\" *?~{}|&<>#!"],
-            r#"!cat e\ \$\(id\)\ \`x\`\ \'a\'\ \"b\"\ \*\?\~\{\}\|\&\<\>\#\!"#,
+            "cat e",
+            "e",
+            &["ev;touch PWNED;.txt"][..],
+            r"cat ev\;touch\ PWNED\;.txt",
         ),
-        (&["e a", "e;b"], "!cat e"),
-        (&["egal größe"], r"!cat egal\ größe"),
+        (
+            "cat e",
+            "e",
+            &["e $(id) `x` 'a' \"b\" *?~{}|&<>#!"],
+            r#"cat e\ \$\(id\)\ \`x\`\ \'a\'\ \"b\"\ \*\?\~\{\}\|\&\<\>\#\!"#,
+        ),
+        ("cat e", "e", &["e a", "e;b"], "cat e"),
+        ("cat e", "e", &["egal größe"], r"cat egal\ größe"),
+        (
+            r"rm my\ dir/k",
+            "my dir/k",
+            &["keep a"],
+            r"rm my\ dir/keep\ a",
+        ),
+        ("cat >ma", "ma", &["main.rs"], "cat >main.rs"),
+        ("X=ma", "ma", &["main.rs"], "X=main.rs"),
     ] {
         let mut tui = test_tui();
-        tui.write("!cat e");
-        tui.key("tab");
+        tui.write(&format!("!{typed}"));
+        assert_eq!(
+            tui.key("tab"),
+            [Effect::ReadFolder(read.to_owned())],
+            "{typed}"
+        );
         let names = names.iter().map(|name| (*name).to_owned()).collect();
-        tui.send(Msg::Done(EffectResult::Folder("e".to_owned(), names)));
-        assert_eq!(tui.text(), text);
+        tui.send(Msg::Done(EffectResult::Folder(read.to_owned(), names)));
+        assert_eq!(tui.text(), format!("!{text}"));
     }
+    let mut tui = test_tui();
+    tui.write("!rm \"my dir/k");
+    assert_eq!(tui.key("tab"), [], "within quotes it is escaped otherwise");
 }
 
 #[test]

@@ -331,6 +331,7 @@ fn a_command_that_is_none_stays_in_the_editor() {
                 ),
                 ("/modle gpt", "No command /modle: did you mean /model?"),
                 ("/quit now", "/quit stands alone"),
+                ("/exit now", "/exit stands alone"),
                 ("  /help me\nplease", "/help stands alone"),
             ] {
                 let mut tui = if running { busy() } else { test_tui() };
@@ -740,4 +741,20 @@ fn what_was_typed_survives_the_end() {
             Effect::Terminal(TerminalEffect::Exit(ExitKind::Signal(15)))
         ]
     );
+}
+
+/// A text that is only read takes no letter away from what is typed over it.
+#[test]
+fn what_is_typed_over_a_text_goes_into_the_editor() {
+    for command in ["/keys", "/stats", "/context", "/help"] {
+        for text in ["quick fix", "try the quick fix", "yes", "?"] {
+            let mut tui = test_tui();
+            tui.write(command);
+            tui.key("enter");
+            assert!(!tui.app.overlays.is_empty(), "{command}");
+            tui.write(text);
+            assert_eq!(tui.text(), text, "{command}");
+            assert!(tui.app.overlays.is_empty(), "{command}");
+        }
+    }
 }

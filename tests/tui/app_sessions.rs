@@ -862,7 +862,7 @@ fn all_that_is_known_of_the_session_is_shown() {
     ] {
         assert!(frame.contains(text), "{text}: {frame}");
     }
-    tui.key("q");
+    tui.key("esc");
     let none = SessionResult::Facts(Err("No session yet".into()));
     tui.send(result(none));
     assert!(tui.frame().contains("No session yet"));

@@ -321,7 +321,7 @@ fn two_branches_stand_side_by_side() {
     ] {
         assert!(frame.contains(part), "{part} in {frame}");
     }
-    tui.key("q");
+    tui.key("esc");
     let frame = compared(&mut tui, "green nonsense");
     assert!(!frame.contains("Two branches"));
     assert!(

@@ -314,7 +314,7 @@ fn a_branch_and_a_file_go_on_as_sessions_of_their_own() {
     screen.wait_for("name      Two ways");
     screen.wait_for("copy of");
     screen.wait_for("3 prompts · 3 answers");
-    screen.keys("q");
+    screen.keys("<esc>");
     let own = sandbox.path().join("from elsewhere.jsonl");
     std::fs::write(&own, one).unwrap();
     screen.keys("/import from elsewhere.jsonl<enter>");

@@ -76,7 +76,10 @@ fn the_default_keys_are_those_of_the_design() {
 /// A popup's own keys come first there, and count nowhere else.
 #[test]
 fn keys_of_a_popup_count_in_it_alone() {
-    let (map, faults) = Keymap::with("k", "list_next = \"ctrl+t\"\nundo = \"q\"");
+    let (map, faults) = Keymap::with(
+        "k",
+        "list_next = \"ctrl+t\"\nundo = \"q\"\npager_close = \"q\"",
+    );
     assert_eq!(faults, []);
     for (key, scope, action) in [
         ("ctrl+p", Scope::Everywhere, Some(Action::NextModel)),

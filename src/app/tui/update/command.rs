@@ -1,7 +1,7 @@
 //! What begins with `/` or `!` in the editor: a command of ours, one for the shell, or a mistake. A mistake is never
 //! sent to the model, which would act on it.
 
-use crate::app::action::{ACTIONS, Action};
+use crate::app::action::{ACTIONS, ALIASES, Action};
 use crate::app::tui::app::App;
 use crate::llm::nearest::nearest;
 
@@ -38,7 +38,8 @@ pub(super) fn parse(app: &App) -> Option<Command> {
     if word.is_empty() || !word.chars().all(is_name) || command.starts_with(char::is_whitespace) {
         return None;
     }
-    let known = ACTIONS.iter().filter_map(|spec| spec.slash);
+    let aliases = ALIASES.iter().map(|(alias, _)| *alias);
+    let known = ACTIONS.iter().filter_map(|spec| spec.slash).chain(aliases);
     let help = app.key(Action::Help);
     Some(match Action::from_slash(command) {
         Some((action, argument)) => Command::Action(action, argument.to_owned()),

@@ -165,14 +165,22 @@ pub fn folder_read(app: &mut App, typed: &str, names: Vec<String>) {
         }
         return;
     }
-    if !app.composer.before_caret().ends_with(typed) || !app.overlays.is_empty() {
+    // Something else may stand there by now.
+    let before = app.composer.before_caret();
+    let (typed, names) = match before.strip_prefix('!') {
+        Some(command) => {
+            let word = shell_word(command).filter(|word| unescaped(word) == typed);
+            let Some(word) = word else { return };
+            let names = names.iter().map(|name| shell_escaped(name)).collect();
+            (word.to_owned(), names)
+        }
+        None if before.ends_with(typed) => (typed.to_owned(), names),
+        None => return,
+    };
+    if !app.overlays.is_empty() {
         return;
     }
-    let names = if app.composer.text().starts_with('!') {
-        names.iter().map(|name| shell_escaped(name)).collect()
-    } else {
-        names
-    };
+    let typed = typed.as_str();
     let found = path_candidates(typed, names);
     let common = match found.as_slice() {
         [] => return app.say(format!("Nothing begins with {typed}"), 2000),
@@ -206,6 +214,32 @@ fn common_start(several: &[Candidate]) -> String {
     common[..common.len() - slashes % 2].to_owned()
 }
 
+/// The last word of a shell command, as far as it is a path; none within quotes, where it would have to
+/// be escaped in another way.
+fn shell_word(command: &str) -> Option<&str> {
+    let mut start = 0;
+    let mut chars = command.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            '"' | '\'' | '`' => return None,
+            c if c.is_whitespace() || "<>|&;()=!".contains(c) => start = at + c.len_utf8(),
+            _ => {}
+        }
+    }
+    Some(&command[start..])
+}
+
+/// The path that a word of a shell command stands for.
+fn unescaped(word: &str) -> String {
+    let mut chars = word.chars();
+    std::iter::from_fn(|| match chars.next()? {
+        '\\' => chars.next(),
+        c => Some(c),
+    })
+    .collect()
+}
+
 /// A file name as one word of a shell command: everything the shell could act on is escaped.
 fn shell_escaped(name: &str) -> String {
     let mut word = String::with_capacity(name.len());
@@ -221,13 +255,20 @@ fn shell_escaped(name: &str) -> String {
 /// Completes the path before the caret.
 pub fn complete_path(app: &mut App) -> Vec<Effect> {
     let before = app.composer.before_caret();
-    let start = before.rfind(char::is_whitespace);
-    let word = start.map_or(before, |at| before[at..].trim_start());
+    let word = match before.strip_prefix('!') {
+        Some(command) => shell_word(command),
+        None => before.rsplit(char::is_whitespace).next(),
+    };
+    let word = word.unwrap_or_default();
     if word.is_empty() {
         app.say("Tab completes a path; @ finds files, / commands", 3000);
         return Vec::new();
     }
-    vec![Effect::ReadFolder(word.to_owned())]
+    vec![Effect::ReadFolder(if before.starts_with('!') {
+        unescaped(word)
+    } else {
+        word.to_owned()
+    })]
 }
 
 /// A key, as far as it is the list's; the editor has all others.

@@ -112,6 +112,10 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             Some(Vec::new())
         }
         Context::Popup => {
+            let is_read_only = |overlay: &Overlay| overlay.scope() == Scope::Pager;
+            let is_text = key.action.is_none() && press.text().is_some();
+            // What is typed over a text that is only read is for the editor.
+            while is_text && app.overlays.pop_if(|top| is_read_only(top)).is_some() {}
             let is_its = !app.overlays.is_empty() && key.action != Some(Action::Suspend);
             is_its.then(|| overlay::press(app, press, key.action))
         }
