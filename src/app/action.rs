@@ -235,8 +235,6 @@ pub enum Action {
     SessionCopy,
     /// In a popup that is only read: the next page.
     PagerNext,
-    /// In a popup that is only read: close it.
-    PagerClose,
 }
 
 /// One row of the table.
@@ -352,8 +350,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     within(Scope::Selecting, row(SelectSwap, "select_swap", "While selecting: go to the other end of the selection", Popups)),
     within(Scope::Selecting, row(SelectCopy, "select_copy", "While selecting: copy what is selected, or the line (so does Enter)", Popups)),
     within(Scope::Selecting, row(SelectOpen, "select_open", "While selecting: open the file or the address under the cursor", Popups)),
-    within(Scope::Pager, row(PagerNext, "pager_next", "In a popup that is only read: scroll down a page (so does PageDown)", Popups)),
-    within(Scope::Pager, row(PagerClose, "pager_close", "In a popup that is only read: close it (so do Esc, and whatever you type)", Popups)),
+    within(Scope::Pager, row(PagerNext, "pager_next", "In a popup that is only read: scroll down a page (so does PageDown); what you type goes into the editor", Popups)),
     slash(row(Resume, "resume", "Go on with another session: type to find it by its name, its prompts or its text, Enter opens it", Program), "resume"),
     slash(row(NewSession, "new_session", "Begin a new session; the one before stays as it is", Program), "new"),
     slash(row(SessionFacts, "session_facts", "Show what is known of the session: file, id, name, folder, counts, tokens, cost, size, branches", Program), "session"),

@@ -879,9 +879,10 @@ fn what_is_pasted_for_the_editor_answers_nothing() {
         // Nor below something that lies over the screen.
         let mut tui = asked(std::slice::from_ref(&question));
         tui.key("f1");
-        for key in ["y", "n", "1", "enter"] {
+        for key in ["enter", "y", "n", "1"] {
             assert_eq!(tui.key(key), [], "{key}");
         }
+        assert_eq!(tui.app.composer.text(), "yn1");
     }
 }
 

@@ -76,10 +76,7 @@ fn the_default_keys_are_those_of_the_design() {
 /// A popup's own keys come first there, and count nowhere else.
 #[test]
 fn keys_of_a_popup_count_in_it_alone() {
-    let (map, faults) = Keymap::with(
-        "k",
-        "list_next = \"ctrl+t\"\nundo = \"q\"\npager_close = \"q\"",
-    );
+    let (map, faults) = Keymap::with("k", "list_next = \"ctrl+t\"\nundo = \"q\"");
     assert_eq!(faults, []);
     for (key, scope, action) in [
         ("ctrl+p", Scope::Everywhere, Some(Action::NextModel)),
@@ -87,7 +84,7 @@ fn keys_of_a_popup_count_in_it_alone() {
         ("ctrl+t", Scope::List, Some(Action::ListNext)),
         ("ctrl+t", Scope::Everywhere, Some(Action::ToggleThinking)),
         ("ctrl+n", Scope::List, None),
-        ("q", Scope::Pager, Some(Action::PagerClose)),
+        ("q", Scope::Pager, Some(Action::Undo)),
         ("q", Scope::List, Some(Action::Undo)),
         ("y", Scope::Everywhere, None),
         ("esc", Scope::List, Some(Action::Back)),

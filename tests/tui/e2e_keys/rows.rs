@@ -208,7 +208,6 @@ pub const IDLE: &[Row] = &[
     row(PagerNext, "/keys<enter>", "Talking to the model")
         .hides("Talking to the model")
         .after("<esc>"),
-    row(PagerClose, "/keys<enter>", "─ Keys").hides("─ Keys"),
     row(SelectSwap, "<a-s>v<up><up>", " Selecting ")
         .then("<up><up>y")
         .shows("Copied 1 character"),

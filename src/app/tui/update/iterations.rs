@@ -62,7 +62,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         };
     };
     match action {
-        Some(Action::Back | Action::Accept | Action::PagerClose) => list.opened = None,
+        Some(Action::Back | Action::Accept) => list.opened = None,
         Some(Action::Interrupt | Action::Iterations) => drop(app.overlays.pop()),
         Some(Action::Left) => return step(app, -1),
         Some(Action::Right) => return step(app, 1),

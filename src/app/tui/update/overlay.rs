@@ -78,7 +78,6 @@ fn closes_pager(action: Action) -> bool {
             | Action::Accept
             | Action::Interrupt
             | Action::Quit
-            | Action::PagerClose
     )
 }
 
