@@ -174,6 +174,10 @@ impl Story {
         let has_list = self.screen().look(has_popup);
         self.list_comes &= !has_list;
         let is_text = !has_list && !self.list_comes;
+        if is_text {
+            // Not into the middle of another word.
+            self.screen().keys("<end>");
+        }
         let count = self.random.below(3) + 1;
         for _ in 0..count {
             let word = self.word();
@@ -217,7 +221,13 @@ impl Story {
     fn stop(&mut self, key: &str) {
         let runs = self.screen().look(|view| view.contains("Esc stops"));
         let popup = self.screen().look(has_popup);
+        let leaves = self.screen().look(|view| view.contains("again to exit"));
         self.press(key);
+        // Nobody types on into a program that they have left.
+        let begun = std::time::Instant::now();
+        while leaves && !self.screen().has_exited() && begun.elapsed() < Duration::from_secs(2) {
+            self.settle();
+        }
         if self.screen().has_exited() {
             return;
         }

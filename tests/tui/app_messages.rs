@@ -133,6 +133,13 @@ fn what_earlier_prompts_were_changed_to_is_kept() {
     let history = tui.app.composer.history();
     assert_eq!(history.get(1), Some("one too"));
     assert_eq!(history.get(2), Some("two changed"));
+    // Also on the way back to the draft.
+    tui.key("up");
+    tui.write(" after all");
+    tui.key("down");
+    assert_eq!(tui.text(), "draft");
+    let history = tui.app.composer.history();
+    assert_eq!(history.get(1), Some("one too after all"));
 }
 
 #[test]

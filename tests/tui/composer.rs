@@ -303,18 +303,25 @@ fn browsing_keeps_the_draft_and_what_was_changed_on_the_way() {
     assert_eq!(composer.layout().rows[0][0].kind, SpanKind::Placeholder);
     assert!(!changes(&mut composer, A::Down));
 
-    // Sending ends the walk; the changed prompt is a new one, the old one is as it was.
-    composer.apply(A::Up);
+    // Back at the draft, the changed prompt is a new one, and the old one is as it was; so is one that is
+    // sent.
     composer.apply(A::Up);
     composer.insert('?');
-    assert_eq!(composer.take(), "two\nlines?");
+    assert_eq!(composer.take(), "two\nlines!?");
     let history = composer.history();
     let all = history
         .search("", &mut Narrowing::default())
         .into_iter()
         .filter_map(|age| history.get(age));
     let all: Vec<_> = all.collect();
-    assert_eq!(all, ["two\nlines?", "newest", "two\nlines", "oldest"]);
+    let expected = [
+        "two\nlines!?",
+        "two\nlines!",
+        "newest",
+        "two\nlines",
+        "oldest",
+    ];
+    assert_eq!(all, expected);
     assert!(!changes(&mut composer, A::Down));
 }
 

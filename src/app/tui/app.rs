@@ -86,6 +86,8 @@ pub struct App {
     pub(crate) queue: Vec<Queued>,
     /// The numbers of those that came back: the session lets go of them once the draft is on disk.
     pub(crate) returned: Vec<u64>,
+    /// How many drafts of earlier programs came into the editor.
+    pub(crate) drafts_taken: usize,
     /// What there is to see of the session's work.
     pub(crate) work: SessionWork,
     /// How much of the todo list is shown, where the user has said so.
@@ -266,6 +268,7 @@ impl App {
             opening: None,
             queue: Vec::new(),
             returned: Vec::new(),
+            drafts_taken: 0,
             work: SessionWork::default(),
             todo_fold: None,
             questions: Vec::new(),
@@ -406,6 +409,7 @@ impl App {
             text,
             is_message,
             returned: self.returned.clone(),
+            taken: self.drafts_taken,
             told: self.told.clone(),
             session: None,
         }

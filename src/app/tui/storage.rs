@@ -54,6 +54,7 @@ impl Storage {
             drafts: DraftFile::new(files.drafts),
             prompts: VecDeque::new(),
             draft: None,
+            given: Default::default(),
             error_shown: false,
             handle,
             results: results.clone(),
@@ -86,6 +87,9 @@ struct Writer {
     prompts: VecDeque<String>,
     /// The draft, when it is not on disk yet.
     draft: Option<SavedDraft>,
+    /// How many drafts of earlier programs were given to the screen, and the last of them: it may end
+    /// before it has taken that in.
+    given: (usize, SavedDraft),
     /// Whether the user was shown that nothing can be written.
     error_shown: bool,
     /// Lets go of the messages that a draft holds.
@@ -159,7 +163,7 @@ impl Writer {
         if let Err(text) = kept {
             // It would be lost with the session that was left.
             self.draft = None;
-            self.send(EffectResult::Draft(left));
+            self.give(Some(left));
             self.fail(text);
         }
     }
@@ -176,7 +180,11 @@ impl Writer {
     }
 
     fn write_draft(&mut self) -> Result<(), String> {
-        if let Some(draft) = &self.draft {
+        if let Some(draft) = &mut self.draft {
+            if draft.taken < self.given.0 {
+                draft.come_after(&self.given.1);
+                draft.taken = self.given.0;
+            }
             let saved = self.drafts.save(draft);
             saved.map_err(|error| format!("The unsent draft cannot be written: {error}"))?;
             if !draft.returned.is_empty() {
@@ -188,9 +196,10 @@ impl Writer {
     }
 
     /// Gives what was kept of a session to the screen.
-    fn give(&self, draft: Option<SavedDraft>) {
+    fn give(&mut self, draft: Option<SavedDraft>) {
         if let Some(draft) = draft {
             self.handle.release(draft.returned.clone());
+            self.given = (self.given.0 + 1, draft.clone());
             self.send(EffectResult::Draft(draft));
         }
     }

@@ -40,6 +40,9 @@ pub struct SavedDraft {
     /// The numbers of the messages that came back into it: their session need keep them no longer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub returned: Vec<u64>,
+    /// How many drafts of earlier programs the editor had taken in by then.
+    #[serde(skip)]
+    pub taken: usize,
     /// The file of the session it was typed in; filled in when it is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<PathBuf>,
@@ -48,6 +51,19 @@ pub struct SavedDraft {
 impl SavedDraft {
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty() && self.text.is_empty() && self.told.is_empty()
+    }
+
+    /// Puts `before`, which never reached the editor, before it.
+    pub(crate) fn come_after(&mut self, before: &Self) {
+        self.told = [&*before.told, &self.told].concat();
+        self.returned = [&*before.returned, &self.returned].concat();
+        self.queue = [&*before.queue, &self.queue].concat();
+        if self.text.is_empty() {
+            self.text.clone_from(&before.text);
+            self.is_message = before.is_message;
+        } else if !before.text.is_empty() {
+            self.queue.push(before.text.clone());
+        }
     }
 
     /// Leaves it in a folder of drafts, for the next program that opens a session there.
@@ -273,6 +289,20 @@ mod tests {
         fs::remove_file(folder.join(".draft-new")).unwrap();
         second.save(&SavedDraft::default()).unwrap();
         assert_eq!(files().count(), 0);
+    }
+
+    /// A program that ends before its editor has taken the draft in leaves both.
+    #[test]
+    fn a_draft_that_never_reached_the_editor_is_kept() {
+        let before = draft(&["waits"], "before");
+        for (typed, queue, text) in [
+            ("", &["waits"][..], "before"),
+            ("typed", &["waits", "before"], "typed"),
+        ] {
+            let mut kept = draft(&[], typed);
+            kept.come_after(&before);
+            assert_eq!(kept, draft(queue, text));
+        }
     }
 
     #[test]

@@ -432,6 +432,9 @@ impl Composer {
         let shown = browse.go(age, &self.draft, &self.history);
         let is_message = browse.is_at_draft() && browse.is_message;
         if browse.is_at_draft() {
+            for text in browse.edited(&self.draft, &self.history, false) {
+                self.history.push(&text);
+            }
             self.browse = None;
         }
         if let Some(text) = shown {

@@ -69,6 +69,7 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
 /// An earlier run left text behind: it comes before what was typed meanwhile.
 pub fn restore(app: &mut App, draft: &SavedDraft) {
     app.start.demo = None;
+    app.drafts_taken += 1;
     app.told.extend_from_slice(&draft.told);
     if draft.joined().is_empty() {
         return app.say(

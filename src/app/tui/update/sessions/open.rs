@@ -78,6 +78,7 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
         Arriving::Anew if !app.told.is_empty() => {
             let told = SavedDraft {
                 told: std::mem::take(&mut app.told),
+                taken: app.drafts_taken,
                 ..SavedDraft::default()
             };
             vec![
@@ -91,7 +92,10 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
         ],
         Arriving::Together => {
             app.draft_changed();
-            let nothing = SavedDraft::default();
+            let nothing = SavedDraft {
+                taken: app.drafts_taken,
+                ..SavedDraft::default()
+            };
             vec![Effect::ChangeDraft(DraftChange::Stays(nothing), file)]
         }
         Arriving::WithoutText => {
