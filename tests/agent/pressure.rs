@@ -102,7 +102,7 @@ async fn a_stuck_reader_is_dropped_and_the_others_are_told() {
     let story = agent.story();
     let told = story
         .iter()
-        .filter(|line| line.starts_with("notice Warning A listener"));
+        .filter(|line| line.starts_with("notice Warning An event reader"));
     assert_eq!(told.count(), 1);
     drop(stuck);
 }

@@ -54,7 +54,9 @@ fn commands() -> Vec<Vec<&'static str>> {
 
 #[test]
 fn a_full_disk_behind_stdout_is_told() {
-    let (_server, sandbox) = job::stage();
+    let (server, sandbox) = job::stage();
+    // How far a run gets before it notices differs; the script is for one.
+    server.expect_refusals();
     for arguments in commands() {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let output = sandbox
@@ -75,7 +77,9 @@ fn a_full_disk_behind_stdout_is_told() {
 
 #[test]
 fn a_closed_pipe_is_quiet_and_a_run_without_its_reader_is_cut() {
-    let (_server, sandbox) = job::stage();
+    let (server, sandbox) = job::stage();
+    // How far a run gets before it notices differs; the script is for one.
+    server.expect_refusals();
     for arguments in commands() {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);

@@ -6,7 +6,7 @@
 //! only when the repository sets nothing but what is known to be harmless, and without filters.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -141,7 +141,7 @@ impl<'a> Git<'a> {
                 // Objects that are missing are not fetched, by whatever the repository names for that.
                 ("GIT_NO_LAZY_FETCH", "1"),
             ])
-            .env("PATH", search_path())
+            .env("PATH", search_path(self.cwd))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -163,11 +163,17 @@ impl<'a> Git<'a> {
     }
 }
 
-/// The folders of `PATH` that do not depend on where git is started.
-pub fn search_path() -> OsString {
+/// The folders of `PATH` that do not depend on where git is started, without those of the project that
+/// `cwd` is in: a command in the sandbox can write a program called git there.
+pub fn search_path(cwd: &Path) -> OsString {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
-    std::env::join_paths(folders).unwrap_or_default()
+    let has_git = |folder: &&Path| folder.join(".git").exists();
+    let project = cwd.ancestors().find(has_git).unwrap_or(cwd);
+    let is_outside = |folder: &PathBuf| {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        folder.is_absolute() && !real(folder).starts_with(real(project))
+    };
+    std::env::join_paths(std::env::split_paths(&path).filter(is_outside)).unwrap_or_default()
 }
 
 /// The settings that keep the user's own filters from running over what is in a repository, or nothing

@@ -59,6 +59,30 @@ pub(super) fn held_outside(decision: Decision, alive: usize, moved: &[String]) -
     }
 }
 
+/// What is unusual about a command that `PATH` leads into the project for: whoever may write there
+/// chooses what runs.
+pub(super) fn program_of_project(
+    workspace: &Workspace,
+    effects: &Effects,
+    cwd: &Path,
+) -> Option<String> {
+    let path = std::env::var_os("PATH")?;
+    let folders = std::env::split_paths(&path).map(|folder| cwd.join(folder));
+    let is_own = |folder: &PathBuf| real(folder).is_ok_and(|it| workspace.is_in_project(&it));
+    let is_part = |c: char| c.is_alphanumeric() || "_-.+".contains(c);
+    let words = effects.command.as_deref()?.split(|c| !is_part(c));
+    // The shell itself is looked for there, too.
+    let words = words.chain(["bash", "sh"]).filter(|word| !word.is_empty());
+    let mut programs = folders
+        .filter(is_own)
+        .flat_map(|folder| words.clone().map(move |word| folder.join(word)));
+    let program = programs.find(|program| program.is_file())?;
+    Some(format!(
+        "it may run {}, a file of the project that PATH leads to",
+        program.display()
+    ))
+}
+
 /// The remotes of the repository that a command works in.
 pub(super) fn remotes(workspace: &Workspace, effects: &Effects, cwd: &Path) -> Option<GitRemotes> {
     workspace.remotes(&working_folder(

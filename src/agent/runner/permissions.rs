@@ -8,7 +8,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, watch};
 use tokio::task::spawn_blocking;
 
-use super::held::{held_outside, held_to_project, remotes};
+use super::held::{held_outside, held_to_project, program_of_project, remotes};
 use crate::agent::options::PermissionOptions;
 use crate::agent::permission::{
     Confinement, Decision, PathUse, PermissionMode, Policy, Request, Verdict, decide,
@@ -212,8 +212,9 @@ impl Permissions {
                 && policy.no_sandbox.is_none()
                 && confinement == Some(Confinement::Free)
             {
-                let moved = workspace.before_outside(&mut lock(&repositories));
-                held_outside(decision, processes.alive(), &moved)
+                let mut unusual = workspace.before_outside(&mut lock(&repositories));
+                unusual.extend(program_of_project(&workspace, &effects, &cwd));
+                held_outside(decision, processes.alive(), &unusual)
             } else {
                 decision
             };
