@@ -13,8 +13,15 @@ const MOST: usize = 32;
 
 /// Renames what is at `path`, a link itself and not what it leads to. Says where it is now. Replaces
 /// nothing.
+///
+/// # Errors
+/// Nothing is there, it cannot be renamed, or a link is on the way: what it leads to may be the user's.
 pub(in crate::agent) fn put_aside(path: &Path) -> io::Result<PathBuf> {
     path.symlink_metadata()?;
+    let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    if folder.canonicalize()? != folder {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
     let name = path.file_name().unwrap_or_default();
     let numbers = (0..MOST).map(|count| match count {
         0 => String::new(),

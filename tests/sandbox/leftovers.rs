@@ -10,7 +10,12 @@ use tiller::agent::workspace::Repositories;
 use super::place::{Place, machine_has_all_layers};
 
 /// What a command does, and what is gone from its place afterwards.
-const LEFTOVERS: [(&str, &str); 9] = [
+const LEFTOVERS: [(&str, &str); 10] = [
+    // The link is moved, and not the user's own settings behind it.
+    (
+        "ln -s @OUT@ .zed && touch .zed/settings.json 2>&-; true",
+        ".zed",
+    ),
     (
         "mkdir sub/.tiller && echo evil > sub/.tiller/config.toml",
         "sub/.tiller",

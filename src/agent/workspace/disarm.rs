@@ -97,12 +97,25 @@ impl Workspace {
     pub(super) fn start_up_files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for root in self.projects() {
-            files.extend(START_UP_IN_PROJECT.iter().map(|name| root.join(name)));
+            let names = START_UP_IN_PROJECT.iter();
+            files.extend(names.map(|name| up_to_link(root, Path::new(name))));
             let hooks = hooks_folder(root, self.home());
             files.extend(hooks.filter(|hooks| hooks.starts_with(root) && hooks != root));
         }
         files
     }
+}
+
+/// The place of `name` in `root`, or the first link on the way to it: what that leads to may be the user's.
+fn up_to_link(root: &Path, name: &Path) -> PathBuf {
+    let mut place = root.to_owned();
+    for part in name.components() {
+        place.push(part);
+        if place.is_symlink() {
+            break;
+        }
+    }
+    place
 }
 
 /// An empty folder runs nothing: one may stand there so that no command makes it.
