@@ -320,18 +320,13 @@ fn a_question_gives_the_reason_of_every_command_that_is_asked() {
 #[test]
 fn no_more_is_suggested_than_the_same_command_where_a_word_chooses_what_is_run_or_where() {
     for (mode, text, other) in [
-        (
-            "auto",
-            "docker run alpine ls",
-            "docker run alpine ls -v /:/host",
-        ),
-        ("auto", "docker exec web ls", "docker exec db ls"),
+        ("auto", "docker ps", "docker ps -a"),
+        ("auto", "docker logs web", "docker logs db"),
         (
             "auto",
             "kubectl get pods",
             "kubectl get pods --context prod",
         ),
-        ("auto", "gh api repos/x/y", "gh api -X DELETE repos/x/y"),
         ("auto", "cargo install ripgrep", "cargo install evil"),
         (
             "auto",
@@ -339,11 +334,6 @@ fn no_more_is_suggested_than_the_same_command_where_a_word_chooses_what_is_run_o
             "pip install evil",
         ),
         ("auto", "npm install 'a|b'", "npm install a"),
-        (
-            "auto",
-            "git clone https://example.org/x",
-            "git clone https://example.org/y",
-        ),
         ("ask", "npx cowsay hi", "npx cowsay hi there"),
         ("ask", "uvx ruff check", "uvx evil"),
         ("ask", "pipx run black", "pipx run evil"),
@@ -377,6 +367,13 @@ fn no_more_is_suggested_than_the_same_command_where_a_word_chooses_what_is_run_o
     }
     // What cannot be said word by word is not suggested at all.
     for text in [
+        "docker run alpine ls",
+        "docker exec web ls",
+        "gh api repos/x/y",
+        "gh extension install .",
+        "git clone --template=./tpl https://example.org/x",
+        "kubectl --kubeconfig ./kube.yaml get pods",
+        "kubectl get pods --kubeconfig=kube.yaml",
         "docker run $X",
         "gh api $(cat path)",
         "curl -s https://example.org",

@@ -25,9 +25,9 @@ const OPTIONS: [(&str, &str); 4] = [
     ),
     (
         "pull",
-        "-4 -6 -n -p -q -r -v --autostash --ff --ff-only --ipv4 --ipv6 --no-autostash --no-commit \
+        "-4 -6 -n -p -q -v --ff --ff-only --ipv4 --ipv6 --no-autostash --no-commit \
          --no-edit --no-ff --no-progress --no-rebase --no-recurse-submodules --no-stat --no-tags \
-         --progress --prune --quiet --rebase --squash --stat --tags --unshallow --verbose \
+         --progress --prune --quiet --squash --stat --tags --unshallow --verbose \
          --verify-signatures",
     ),
     (

@@ -160,22 +160,19 @@ pub fn wider(tool: &str, text: &str, confinement: Confinement) -> Vec<Rule> {
 /// into them, which would run outside from then on.
 fn may_be_free(rule: &Rule) -> bool {
     let words: Vec<&str> = rule.prefix.iter().map(String::as_str).collect();
-    let mounts = |word: &&str| {
-        ["-v", "--volume", "--mount"]
-            .iter()
-            .any(|it| word.starts_with(it))
-    };
+    let is_plain =
+        |word: &&str| !word.starts_with('-') || ["-A", "-n", "-o", "-l", "-w"].contains(word);
     match words.as_slice() {
-        [program, ..] if RUN_NO_FILE_OF_THE_PROJECT.contains(program) => true,
+        // Another option may write a file, or run one.
         _ if !rule.exact => false,
-        ["git", "clone", ..] => true,
+        [program, ..] if RUN_NO_FILE_OF_THE_PROJECT.contains(program) => true,
+        ["docker" | "podman", "ps" | "logs" | "pull", ..] => true,
         [
-            "docker" | "podman",
-            "run" | "exec" | "ps" | "logs" | "pull",
+            "kubectl" | "oc",
+            "get" | "describe" | "logs" | "top" | "version",
             rest @ ..,
-        ] => !rest.iter().any(mounts),
-        [program, ..] => ["gh", "glab", "kubectl", "oc", "aws", "gcloud", "az"].contains(program),
-        [] => false,
+        ] => rest.iter().all(is_plain),
+        _ => false,
     }
 }
 
@@ -282,7 +279,8 @@ mod tests {
             ("cargo test", 0, 1),
             ("npm test", 0, 1),
             ("git commit -m x", 0, 1),
-            ("journalctl -n 5", 1, 1),
+            ("journalctl -n 5", 0, 1),
+            ("ss -tlnp", 0, 1),
             ("./build.sh", 0, 1),
             ("cd x && python3 build.py; pytest", 0, 2),
             ("make install", 0, 1),
