@@ -44,12 +44,15 @@ async fn host() {
         println!("result: {line}");
     }
     // The supervisor is reaped after the last of its processes.
-    let zombies = || zombies_of(std::process::id() as i32).len();
     let began = Instant::now();
-    while zombies() > 0 && began.elapsed() < DEADLINE {
+    let zombies = loop {
+        let count = zombies_of(std::process::id() as i32).len();
+        if count == 0 || began.elapsed() > DEADLINE {
+            break count;
+        }
         tokio::time::sleep(Duration::from_millis(5)).await; // poll
-    }
-    println!("zombies: {}", zombies());
+    };
+    println!("zombies: {zombies}");
 }
 
 /// Leaves many zombies behind. Started as a command by the test below.

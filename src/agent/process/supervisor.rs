@@ -22,7 +22,7 @@ use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setsid};
 use signal_hook::consts::signal as signals;
 
 use super::descriptors;
-use super::forbidden::{Forbidden, Refused};
+use super::forbidden::Forbidden;
 use super::sandbox::{self, Entered, Layer, Share, Side};
 use super::shell;
 use super::table;
@@ -128,7 +128,6 @@ fn close_output() -> io::Result<()> {
 struct Supervisor {
     control: Control,
     child_signal: UnixStream,
-    forbidden: Forbidden,
     tree: Tree,
     /// It is the first process in a namespace for process ids.
     is_init: bool,
@@ -154,13 +153,15 @@ impl Supervisor {
             tree: Tree {
                 shell,
                 reports: stream.try_clone()?,
+                forbidden,
+                must_end: false,
+                ending: false,
             },
             control: Control {
                 stream,
                 was_stopped: false,
             },
             child_signal,
-            forbidden,
             is_init,
         })
     }
@@ -173,35 +174,30 @@ impl Supervisor {
                 Remaining::Processes => PollTimeout::NONE,
                 Remaining::Zombies => PollTimeout::ZERO,
             };
-            let order = self.wait(limit);
+            let order = if self.tree.must_end {
+                Order::Kill
+            } else {
+                self.wait(limit)
+            };
             if order > Order::Run {
                 self.end(order);
                 break;
             }
         }
-        self.refuse();
-    }
-
-    /// Moves what must not be there out of the way; says whether the command must end.
-    fn refuse(&mut self) -> bool {
-        let refused = self.forbidden.refuse();
-        for one in &refused {
-            wire::send(&mut self.tree.reports, &Report::Refused(one.to_string()));
-        }
-        refused.iter().any(Refused::ends_command)
+        self.tree.refuse();
     }
 
     /// Sleeps until there is an order or a child has changed, or for as long as `limit`.
     fn wait(&mut self, limit: PollTimeout) -> Order {
-        let made = self.forbidden.events();
+        let made = self.tree.forbidden.events();
         let control = self.control.stream.as_fd();
         let mut fds = [control, self.child_signal.as_fd(), made.unwrap_or(control)]
             .map(|fd| PollFd::new(fd, PollFlags::POLLIN));
         // An error is EINTR: look at everything.
         let _ = poll(&mut fds, limit);
         let [ordered, signalled, made] = fds.map(|fd| fd.any().unwrap_or(false));
-        if made && self.refuse() {
-            return Order::Kill;
+        if made {
+            self.tree.refuse();
         }
         if signalled {
             let _ = self.child_signal.read(&mut [0; 256]);
@@ -214,6 +210,7 @@ impl Supervisor {
     }
 
     fn end(&mut self, order: Order) {
+        self.tree.ending = true;
         let left = tree::stop(&mut self.tree, order, |time| {
             let limit = PollTimeout::try_from(time).unwrap_or(PollTimeout::ZERO);
             let mut fds = [PollFd::new(self.control.stream.as_fd(), PollFlags::POLLIN)];
@@ -266,6 +263,29 @@ impl Control {
 struct Tree {
     shell: Pid,
     reports: UnixStream,
+    forbidden: Forbidden,
+    /// What was moved away must end the command.
+    must_end: bool,
+    /// Its processes are being ended: no look at the file system, which may hang, comes before that.
+    ending: bool,
+}
+
+impl Tree {
+    /// Moves what must not be there out of the way, and reports it.
+    fn refuse(&mut self) {
+        for one in self.forbidden.refuse() {
+            wire::send(&mut self.reports, &Report::Refused(one.to_string()));
+            self.must_end |= one.ends_command();
+        }
+    }
+
+    /// Tiller may run something outside the sandbox as soon as it hears of the end.
+    fn shell_ended(&mut self, exit: ExitStatus) {
+        if !self.ending {
+            self.refuse();
+        }
+        wire::send(&mut self.reports, &Report::Shell(exit));
+    }
 }
 
 impl Descendants for Tree {
@@ -276,11 +296,10 @@ impl Descendants for Tree {
         while began.elapsed() < REAP_LIMIT {
             match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
                 Ok(WaitStatus::Exited(pid, code)) if pid == self.shell => {
-                    wire::send(&mut self.reports, &Report::Shell(ExitStatus::Exited(code)));
+                    self.shell_ended(ExitStatus::Exited(code));
                 }
                 Ok(WaitStatus::Signaled(pid, signal, _)) if pid == self.shell => {
-                    let killed = ExitStatus::Killed(signal as i32);
-                    wire::send(&mut self.reports, &Report::Shell(killed));
+                    self.shell_ended(ExitStatus::Killed(signal as i32));
                 }
                 Ok(WaitStatus::StillAlive) => return Remaining::Processes,
                 Ok(_) | Err(Errno::EINTR) => {}
