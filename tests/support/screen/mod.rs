@@ -286,9 +286,35 @@ impl Screen {
                 return exit;
             }
             let left = end.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "waited for the end");
+            assert!(!left.is_zero(), "waited for the end: {}", self.threads());
             state = self.shared.wait(state, left);
         }
+    }
+
+    /// What each thread of the program waits for, and which signals wait for the program.
+    fn threads(&self) -> String {
+        let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+        let process = format!("/proc/{}", self.pid);
+        let status = read(&format!("{process}/status"));
+        let of_interest = ["State", "PPid", "SigPnd", "ShdPnd", "SigBlk", "SigCgt"];
+        let status = status
+            .lines()
+            .filter(|line| of_interest.iter().any(|name| line.starts_with(name)));
+        let mut lines: Vec<String> = status.map(str::to_owned).collect();
+        for thread in std::fs::read_dir(format!("{process}/task"))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            let file = |name| read(&thread.path().join(name).to_string_lossy());
+            lines.push(format!(
+                "{} {} {}",
+                file("comm").trim(),
+                file("wchan"),
+                file("syscall").trim()
+            ));
+        }
+        lines.join("\n")
     }
 
     /// Waits until `text` stands in one line of the screen.
