@@ -45,6 +45,8 @@ const HEAVY_FRAME: Duration = Duration::from_millis(36);
 const CALM_FRAME: Duration = Duration::from_millis(125);
 /// Time given to measuring unseen cells in one turn of an idle loop.
 const REFINE: Duration = Duration::from_millis(2);
+/// Time given to input that came together before the next turn of the loop.
+const MOST_INPUT: Duration = Duration::from_millis(20);
 /// Stop and continue signals this soon after our own suspension were caused by it.
 const OWN_SIGNALS: Duration = Duration::from_millis(300);
 /// Said where the terminal did not take what was printed for good.
@@ -208,15 +210,18 @@ impl Tui {
         Ok(())
     }
 
-    /// Handles input, and everything read together with it; then draws at once.
+    /// Handles input, and what was read together with it; then draws at once. Input without end must not
+    /// keep a signal waiting.
     fn on_input(&mut self, first: Option<InputEvent>) -> io::Result<()> {
+        let began = Instant::now();
         let mut next = Some(first.unwrap_or(InputEvent::Closed));
         while let Some(event) = next {
             self.update(Msg::Input(event));
             if self.exit.is_some() || self.away {
                 return Ok(());
             }
-            next = self.keys.try_recv().ok();
+            let more = began.elapsed() < MOST_INPUT;
+            next = more.then(|| self.keys.try_recv().ok()).flatten();
         }
         self.draw()
     }
@@ -275,6 +280,7 @@ impl Tui {
             SignalEvent::Continue => {
                 self.display.lost(&mut self.cache);
                 self.terminal.set_rows_below(0);
+                self.input.pause();
                 self.leave(false);
                 self.take_terminal_back()?;
             }
@@ -328,13 +334,11 @@ impl Tui {
             }
             TerminalEffect::LayOutAnew => self.start_highlighter(),
             TerminalEffect::OpenFile(file, line) => {
-                self.input.pause();
                 self.stand_aside(false)?;
                 self.away = true;
                 self.effects.open_file(file, line);
             }
             TerminalEffect::Edit(text) => {
-                self.input.pause();
                 self.stand_aside(false)?;
                 self.away = true;
                 self.effects.edit(text);
@@ -418,7 +422,6 @@ impl Tui {
             self.update(Msg::CannotSuspend);
             return Ok(());
         }
-        self.input.pause();
         self.stand_aside(false)?;
         job_control::stop();
         self.resumed = Some(Instant::now());
@@ -428,6 +431,8 @@ impl Tui {
 
     /// Leaves the terminal to another program, or for good. Answers whether it took all that was printed.
     fn stand_aside(&mut self, is_end: bool) -> io::Result<bool> {
+        // Late replies are discarded: a read that has seen them coming would wait for ever.
+        self.input.pause();
         self.out.clear();
         let (display, cache) = (&mut self.display, &mut self.cache);
         display.stand_aside(&mut self.app, cache, &self.terminal, is_end, &mut self.out);
