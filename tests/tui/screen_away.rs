@@ -113,8 +113,14 @@ fn keys_wait_while_the_editor_is_open() {
 #[test]
 fn settings_that_an_editor_leaves_do_not_stay() {
     let sandbox = Sandbox::new();
-    let screen = open(&sandbox, "stty raw -echo; true");
+    let screen = open(
+        &sandbox,
+        "until [ -e go ]; do sleep 0.02; done; stty raw -echo; true",
+    );
     screen.keys("<c-g>");
+    // What is typed before the editor has come and gone would be the editor's.
+    screen.wait_until("the editor", |view| !view.is_alternate());
+    sandbox.write("go", "");
     screen.wait_until("tiller", |view| {
         view.is_alternate() && view.contains("draft")
     });
