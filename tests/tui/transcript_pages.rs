@@ -10,7 +10,9 @@ use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::text::link::LinkTable;
 use tiller::app::tui::transcript::{Drawn, Printing, ScrollBy, Transcript};
 use tiller::app::tui::view::transcript::{Printed, Ready, print, unprinted};
-use tiller::llm::{AssistantMessage, Content, Message, StopReason, ToolCall, ToolResultMessage};
+use tiller::llm::{
+    AssistantMessage, Content, Image, Message, StopReason, ToolCall, ToolResultMessage,
+};
 
 use super::app_kit::TestTui;
 use super::transcript_support::{Stage, branch, picture};
@@ -249,8 +251,12 @@ fn a_change_of_width_keeps_the_place_in_an_old_page() {
 /// What the agent says of the conversation as it comes about, and what of it is stored: a notice of
 /// each twentieth entry is not, and some say the same.
 fn live() -> Vec<(AgentEvent, Option<Arc<Message>>)> {
+    live_of(conversation_of(LIVE_TURNS))
+}
+
+fn live_of(conversation: Vec<Arc<Message>>) -> Vec<(AgentEvent, Option<Arc<Message>>)> {
     let mut events = Vec::new();
-    for (at, message) in conversation_of(LIVE_TURNS).into_iter().enumerate() {
+    for (at, message) in conversation.into_iter().enumerate() {
         match &*message {
             Message::User(_) => events.push((
                 AgentEvent::MessageStart {
@@ -315,12 +321,16 @@ fn kept() -> Stage {
 
 /// The same, where what is stored was let go of; and the folder of its session.
 fn sealed() -> (Stage, TempDir) {
+    sealed_of(live())
+}
+
+fn sealed_of(live: Vec<(AgentEvent, Option<Arc<Message>>)>) -> (Stage, TempDir) {
     let folder = TempDir::new().unwrap();
     let mut session = Session::create(folder.path(), folder.path());
     let mut sealed = Stage::new(60, 20);
     sealed.transcript.push_user("given back");
     let mut asked = 0;
-    for (event, stored) in live() {
+    for (event, stored) in live {
         if let Some(message) = stored {
             session.append(Body::Message { message });
         }
@@ -413,6 +423,22 @@ fn what_was_let_go_of_before_it_was_printed_is_printed() {
     let (mut sealed, _folder) = sealed();
     assert_eq!(sealed.transcript.source(0), None, "it was let go of");
     assert_eq!(printed(&mut sealed), whole);
+}
+
+/// A few pictures weigh more than hundreds of turns.
+#[test]
+fn pictures_are_let_go_of_after_a_few_turns() {
+    let mut conversation = conversation_of(30);
+    for message in &mut conversation {
+        if let Message::ToolResult(result) = Arc::make_mut(message) {
+            result.content.push(Content::Image(Image {
+                data: "A".repeat(1024 * 1024),
+                mime_type: "image/png".into(),
+            }));
+        }
+    }
+    let (sealed, _folder) = sealed_of(live_of(conversation));
+    assert_eq!(sealed.transcript.source(0), None, "it was let go of");
 }
 
 #[test]

@@ -83,7 +83,14 @@ fn press(screen: &Screen, row: &Row, encoding: Encoding, begin: impl Fn(), end: 
         let is_seen = |view: &View<'_>| {
             view.contains(row.shows) && (row.hides.is_empty() || !view.contains(row.hides))
         };
-        let is_ready = |view: &View<'_>| view.contains(row.ready).then(|| is_seen(view));
+        // A command that is still in the editor has not run, whatever words it holds.
+        let is_typed = |text: &str| {
+            let editor = text.lines().rev().take_while(|line| !line.starts_with('╭'));
+            editor.last().is_some_and(|line| line.starts_with("│ /"))
+        };
+        let has_run = |view: &View<'_>| !row.before.contains("<enter>") || !is_typed(&view.text());
+        let is_ready =
+            |view: &View<'_>| (has_run(view) && view.contains(row.ready)).then(|| is_seen(view));
         let seen = screen.wait_map(&what("the start"), is_ready);
         assert!(!seen, "{}", what("the effect before the key"));
         screen.send(&bytes);

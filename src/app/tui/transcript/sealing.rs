@@ -8,11 +8,12 @@ use super::pages::{BYTES, ENTRIES};
 use crate::agent::event::{AgentEvent, CompactionOutcome};
 use crate::agent::session::SessionBranch;
 use crate::agent::session::entry::Kind;
-use crate::llm::Message;
 use crate::llm::message::content_text;
+use crate::llm::{Content, Message};
 
-/// Stretches that are sealed at a time, so that the branch is not read for each.
+/// Stretches that are sealed at a time, or bytes of them, so that the branch is not read for each.
 const AT_A_TIME: usize = 8;
+const BYTES_AT_A_TIME: u64 = AT_A_TIME as u64 * BYTES;
 
 /// The live end of the conversation, by the entries that it is stored in.
 #[derive(Clone, Debug, Default)]
@@ -21,10 +22,12 @@ pub(super) struct LiveEnd {
     first: usize,
     /// The kinds of its entries.
     kinds: Vec<Kind>,
-    /// Bytes of their texts, about.
+    /// Bytes of their texts and pictures, about.
     bytes: u64,
     /// Stretches that have ended and are not sealed.
     ended: Vec<Stretch>,
+    /// Bytes of these.
+    ended_bytes: u64,
     /// The branch was asked for.
     asked: bool,
 }
@@ -65,7 +68,7 @@ impl LiveEnd {
                     Message::Assistant(_) => Kind::Assistant,
                     Message::ToolResult(_) => Kind::ToolResult,
                 });
-                self.bytes += content_text(message.content()).len() as u64;
+                self.bytes += bytes_of(message.content());
             }
             AgentEvent::CompactionEnd {
                 outcome: CompactionOutcome::Done { .. },
@@ -86,13 +89,14 @@ impl LiveEnd {
         let kinds = std::mem::take(&mut self.kinds);
         let first = self.first;
         self.first += kinds.len();
-        self.bytes = 0;
+        self.ended_bytes += std::mem::take(&mut self.bytes);
         self.ended.push(Stretch { page, first, kinds });
     }
 
     /// Whether the branch should be read now, to seal what has ended. Asks once.
     pub fn asks(&mut self) -> bool {
-        let asks = self.ended.len() >= AT_A_TIME && !self.asked;
+        let many = self.ended.len() >= AT_A_TIME || self.ended_bytes >= BYTES_AT_A_TIME;
+        let asks = many && !self.asked;
         self.asked |= asks;
         asks
     }
@@ -100,11 +104,21 @@ impl LiveEnd {
     /// The stretches whose entries stand in the file of `branch`, with their ranges there.
     pub fn sealed(&mut self, branch: &SessionBranch) -> Vec<(usize, Range<usize>)> {
         self.asked = false;
+        self.ended_bytes = 0;
         let ended = std::mem::take(&mut self.ended).into_iter();
         // What is not as it was announced stays as it is.
         let sealed = ended.filter(|it| it.stands_in(branch));
         sealed.map(|it| (it.page, it.entries())).collect()
     }
+}
+
+/// Bytes of the texts and pictures in `content`, which a stretch of cells keeps in memory.
+fn bytes_of(content: &[Content]) -> u64 {
+    let pictures = content.iter().map(|block| match block {
+        Content::Image(image) => image.data.len(),
+        _ => 0,
+    });
+    (content_text(content).len() + pictures.sum::<usize>()) as u64
 }
 
 impl Stretch {
