@@ -2,7 +2,7 @@
 //! and that adopts orphans, so the tests start this test program again to play tiller.
 
 use std::fmt::Write;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -110,6 +110,12 @@ fn listen(mut child: Child) -> Vec<String> {
     lines
 }
 
+/// Shows what a host says, where its test fails.
+fn show(output: impl Read + Send + 'static) {
+    let lines = BufReader::new(output).lines().map_while(Result::ok);
+    std::thread::spawn(move || lines.for_each(|line| println!("host: {line}")));
+}
+
 /// `kill -9` of tiller: its control channel closes, and the supervisor does the rest.
 async fn kill_tiller(name: &str) {
     kill_tiller_of(name, false).await;
@@ -129,8 +135,11 @@ async fn kill_tiller_of(name: &str, confined: bool) {
     let marked = MarkedProcesses::new();
     // The host must not bear the mark itself: it is put together in the shell.
     let mut host = host_in(&disguised(&marked, escape.script), confined)
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
+    show(host.stdout.take().unwrap());
+    show(host.stderr.take().unwrap());
     marked.wait_for(escape.alive).await;
     host.kill().unwrap();
     host.wait().unwrap();

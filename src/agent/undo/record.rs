@@ -157,6 +157,13 @@ pub(super) struct Journal {
     trees: usize,
 }
 
+impl Drop for Journal {
+    fn drop(&mut self) {
+        // A program that is just being started still has a copy of the descriptor.
+        let _ = self.file.unlock();
+    }
+}
+
 /// What a journal says.
 #[derive(Debug)]
 pub(super) struct Said {

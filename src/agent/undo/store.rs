@@ -33,7 +33,14 @@ pub(super) struct Store {
 
 /// The store stays as it is for others while this lives.
 #[derive(Debug)]
-pub(super) struct Lock(#[expect(dead_code, reason = "held, not read")] File);
+pub(super) struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A program that is just being started still has a copy of the descriptor.
+        let _ = self.0.unlock();
+    }
+}
 
 impl Store {
     /// The store in the folder `home`, which is made when it is missing.
