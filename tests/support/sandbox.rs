@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::model_server::{ModelServer, Wire};
 
 /// How long a program may run before the test fails.
-const DEADLINE: Duration = Duration::from_mins(1);
+const DEADLINE: Duration = Duration::from_mins(2);
 
 /// Whether a test of the sandbox can run: nothing is broken. Else it fails, unless this variable says
 /// that such tests are to be skipped.

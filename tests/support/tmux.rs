@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::sandbox::Sandbox;
 
-const DEADLINE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_mins(2);
 
 /// A terminal of tmux in which a program runs.
 pub struct Tmux {

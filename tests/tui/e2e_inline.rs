@@ -308,7 +308,7 @@ fn fits(screen: &str, columns: u16) -> bool {
 /// More came while the user read than is kept in memory; then another conversation takes its place.
 #[test]
 fn a_long_run_while_reading_and_a_new_conversation() {
-    const TURNS: usize = 50;
+    const TURNS: usize = 36;
     let (first, marks) = paragraphs("p", 12);
     let go = Reply::text(first).gate("go").and_call("ls", json!({}));
     let mut replies = vec![go];

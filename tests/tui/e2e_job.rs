@@ -22,8 +22,10 @@ pub fn open(sandbox: &Sandbox, wire: Wire) -> Screen {
 
 /// Leaves by the keys, and looks at what is left.
 pub fn leave(screen: &Screen) {
-    // While something runs, Ctrl+D asks first.
-    screen.wait_gone("Esc stops");
+    // While something runs, Ctrl+D asks first. With vim's keys another key stops it.
+    screen.wait_until("the end of the run", |view| {
+        !view.contains("Esc stops") && !view.contains("Ctrl+C stops")
+    });
     screen.keys("<c-d>");
     assert_eq!(screen.wait_exit().code, 0);
     assert_eq!(screen.leftovers(), Vec::<String>::new());

@@ -289,6 +289,12 @@ fn what_a_command_made_that_would_run_programs_is_taken_out_of_force() {
             "mise.local",
         ),
         (
+            "mkdir -p .config/mise/conf.d mise
+             echo evil | tee .config/mise/conf.d/a.toml > mise/config.toml",
+            "ls .config/mise mise/config.toml",
+            ".config/mise",
+        ),
+        (
             "mkdir .idea && echo evil > .idea/watcherTasks.xml",
             "ls .idea/watcherTasks.xml",
             "watcherTasks",

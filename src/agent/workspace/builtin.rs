@@ -164,9 +164,10 @@ pub(super) const START_UP_IN_PROJECT: &[&str] = &[
     ".mise.toml",
     "mise.local.toml",
     ".mise.local.toml",
-    ".mise/config.toml",
+    "mise/config.toml",
+    ".mise",
     ".config/mise.toml",
-    ".config/mise/config.toml",
+    ".config/mise",
     // When the folder is opened.
     ".vscode/tasks.json",
     ".idea/workspace.xml",

@@ -25,7 +25,18 @@ const PREFIX: &str = "tiller-session-";
 pub struct PrivateFolders {
     parent: PathBuf,
     /// The folder, locked as long as somebody works in it: see [`Self::remove_stale`].
-    _lock: Arc<File>,
+    _lock: Arc<Lock>,
+}
+
+/// A folder that is locked while this lives.
+#[derive(Debug)]
+struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A program that is just being started still has a copy of the descriptor.
+        let _ = self.0.unlock();
+    }
 }
 
 impl PartialEq for PrivateFolders {
@@ -82,7 +93,7 @@ impl PrivateFolders {
         }
         Ok(Self {
             parent,
-            _lock: Arc::new(lock),
+            _lock: Arc::new(Lock(lock)),
         })
     }
 

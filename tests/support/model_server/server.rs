@@ -21,7 +21,7 @@ use super::script::{Cut, Reply, Script, Usage};
 use super::wire::Wire;
 
 /// How long any wait may take; far more than it needs, also on a loaded machine.
-const DEADLINE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_mins(2);
 
 /// A running server. Stops when dropped.
 pub struct ModelServer {

@@ -22,7 +22,7 @@ pub use terminal::Terminal;
 pub use view::{Style, View};
 
 /// How long any wait may take; far more than it needs, also on a loaded machine.
-const DEADLINE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_mins(2);
 
 /// A program about to be started.
 pub struct Launch<'a> {

@@ -80,8 +80,12 @@ pub(super) fn arrange(sandbox: &Sandbox, sockets: &BTreeSet<PathBuf>) -> Result<
     for path in sockets {
         if fs::symlink_metadata(path).is_ok_and(|data| data.file_type().is_socket()) {
             // Else the folder that it is in could be renamed, and another program listen there.
-            if let Some(folder) = writable.iter().find(|folder| path.starts_with(folder)) {
-                pin(path, folder, &mut pinned)?;
+            if let Some(folder) = writable.iter().find(|folder| path.starts_with(folder))
+                && let Err(error) = pin(path, folder, &mut pinned)
+                // Gone meanwhile, with its folder.
+                && path.symlink_metadata().is_ok()
+            {
+                return Err(error);
             }
             mask.hide(path)?;
         }

@@ -31,8 +31,10 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 /// How long a lone ESC waits before it is the Esc key.
 const ESCAPE_WAIT: Duration = Duration::from_millis(25);
 /// The same once the Esc key has a sequence of its own, which is only a net for a terminal that forgot
-/// it, and while replies are expected, which may come in pieces.
+/// it.
 const SEQUENCE_ESCAPE_WAIT: Duration = Duration::from_millis(250);
+/// The same while replies are expected, which may come in pieces.
+const REPLY_WAIT: Duration = Duration::from_millis(500);
 /// How long `ESC [` and its like wait before they are Alt and a character.
 const INTRODUCER_WAIT: Duration = Duration::from_millis(100);
 /// How long a sequence that has begun waits for its end before it is dropped.
@@ -118,11 +120,10 @@ impl Decoder {
             // The rest of a character decides nothing, so it may come whenever it likes.
             State::Ground | State::Character(_) => return None,
             State::Escape(_) if escape == Escape::Ambiguous => ESCAPE_WAIT,
+            State::Escape(_) if escape == Escape::Reply => REPLY_WAIT,
             State::Escape(_) => SEQUENCE_ESCAPE_WAIT,
-            State::StringStart(_) if escape == Escape::Reply => SEQUENCE_ESCAPE_WAIT,
-            State::Csi(_) if escape == Escape::Reply && self.held.is_empty() => {
-                SEQUENCE_ESCAPE_WAIT
-            }
+            State::StringStart(_) if escape == Escape::Reply => REPLY_WAIT,
+            State::Csi(_) if escape == Escape::Reply && self.held.is_empty() => REPLY_WAIT,
             State::Ss3(_) | State::StringStart(_) => INTRODUCER_WAIT,
             State::Csi(_) if self.held.is_empty() => INTRODUCER_WAIT,
             State::Csi(_) | State::LinuxConsole(_) | State::OldMouse => SEQUENCE_WAIT,
