@@ -35,8 +35,18 @@ fn quick(max: u32) -> LoopRules {
 }
 
 fn stage(wire: Wire, replies: Vec<Reply>, max: u32) -> (ModelServer, TestAgent) {
+    stage_idle(wire, replies, max, Duration::from_millis(500))
+}
+
+/// The same with a model that may be silent for `idle`.
+fn stage_idle(
+    wire: Wire,
+    replies: Vec<Reply>,
+    max: u32,
+    idle: Duration,
+) -> (ModelServer, TestAgent) {
     let server = ModelServer::start(Play::of(replies));
-    let wires = kit::wires(&server).with_idle_timeout(Duration::from_millis(250));
+    let wires = kit::wires(&server).with_idle_timeout(idle);
     let agent = Setup {
         provider: Some(Arc::new(wires)),
         model: Some(kit::model(wire, &server.url(wire))),
@@ -136,7 +146,10 @@ async fn each_failure_is_waited_out_or_told() {
     for wire in Wire::ALL {
         for (name, reply, comes) in cases() {
             let at = format!("{wire:?} {name}");
-            let (server, mut agent) = stage(wire, vec![reply, Reply::text("Back.")], 1);
+            let is_silent = name == "silent" || name.starts_with("stalled");
+            let idle = Duration::from_millis(if is_silent { 500 } else { 60_000 });
+            let replies = vec![reply, Reply::text("Back.")];
+            let (server, mut agent) = stage_idle(wire, replies, 1, idle);
             agent.prompt("Go");
             let outcome = agent.settled().await;
             let story = agent.story();

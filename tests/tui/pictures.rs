@@ -84,7 +84,7 @@ pub fn layout(protocol: Protocol) -> PictureLayout {
 }
 
 impl Stage {
-    fn pictures(&mut self, protocol: Protocol) {
+    pub fn pictures(&mut self, protocol: Protocol) {
         self.transcript.set_pictures(Some(layout(protocol)));
     }
 

@@ -7,14 +7,14 @@ use tiller::agent::session::{Body, Session};
 use tiller::agent::{AgentEvent, Details, NoticeLevel, RunOutcome, RunTotals, ToolStatus};
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::picture::Protocol;
 use tiller::app::tui::text::link::LinkTable;
 use tiller::app::tui::transcript::{Drawn, Printing, ScrollBy, Transcript};
 use tiller::app::tui::view::transcript::{Printed, Ready, print, unprinted};
-use tiller::llm::{
-    AssistantMessage, Content, Image, Message, StopReason, ToolCall, ToolResultMessage,
-};
+use tiller::llm::{AssistantMessage, Content, Message, StopReason, ToolCall, ToolResultMessage};
 
 use super::app_kit::TestTui;
+use super::pictures::{image, png};
 use super::transcript_support::{Stage, branch, picture};
 
 const TURNS: usize = 400;
@@ -328,6 +328,7 @@ fn sealed_of(live: Vec<(AgentEvent, Option<Arc<Message>>)>) -> (Stage, TempDir) 
     let folder = TempDir::new().unwrap();
     let mut session = Session::create(folder.path(), folder.path());
     let mut sealed = Stage::new(60, 20);
+    sealed.pictures(Protocol::Blocks);
     sealed.transcript.push_user("given back");
     let mut asked = 0;
     for (event, stored) in live {
@@ -428,17 +429,18 @@ fn what_was_let_go_of_before_it_was_printed_is_printed() {
 /// A few pictures weigh more than hundreds of turns.
 #[test]
 fn pictures_are_let_go_of_after_a_few_turns() {
+    let mut large = png(40, 40);
+    large.resize(1024 * 1024, 0);
     let mut conversation = conversation_of(30);
     for message in &mut conversation {
         if let Message::ToolResult(result) = Arc::make_mut(message) {
-            result.content.push(Content::Image(Image {
-                data: "A".repeat(1024 * 1024),
-                mime_type: "image/png".into(),
-            }));
+            result.content.push(image(&large));
         }
     }
+    let first = Arc::downgrade(&conversation[2]);
     let (sealed, _folder) = sealed_of(live_of(conversation));
     assert_eq!(sealed.transcript.source(0), None, "it was let go of");
+    assert!(first.upgrade().is_none(), "nothing else holds its message");
 }
 
 #[test]

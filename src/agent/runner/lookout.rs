@@ -19,7 +19,7 @@ use crate::agent::toolbox::{Lookup, Toolbox};
 use crate::llm::{Message, ToolCall};
 
 /// How long reading the files of the user and the project may take.
-const FILES_LIMIT: Duration = Duration::from_secs(1);
+const FILES_LIMIT: Duration = Duration::from_secs(3);
 /// How long a run waits for git where nobody waits for its first token.
 const GIT_LIMIT: Duration = Duration::from_secs(2);
 /// Words of a command that are looked at.

@@ -31,7 +31,8 @@ const KEYS_IN_PASTE: Duration = Duration::from_millis(500);
 /// Keys that a user can type in that time.
 const MAX_TYPED_KEYS: usize = 25;
 
-/// How long replies to queries are expected. Some terminals never reply.
+/// How long replies to queries are expected, from the query or the last reply. Some terminals never
+/// reply.
 const REPLIES: Duration = Duration::from_secs(3);
 
 /// Reads the terminal until dropped. One thread does so all the time: going on after a pause needs
@@ -235,6 +236,14 @@ impl Reader {
             self.decoder.expire(out);
         }
         self.decoder.feed(bytes, out);
+        if out
+            .iter()
+            .any(|event| matches!(event, InputEvent::Report(_)))
+        {
+            // It does reply, however slowly.
+            let mut until = lock(&self.replies_until);
+            *until = until.map(|_| Instant::now() + REPLIES);
+        }
     }
 
     fn wait(&mut self) -> nix::Result<Woken> {

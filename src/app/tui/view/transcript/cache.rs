@@ -266,6 +266,9 @@ impl TranscriptCache {
                 self.code.forget(index);
             }
         }
+        // Rows with a picture keep all of its message in memory.
+        self.cells
+            .retain(|index, kept| !kept.rows.has_pictures() || transcript.cell(*index).is_some());
         if self.cells.len() <= KEPT_CELLS && self.kept_rows() <= KEPT_ROWS {
             return;
         }

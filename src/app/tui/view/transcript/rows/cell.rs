@@ -222,6 +222,11 @@ impl CellRows {
         }
     }
 
+    /// Whether a picture stands in one of them.
+    pub fn has_pictures(&self) -> bool {
+        !self.pictures.is_empty()
+    }
+
     /// The picture that stands in a row.
     pub fn picture(&self, index: usize) -> Option<&PlacedPicture> {
         let stands =
