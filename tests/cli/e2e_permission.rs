@@ -225,6 +225,33 @@ fn a_repository_that_a_command_makes_runs_nothing_later() {
     }
 }
 
+/// git ends well all the same, and the next commit would bring the old file to the other branch.
+#[test]
+fn a_file_that_git_cannot_replace_is_named() {
+    let Some(sandbox) = repository() else { return };
+    sandbox.write(".vscode/tasks.json", "old");
+    let branches = "git config user.name a && git config user.email a@b && git add -A \
+                    && git commit -qm old && git switch -qc other && echo new > .vscode/tasks.json \
+                    && git commit -qam new && git switch -q -";
+    let made = Command::new("bash")
+        .args(["-c", branches])
+        .current_dir(sandbox.path())
+        .env_clear()
+        .envs(sandbox.env())
+        .status();
+    assert!(made.unwrap().success());
+    let told = told(
+        &sandbox,
+        &[],
+        &[bash("git switch other; cat .vscode/tasks.json")],
+    );
+    assert!(told[0].contains("old"), "{told:?}");
+    assert!(
+        told[0].contains("[git left .vscode/tasks.json as before: "),
+        "{told:?}"
+    );
+}
+
 /// Whoever writes it, by command or file tool; and other programs on the machine see nothing of it.
 #[test]
 fn temporary_files_are_the_sessions_own_for_commands_and_file_tools_alike() {

@@ -16,7 +16,9 @@ use super::permissions::{Permissions, RunningCommand};
 use crate::agent::event::{NoticeLevel, ToolStatus};
 use crate::agent::permission::{Confinement, PermissionMode, suggest_wider};
 use crate::agent::process::ExitStatus;
-use crate::agent::process::sandbox::{Confined, Network, Sandbox, signs_of_confinement};
+use crate::agent::process::sandbox::{
+    Confined, Network, Sandbox, files_git_left, signs_of_confinement,
+};
 use crate::agent::question::{Answer, PermissionSubject, Subject};
 use crate::agent::tool::Details;
 use crate::llm::{Content, ToolCall};
@@ -122,6 +124,10 @@ async fn watched(
         }
     }
     let mut ended = execute(link, env, turn, call, allowed).await;
+    if is_confined && let Some(text) = left_by_git(&ended) {
+        link.notice(NoticeLevel::Warning, text.clone()).await;
+        note(&mut ended, &text);
+    }
     if !is_confined && !only_reads {
         let _ = turn.unless_cut_short(env.permissions.look_again()).await;
     }
@@ -187,6 +193,21 @@ async fn say_late(permissions: &Permissions, notices: &LateNotices, texts: Vec<S
         unsaid.extend(notices.warn(text).await.err());
     }
     permissions.say_later(unsaid).await;
+}
+
+/// What the user and the model should know of a command that ended well though git left files as they
+/// were: the next commit would take them back.
+fn left_by_git(ended: &CallOutcome) -> Option<String> {
+    let Details::Command(command) = &*ended.details else {
+        return None;
+    };
+    let paths = files_git_left(&command.output);
+    (ended.status == ToolStatus::Ok && !paths.is_empty()).then(|| {
+        format!(
+            "git left {} as before: commands in the sandbox cannot write what programs run by themselves. Before the next commit, run `git restore` for it alone, which can be allowed outside the sandbox",
+            paths.join(", ")
+        )
+    })
 }
 
 /// What the command of a call that failed seems to have been kept from.

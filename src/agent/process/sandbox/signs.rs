@@ -71,6 +71,24 @@ pub fn signs_of_confinement(output: &str, exit: &ExitStatus) -> Option<(Confined
     of_network.or_else(|| Some((Confined::Files, shown(OF_FILES)?)))
 }
 
+/// The files that git could neither replace nor remove since they are mounts, by its own words; at most
+/// five. It goes on without them, and may end well.
+pub fn files_git_left(output: &str) -> Vec<&str> {
+    let mut paths: Vec<&str> = Vec::new();
+    for line in output.lines() {
+        let named = line.split_once("unable to unlink ").map(|(_, named)| named);
+        let named = named.map(|named| named.strip_prefix("old ").unwrap_or(named));
+        let path = named.and_then(|named| {
+            let named = named.strip_prefix('\'')?;
+            named.strip_suffix("': Device or resource busy")
+        });
+        if let Some(path) = path.filter(|path| paths.len() < 5 && !paths.contains(path)) {
+            paths.push(path);
+        }
+    }
+    paths
+}
+
 /// Whether `words` stand in `text` as words: "createAccessToken" is no EACCES.
 fn has_words(text: &str, words: &str) -> bool {
     let is_inner = |c: char| c.is_alphanumeric() || c == '_';
