@@ -111,6 +111,7 @@ fn listen(mut child: Child) -> Vec<String> {
 }
 
 /// Shows what a host says, where its test fails.
+#[allow(clippy::print_stdout)] // The test harness captures it and prints it with the failure.
 fn show(output: impl Read + Send + 'static) {
     let lines = BufReader::new(output).lines().map_while(Result::ok);
     std::thread::spawn(move || lines.for_each(|line| println!("host: {line}")));

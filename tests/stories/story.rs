@@ -219,6 +219,10 @@ impl Story {
     }
 
     fn stop(&mut self, key: &str) {
+        if key == "<c-c>" {
+            // Whether this is the second one, which leaves.
+            self.settle();
+        }
         let runs = self.screen().look(|view| view.contains("Esc stops"));
         let popup = self.screen().look(has_popup);
         let leaves = self.screen().look(|view| view.contains("again to exit"));
