@@ -21,6 +21,32 @@ const EFFECT: Duration = Duration::from_millis(400);
 const FIRST: &str =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;:-+*=~%&_()[]{}'\"^|>$#";
 
+/// Keys that change no text, stop nothing and send nothing.
+const HARMLESS: &[&str] = &[
+    "<up>", "<down>", "<left>", "<right>", "<home>", "<end>", "<c-a>", "<c-e>", "<a-b>", "<a-f>",
+    "<pgup>", "<pgdn>", "<c-home>", "<c-end>", "<c-up>", "<c-down>", "<c-j>", "<c-o>", "<c-t>",
+    "<a-o>", "<a-t>", "<c-x>", "<c-d>",
+];
+/// Keys that take text out of the editor, each with the one that brings it back.
+const CUT_AND_BACK: &[(&str, &str)] = &[
+    ("<c-u>", "<c-y>"),
+    ("<c-k>", "<c-y>"),
+    ("<c-w>", "<c-y>"),
+    ("<a-d>", "<c-y>"),
+    ("<c-_>", "<a-_>"),
+];
+/// Commands that open something which takes what is typed.
+const OPENS_A_LIST: &[&str] = &[
+    "/resume",
+    "/tree",
+    "/rewind",
+    "/settings",
+    "/fork",
+    "/model",
+];
+/// External editors: one that changes nothing, one that fails, one that is killed.
+const EDITORS: &[&str] = &["true", "false", "sh -c 'kill -9 $$' editor"];
+
 pub struct Story {
     random: Random,
     pub server: ModelServer,
@@ -93,9 +119,11 @@ impl Story {
         }
         self.log.push(format!("start {arguments:?}"));
         let wire = Wire::ALL[self.random.below(Wire::ALL.len())];
+        let editor = *self.random.pick(EDITORS);
         let screen = Launch::new(&self.sandbox)
             .args(&["-m", wire.model(), "--permission", "ask"])
             .args(arguments)
+            .env("VISUAL", editor)
             .size(100, 30)
             .start();
         self.screen = Some(screen);
@@ -123,19 +151,18 @@ impl Story {
             56..=63 => self.stop("<esc>"),
             64..=66 => self.stop("<c-c>"),
             67..=70 => self.press("<a-up>"),
-            71..=74 => {
-                let keys = [
-                    "<up>", "<down>", "<c-o>", "<c-t>", "<pgup>", "<pgdn>", "<c-j>", "<left>",
-                    "<right>",
-                ];
-                let key = *self.random.pick(&keys);
+            71..=73 => {
+                let key = *self.random.pick(HARMLESS);
                 self.press(key);
             }
+            74 => self.cut_and_bring_back(),
             75..=77 => {
-                let key = *self.random.pick(&["<c-r>", "<c-l>", "<f1>", "<c-f>"]);
+                let key = *self
+                    .random
+                    .pick(&["<c-r>", "<c-l>", "<f1>", "<c-f>", "<a-i>", "<a-s>"]);
                 self.press(key);
                 self.settle();
-                self.press("<esc>");
+                self.stop("<esc>");
             }
             78..=80 => self.paste(),
             81..=84 => self.open_gate(),
@@ -144,6 +171,8 @@ impl Story {
             91..=92 => self.resize(),
             93..=95 => self.kill(),
             96 => self.leave(),
+            97 => self.next_mode(),
+            98 => self.edit_elsewhere(),
             _ => self.settle(),
         }
         Ok(())
@@ -207,6 +236,39 @@ impl Story {
         self.words.extend([one, two]);
     }
 
+    fn cut_and_bring_back(&mut self) {
+        self.settle();
+        if self.list_comes || self.screen().look(has_popup) {
+            return;
+        }
+        let (cut, back) = *self.random.pick(CUT_AND_BACK);
+        self.press(cut);
+        self.press(back);
+    }
+
+    /// Another permission mode, in which calls may run that are not asked about.
+    fn next_mode(&mut self) {
+        self.may_have_allowed = true;
+        self.press("<s-tab>");
+    }
+
+    /// The draft goes to an external editor, which gives it back or fails.
+    #[allow(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the lifetimes need it"
+    )]
+    fn edit_elsewhere(&mut self) {
+        self.settle();
+        if self.list_comes || self.screen().look(has_popup) {
+            return;
+        }
+        self.press("<c-g>");
+        // The terminal is the editor's meanwhile.
+        self.screen()
+            .wait_until("the screen is back", |view| view.is_alternate());
+        self.settle();
+    }
+
     /// A key that sends what is in the editor, or starts or goes on with a run.
     fn send(&mut self, key: &str) -> Result<(), String> {
         self.nothing_was_sent()?;
@@ -266,11 +328,20 @@ impl Story {
             "/queue",
             "/resume",
             "/compact",
+            "/tree",
+            "/rewind",
+            "/settings",
+            "/permission full",
+            "/keys",
+            "/context",
+            "/fork",
+            "/redo",
+            "/model",
         ];
         let command = *self.random.pick(&commands);
         self.log.push(format!("command {command}"));
         self.turned = true;
-        self.list_comes |= command == "/resume";
+        self.list_comes |= OPENS_A_LIST.contains(&command);
         self.stopped_at = None;
         self.screen().keys(&format!("{command}<enter>"));
         if self.random.once_in(2) {
