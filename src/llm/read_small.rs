@@ -1,4 +1,4 @@
-//! Reads the small text files of users: settings, keys, models, themes. They may be links to anything.
+//! Reads small files that may be anything: settings, keys, models, themes, what git keeps.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,29 +8,40 @@ use std::path::Path;
 /// Most bytes of such a file.
 pub(crate) const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
-/// The text of the file. Waits for nothing and takes no terminal: a FIFO or a device is not read.
+/// The text of a settings file.
 ///
 /// # Errors
 /// Besides those of reading: it is not a plain file, or larger than 8 MiB.
 pub(crate) fn read_small(path: &Path) -> io::Result<String> {
-    let other = |why: &str| Err(io::Error::other(why));
+    let bytes = read_plain(path, MAX_BYTES)?;
+    String::from_utf8(bytes)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+}
+
+/// The bytes of a file of at most `most` bytes. Waits for nothing and takes no terminal: a FIFO or a
+/// device is not read.
+///
+/// # Errors
+/// Besides those of reading: it is not a plain file, or larger.
+pub(crate) fn read_plain(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let other = |why: String| Err(io::Error::other(why));
     // Opening some devices has effects.
     if !path.metadata()?.is_file() {
-        return other("it is not a plain file");
+        return other("it is not a plain file".to_owned());
     }
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
     let flags = i32::try_from(flags.bits()).unwrap_or_default();
     let file = File::options().read(true).custom_flags(flags).open(path)?;
     let found = file.metadata()?;
     if !found.is_file() {
-        return other("it is not a plain file");
+        return other("it is not a plain file".to_owned());
     }
-    if found.len() > MAX_BYTES {
-        return other("it is larger than 8 MiB");
+    if found.len() > most {
+        return other(format!("it is larger than {} MiB", most >> 20));
     }
-    let mut text = String::new();
-    file.take(MAX_BYTES).read_to_string(&mut text)?;
-    Ok(text)
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ const FIRST: &str =
 const HARMLESS: &[&str] = &[
     "<up>", "<down>", "<left>", "<right>", "<home>", "<end>", "<c-a>", "<c-e>", "<a-b>", "<a-f>",
     "<pgup>", "<pgdn>", "<c-home>", "<c-end>", "<c-up>", "<c-down>", "<c-j>", "<c-o>", "<c-t>",
-    "<a-o>", "<a-t>", "<c-x>", "<c-d>",
+    "<a-o>", "<a-t>", "<c-x>",
 ];
 /// Keys that take text out of the editor, each with the one that brings it back.
 const CUT_AND_BACK: &[(&str, &str)] = &[
@@ -173,6 +173,7 @@ impl Story {
             96 => self.leave(),
             97 => self.next_mode(),
             98 => self.edit_elsewhere(),
+            99 => self.quit(),
             _ => self.settle(),
         }
         Ok(())
@@ -289,17 +290,32 @@ impl Story {
         let popup = self.screen().look(has_popup);
         let leaves = self.screen().look(|view| view.contains("again to exit"));
         self.press(key);
-        // Nobody types on into a program that they have left.
-        let begun = std::time::Instant::now();
-        while leaves && !self.screen().has_exited() && begun.elapsed() < Duration::from_secs(2) {
-            self.settle();
-        }
-        if self.screen().has_exited() {
+        if leaves && self.has_left() {
             return;
         }
         if runs && !popup && !self.screen().look(|view| view.contains("Esc stops")) {
             self.stopped_at = Some(self.server.requests().len());
         }
+    }
+
+    fn quit(&mut self) {
+        self.settle();
+        let leaves = self
+            .screen()
+            .look(|view| is_empty(view) && !has_popup(view) && !view.contains("Esc stops"));
+        self.press("<c-d>");
+        if leaves {
+            self.has_left();
+        }
+    }
+
+    /// Whether the program ends. Nobody types on into one that they have left.
+    fn has_left(&self) -> bool {
+        let begun = std::time::Instant::now();
+        while !self.screen().has_exited() && begun.elapsed() < Duration::from_secs(2) {
+            self.settle();
+        }
+        self.screen().has_exited()
     }
 
     /// Nothing leaves between the end of a stopped run and the next thing that is sent.

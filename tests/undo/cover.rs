@@ -81,6 +81,39 @@ fn files_that_are_too_large_are_named() {
     assert_eq!(place.read("small").unwrap(), "1\n");
 }
 
+/// Reading any of these never ends, or nearly so.
+#[test]
+fn what_commands_leave_for_the_next_look_is_not_read_without_end() {
+    let hostile: [fn(&Path); 3] = [
+        |root| {
+            let index = root.join(".git/index");
+            fs::remove_file(&index).unwrap();
+            nix::unistd::mkfifo(&index, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        },
+        |root| {
+            let index = fs::File::create(root.join(".git/index")).unwrap();
+            index.set_len(20 << 30).unwrap();
+        },
+        |root| {
+            let tracked = fs::File::create(root.join("tracked")).unwrap();
+            tracked.set_len(20 << 30).unwrap();
+        },
+    ];
+    for leave in hostile {
+        let (done, ended) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let mut place = Place::with(&[("tracked", "1\n")]);
+            place.write("other", "1\n");
+            place.command("First", |place| leave(&place.root));
+            place.command("Second", |place| place.write("other", "2\n"));
+            place.go(Undo).unwrap();
+            done.send(place.read("other")).unwrap();
+        });
+        let other = ended.recv_timeout(Duration::from_secs(30)).unwrap();
+        assert_eq!(other.unwrap(), "1\n");
+    }
+}
+
 #[test]
 fn what_only_comes_to_light_is_not_taken_for_new() {
     let mut place = Place::with(&[(".gitignore", "secret\n")]);

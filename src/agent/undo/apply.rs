@@ -118,16 +118,18 @@ pub(super) fn plan<'a>(
     (todo, kept)
 }
 
-/// Whether what stands there is left of a file with several names that was being overwritten, in one
-/// direction or the other.
+/// Whether what stands there is left of a file that was being overwritten in place, in one direction or
+/// the other: it has several names, or attributes that cannot be copied to another file.
 pub(super) fn is_cut_off(step: &Step<'_>, here: &State, store: &Store) -> bool {
     let (State::File { content: from, .. }, State::File { content: to, .. }) = (step.from, step.to)
     else {
         return false;
     };
     let is_other = here != step.from && here != step.to;
-    let size = fs::symlink_metadata(step.path).map_or(u64::MAX, |meta| meta.len());
-    if !is_other || shared_file(step).is_none() || size > from.size.max(to.size) {
+    let is_left = |meta: fs::Metadata| {
+        meta.ino() == from.inode && meta.is_file() && meta.len() <= from.size.max(to.size)
+    };
+    if !is_other || !fs::symlink_metadata(step.path).is_ok_and(is_left) {
         return false;
     }
     let contents = GitContents::read([from, to].into_iter(), store);

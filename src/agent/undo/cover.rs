@@ -236,7 +236,7 @@ fn take_clean(tree: &mut Tree, repository: &Repository, dirty: &mut HashMap<Plac
         let blob = (Arc::clone(&git_dir), tracked.id.clone());
         if repository.is_clean(tracked, &at(tree, place).stamp) {
             at_mut(tree, place).kind = Kind::File(Image::Blob(blob.0, blob.1));
-        } else {
+        } else if tracked.may_be_same(at(tree, place).stamp.size) {
             dirty.insert(place, blob);
         }
     }

@@ -13,7 +13,7 @@ use crate::agent::trial::{Found, Looker};
 
 /// Larger files are told from others by when they were written, in the place of a hash: to read them
 /// takes too long, and a file of holes has no end.
-const MAX_READ: u64 = 256 << 20;
+pub(super) const MAX_READ: u64 = 256 << 20;
 
 /// What `path` holds now, without a copy of it.
 pub(super) fn look(path: &Path) -> State {

@@ -14,11 +14,15 @@ use super::hash;
 use super::state::Stamp;
 use super::tree::Tree;
 use crate::agent::trial::{Git, TrialError};
+use crate::llm::read_small::read_plain;
 
 /// Attributes that make a file differ from what git has in more than its line ends.
 const CONVERTING: [&str; 3] = ["filter", "ident", "working-tree-encoding"];
 /// Larger files of attributes or settings are none.
 const MAX_TEXT: u64 = 1 << 20;
+
+/// A larger index is none: one entry takes about 100 bytes, so that it names millions of files.
+const MAX_INDEX: u64 = 1 << 30;
 
 /// A repository whose working tree is in a tree.
 #[derive(Debug)]
@@ -48,7 +52,7 @@ impl Repository {
         let id_len = if is_sha256 { 32 } else { 20 };
         let index = git_dir.join("index");
         let meta = fs::metadata(&index).ok()?;
-        let tracked = git_index::read(&fs::read(&index).ok()?, id_len)?;
+        let tracked = git_index::read(&read_plain(&index, MAX_INDEX).ok()?, id_len)?;
         Some(Self {
             below: below.to_owned(),
             common_dir,
@@ -214,9 +218,7 @@ fn git_dir(top: &Path) -> Option<PathBuf> {
 }
 
 fn read_small(path: &Path) -> Option<Vec<u8>> {
-    let meta = fs::metadata(path).ok()?;
-    let is_small = meta.is_file() && meta.len() <= MAX_TEXT;
-    is_small.then(|| fs::read(path).ok()).flatten()
+    read_plain(path, MAX_TEXT).ok()
 }
 
 /// Whether the file at `path` holds the content that git calls `id`.

@@ -1,14 +1,10 @@
 //! Where git keeps its own files for a working tree. Read without git, so that nothing a repository
 //! holds can make a program run.
 
-use std::fs::OpenOptions;
-use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use nix::libc::{O_NOCTTY, O_NONBLOCK};
-
 use super::places::Workspace;
+use crate::llm::read_small::read_plain;
 
 /// What in a folder of git makes code run, or says where that stands.
 pub(super) const RUNS_CODE: [&str; 6] = [
@@ -122,13 +118,5 @@ fn worktree_in(path: &Path) -> Option<PathBuf> {
 
 /// The text of a file that is not large.
 pub(super) fn read_small(path: &Path) -> Option<String> {
-    let mut options = OpenOptions::new();
-    let file = options.read(true).custom_flags(O_NONBLOCK | O_NOCTTY);
-    let file = file.open(path).ok()?;
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut text = String::new();
-    file.take(MAX_FILE + 1).read_to_string(&mut text).ok()?;
-    (text.len() as u64 <= MAX_FILE).then_some(text)
+    String::from_utf8(read_plain(path, MAX_FILE).ok()?).ok()
 }

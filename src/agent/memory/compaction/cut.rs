@@ -41,10 +41,16 @@ pub(in crate::agent) fn cut(
     (room, now): (u64, i64),
 ) -> Option<Cut> {
     let kept_from = kept_from(window, prompt, messages)?;
-    let all = tokens(prompt, messages);
     let fixed = overhead(prompt);
-    // Where more was reported than estimated, everything counts for more.
     let estimated = fixed + size(messages, prompt.thinking_from);
+    // Some servers report next to nothing; then the estimate is nearer to the truth.
+    let reported = tokens(prompt, messages);
+    let all = if estimated > 2 * reported {
+        estimated
+    } else {
+        reported
+    };
+    // Where more was reported than estimated, everything counts for more.
     let scale = (all as f64 / estimated.max(1) as f64).max(1.0);
     let replaced = &messages[..kept_from];
     let mut part = shortened(replaced, Long::Results);

@@ -79,6 +79,8 @@ const SYSTEM: &str = "system";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Themes {
     own: Vec<OwnTheme>,
+    /// Names of others of the user, with why their files cannot be read.
+    unreadable: Vec<(String, String)>,
 }
 
 /// A theme of the user.
@@ -93,23 +95,22 @@ struct OwnTheme {
 impl Themes {
     /// Reads the user's themes: the `.toml` files of `folder`, which need not exist.
     pub fn read(folder: &Path) -> Self {
-        let mut own = Vec::new();
+        let (mut own, mut unreadable) = (Vec::new(), Vec::new());
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         for path in entries.map(|entry| entry.path()) {
             let name = path.file_stem().and_then(|name| name.to_str());
             let is_toml = path.extension().is_some_and(|kind| kind == "toml");
-            if let Some(name) = name.filter(|_| is_toml)
-                && let Ok(text) = read_small(&path)
-            {
-                own.push(OwnTheme {
-                    name: name.to_owned(),
-                    file: path.display().to_string(),
-                    text,
-                });
+            let Some(name) = name.filter(|_| is_toml).map(str::to_owned) else {
+                continue;
+            };
+            let file = path.display().to_string();
+            match read_small(&path) {
+                Ok(text) => own.push(OwnTheme { name, file, text }),
+                Err(error) => unreadable.push((name, format!("{file}: {error}"))),
             }
         }
         own.sort_by(|one, other| one.name.cmp(&other.name));
-        Self { own }
+        Self { own, unreadable }
     }
 
     /// With another theme of the user, as if it stood in their folder.
@@ -149,6 +150,9 @@ impl Themes {
     }
 
     pub(super) fn unknown(&self, name: &str) -> ThemeError {
+        if let Some((_, why)) = self.unreadable.iter().find(|(it, _)| it == name) {
+            return ThemeError(why.clone());
+        }
         let all: Vec<&str> = self.names().collect();
         let near = match nearest(name, all.iter().copied()) {
             Some(near) => format!("did you mean '{near}'? There"),
