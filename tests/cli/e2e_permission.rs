@@ -203,6 +203,47 @@ fn auto_works_where_the_kernel_has_namespaces_only() {
     }
 }
 
+/// Where tiller may make no namespaces, `bwrap` makes them, if it is installed.
+#[test]
+fn bwrap_confines_where_tiller_may_not() {
+    let Some(mut sandbox) = repository() else {
+        return;
+    };
+    sandbox.set("TILLER_SANDBOX_WITHOUT", "own_namespaces");
+    let home = sandbox.env().into_iter().find(|(name, _)| name == "HOME");
+    let secret = std::path::PathBuf::from(home.unwrap().1).join(".ssh/id");
+    std::fs::create_dir_all(secret.parent().unwrap()).unwrap();
+    std::fs::write(&secret, "secret\n").unwrap();
+    let outside = sandbox.path().join("../outside");
+    let command = format!(
+        "touch made /tmp/mine && echo written; cat {} {}; touch .git/config {}; ls /tmp; \
+         ls /proc | grep -c '^[0-9]'",
+        secret.display(),
+        outside.display(),
+        outside.display()
+    );
+    std::fs::write(&outside, "x\n").unwrap();
+    let told = told(&sandbox, &[], &[bash(&command)]);
+    if !std::path::Path::new("/usr/bin/bwrap").exists() {
+        let why = "Not permitted: no sandbox works on this machine: ";
+        assert!(told[0].starts_with(why), "{told:?}");
+        return;
+    }
+    assert!(told[0].starts_with("written\n"), "{told:?}");
+    assert!(!told[0].contains("secret\n"), "{told:?}");
+    assert_eq!(
+        told[0].matches("Read-only file system").count(),
+        2,
+        "{told:?}"
+    );
+    assert!(told[0].contains("\nmine\n"), "{told:?}");
+    assert!(sandbox.path().join("made").exists());
+    let processes = told[0]
+        .lines()
+        .filter_map(|line| line.parse::<usize>().ok());
+    assert!(processes.last().is_some_and(|count| count < 8), "{told:?}");
+}
+
 /// What a command leaves in the project does not run at the user's next `git status`.
 #[test]
 fn a_repository_that_a_command_makes_runs_nothing_later() {

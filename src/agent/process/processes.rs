@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::monitor::Monitor;
 use super::registry::{Orphans, Registry, Scope, Status, raise};
-use super::sandbox::{Sandbox, Support};
+use super::sandbox::{self, Sandbox, Support};
 use super::table;
 use super::wire::{self, Order};
 
@@ -122,6 +122,22 @@ impl Processes {
         self.registry.sandbox_support()
     }
 
+    /// The supervisor of a command: this program, started by `bwrap` where only that may make a sandbox.
+    fn supervisor(&self, sandbox: Option<&Sandbox>, cwd: &Path) -> Command {
+        let program = &self.registry.program;
+        let by_bwrap = sandbox.and_then(|sandbox| Some((sandbox, sandbox.bwrap.as_ref()?)));
+        let Some((sandbox, bwrap)) = by_bwrap else {
+            let mut command = Command::new(program);
+            command.arg0("tiller").arg("__supervise");
+            return command;
+        };
+        let mut command = Command::new(bwrap);
+        command
+            .args(sandbox::bubblewrap_arguments(sandbox, program, cwd))
+            .args(["__supervise", sandbox::WITHIN]);
+        command
+    }
+
     /// Starts a command, unless it was cancelled. Needs a tokio runtime.
     ///
     /// One that is cancelled before its scope is ended either does not start or ends with it.
@@ -131,10 +147,8 @@ impl Processes {
         let (control, theirs) = UnixStream::pair()?;
         control.set_nonblocking(true)?;
         let (output, write) = io::pipe()?;
-        let mut command = Command::new(&self.registry.program);
+        let mut command = self.supervisor(sandbox.as_ref(), &spawn.cwd);
         command
-            .arg0("tiller")
-            .arg("__supervise")
             .current_dir(&spawn.cwd)
             .env_clear()
             .envs(spawn.environment)

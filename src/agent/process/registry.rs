@@ -96,7 +96,7 @@ impl Registry {
 
     /// `asked` without the layers that are known not to work here.
     pub(super) fn possible(&self, asked: &Sandbox) -> Sandbox {
-        asked.without_layers(self.support.get().map(Support::broken).unwrap_or_default())
+        asked.on(self.support.get())
     }
 
     /// Where the network is kept that a command in `sandbox` shares with others.

@@ -2,6 +2,7 @@
 //! every descendant that loses its parent (Linux), reports, and ends them all when it is told to
 //! or when tiller has ended. In a sandbox it is a child of the process that was started, and the
 //! first one of a namespace for process ids: when it ends, however it does, the kernel kills the rest.
+//! Where `bwrap` has made the namespaces it is that first process itself.
 //!
 //! One thread, no runtime, no log. The command's output does not pass through it: the shell
 //! writes straight into tiller's pipe, and the supervisor closes its own ends of it.
@@ -96,14 +97,23 @@ fn start(request: &mut Request, mut stream: UnixStream) -> io::Result<Role> {
     let share = std::mem::replace(&mut request.share, Share::Alone);
     let makes = matches!(share, Share::Make);
     let sandbox = request.sandbox.as_ref();
-    let entered = sandbox.map(|sandbox| sandbox::enter(sandbox, share));
+    let by_bwrap = sandbox::is_within();
+    let entered = sandbox.map(|sandbox| {
+        if by_bwrap {
+            Ok(Entered::by_bwrap(sandbox))
+        } else {
+            sandbox::enter(sandbox, share)
+        }
+    });
     let entered = entered.transpose().map_err(io::Error::other)?;
     if makes {
         let made = entered.as_ref().and_then(|entered| entered.made.as_ref());
         wire::send_network(&mut stream, made);
     }
     let mut is_init = false;
-    if let (Some(entered), Some(sandbox)) = (&entered, sandbox) {
+    if let (Some(entered), Some(sandbox)) = (&entered, sandbox)
+        && !by_bwrap
+    {
         match entered.split().map_err(io::Error::other)? {
             Side::Outside(init) => return Ok(Role::Waiter(init)),
             Side::Inside => is_init = sandbox.has_init(),

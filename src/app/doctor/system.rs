@@ -83,6 +83,10 @@ pub fn sandbox(processes: &Processes, folder: &Path, home: Option<&Path>) -> Sec
     let support = processes.sandbox_support();
     let mut checks = vec![
         match &support.namespaces {
+            Ok(()) if support.bwrap.is_some() => Check::good(
+                "namespaces",
+                "made by bwrap; a server that one command starts is not reached by the next",
+            ),
             Ok(()) => Check::good(
                 "namespaces",
                 "for users, mounts, network, IPC and host name",
@@ -91,8 +95,8 @@ pub fn sandbox(processes: &Processes, folder: &Path, home: Option<&Path>) -> Sec
                 "namespaces",
                 why,
                 support.remedy().unwrap_or(
-                    "Something around tiller refuses user namespaces: in a container the profile of \
-                     its runtime",
+                    "Install bubblewrap, which may be allowed what tiller is not; in a container the \
+                     profile of its runtime refuses user namespaces",
                 ),
             ),
         },

@@ -24,6 +24,8 @@ const NO_PROFILE: &str = "only on macOS";
 pub(in crate::agent::process) struct Entered {
     namespaces: Result<(), String>,
     processes: Result<(), String>,
+    /// Everything is mounted already.
+    is_mounted: bool,
     /// Other commands are in the same user namespace.
     shares: bool,
     cwd: PathBuf,
@@ -45,13 +47,34 @@ pub(in crate::agent::process) fn enter(sandbox: &Sandbox, share: Share) -> Resul
     }
 }
 
+impl Entered {
+    /// This process is the first one of namespaces that `bwrap` has made.
+    pub fn by_bwrap(sandbox: &Sandbox) -> Self {
+        Self {
+            namespaces: Ok(()),
+            processes: use_layer(sandbox, Layer::Processes, || Ok(())),
+            is_mounted: true,
+            shares: false,
+            cwd: current_dir(),
+            sockets: BTreeSet::new(),
+            made: None,
+        }
+    }
+}
+
+fn current_dir() -> PathBuf {
+    std::env::current_dir().unwrap_or_else(|_| "/".into())
+}
+
 fn try_to_enter(sandbox: &Sandbox, share: Share) -> Entered {
-    let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
+    let cwd = current_dir();
     // Of this network, so before leaving it.
     let sockets = sockets::bound();
     let shares = !matches!(share, Share::Alone);
     let entered = use_layer(sandbox, Layer::Namespaces, || {
-        namespaces::enter(sandbox.network, sandbox.has_init(), share)
+        use_layer(sandbox, Layer::OwnNamespaces, || {
+            namespaces::enter(sandbox.network, sandbox.has_init(), share)
+        })
     });
     let (namespaces, made) = match entered {
         Ok(made) => (Ok(()), made),
@@ -64,6 +87,7 @@ fn try_to_enter(sandbox: &Sandbox, share: Share) -> Entered {
     Entered {
         namespaces,
         processes,
+        is_mounted: false,
         shares,
         cwd,
         sockets,
@@ -89,11 +113,11 @@ impl Entered {
     /// # Errors
     /// In words, what cannot be kept of what is asked, or which step failed.
     pub fn confine(self, sandbox: &Sandbox) -> Result<(), String> {
-        if self.namespaces.is_ok() {
+        if self.namespaces.is_ok() && !self.is_mounted {
             // When half of the mounts are made, nothing can be built on that.
             mounts::arrange(sandbox, &self.sockets)?;
         }
-        if self.processes.is_ok() {
+        if self.processes.is_ok() && !self.is_mounted {
             mounts::fresh_proc()?;
         }
         let support = self.restrict(sandbox)?;
@@ -143,6 +167,7 @@ impl Entered {
         let seccomp = use_layer(sandbox, Layer::Seccomp, || system_calls::refuse(kept));
         Ok(Support {
             namespaces: self.namespaces,
+            bwrap: None,
             processes: self.processes,
             landlock,
             seccomp,
@@ -154,15 +179,14 @@ impl Entered {
 /// Tries every layer on this process and says in `answer` which work. The process is of no use
 /// afterwards.
 pub(super) fn trial(
-    without: BTreeSet<Layer>,
+    within: bool,
     answer: impl FnOnce(&Support) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut sandbox = Sandbox {
-        writable: vec![std::env::temp_dir()],
-        best_effort: true,
-        without,
-        ..Sandbox::default()
-    };
+    let mut sandbox = Sandbox::for_trial();
+    if within {
+        let entered = Entered::by_bwrap(&sandbox);
+        return answer(&entered.restrict(&sandbox).map_err(io::Error::other)?);
+    }
     let mut entered = try_to_enter(&sandbox, Share::Alone);
     match entered.split() {
         Ok(Side::Outside(child)) => {

@@ -1,12 +1,13 @@
 //! Systems other than Linux: `sandbox-exec` where there is one (macOS), else nothing.
 
-use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::profile;
 use super::shared::{Namespaces, Share};
-use super::spec::{Layer, Sandbox};
+use super::spec::Sandbox;
 use super::support::Support;
 
 /// This process stays as it is: the shell is started by `sandbox-exec`.
@@ -26,6 +27,10 @@ pub(in crate::agent::process) fn enter(_: &Sandbox, _: Share) -> Result<Entered,
 }
 
 impl Entered {
+    pub fn by_bwrap(_: &Sandbox) -> Self {
+        Self { made: None }
+    }
+
     #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Linux")]
     pub fn split(&self) -> Result<Side, String> {
         Ok(Side::Inside)
@@ -40,10 +45,16 @@ impl Entered {
     }
 }
 
-pub(super) fn trial(
-    _: BTreeSet<Layer>,
-    answer: impl FnOnce(&Support) -> io::Result<()>,
-) -> io::Result<()> {
+/// There is none.
+pub(in crate::agent::process) fn bubblewrap_arguments(
+    _: &Sandbox,
+    _: &Path,
+    _: &Path,
+) -> Vec<OsString> {
+    Vec::new()
+}
+
+pub(super) fn trial(_: bool, answer: impl FnOnce(&Support) -> io::Result<()>) -> io::Result<()> {
     answer(&support())
 }
 

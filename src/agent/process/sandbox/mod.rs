@@ -13,7 +13,7 @@
 //! - **seccomp**: no system call that could undo the other two (mounts, new namespaces, io_uring),
 //!   that reaches the kernel's rarer parts, or that types into a terminal.
 //!
-//! A layer that is not to be had on a machine is told before ([`Support`]); a supervisor that
+//! Where only `bwrap` may make namespaces, it makes them. A layer that is not to be had on a machine is told before ([`Support`]); a supervisor that
 //! cannot keep what is asked starts nothing. No `unsafe`.
 //!
 //! Not promised: limits on time, memory and disk space.
@@ -31,6 +31,8 @@ mod namespaces;
 #[cfg(target_os = "linux")]
 mod mounts;
 #[cfg(target_os = "linux")]
+mod bubblewrap;
+#[cfg(target_os = "linux")]
 mod mount_table;
 #[cfg(target_os = "linux")]
 mod sockets;
@@ -42,12 +44,14 @@ mod system_calls;
 mod elsewhere;
 
 #[cfg(target_os = "linux")]
+pub(super) use bubblewrap::arguments as bubblewrap_arguments;
+#[cfg(target_os = "linux")]
 pub(super) use confine::{Entered, enter};
 #[cfg(not(target_os = "linux"))]
-pub(super) use elsewhere::{Entered, Side, enter};
+pub(super) use elsewhere::{Entered, Side, bubblewrap_arguments, enter};
 #[cfg(target_os = "linux")]
 pub(super) use namespaces::Side;
-pub(super) use probe::{TRIAL, probe, trial_main};
+pub(super) use probe::{TRIAL, WITHIN, is_within, probe, trial_main};
 #[cfg(target_os = "macos")]
 pub(super) use profile::{PROGRAM, profile};
 pub(super) use shared::{Namespaces, Networks, Share, Slot, receive};

@@ -21,7 +21,7 @@ use super::spec::Sandbox;
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 /// What stays of `/run`: programs and settings of some distributions, addresses of name servers,
 /// removable media.
-const KEPT_OF_RUN: [&str; 9] = [
+pub(super) const KEPT_OF_RUN: [&str; 9] = [
     "/run/current-system",
     "/run/booted-system",
     "/run/wrappers",
@@ -33,7 +33,7 @@ const KEPT_OF_RUN: [&str; 9] = [
     "/run/NetworkManager/resolv.conf",
 ];
 /// Folders of sockets, some of which come and go.
-const SOCKET_FOLDERS: [&str; 2] = ["/tmp/.X11-unix", "/tmp/.ICE-unix"];
+pub(super) const SOCKET_FOLDERS: [&str; 2] = ["/tmp/.X11-unix", "/tmp/.ICE-unix"];
 
 type Result<T> = std::result::Result<T, String>;
 
@@ -103,7 +103,7 @@ pub(super) fn arrange(sandbox: &Sandbox, sockets: &BTreeSet<PathBuf>) -> Result<
 }
 
 /// Without those within others, and those that do not exist.
-fn outermost(paths: &[PathBuf]) -> Vec<PathBuf> {
+pub(super) fn outermost(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut sorted: Vec<_> = paths.iter().filter(|path| path.exists()).cloned().collect();
     sorted.sort();
     // Sorted, a folder comes before what is in it.
@@ -163,14 +163,18 @@ fn keep_read_only(
 /// Makes every folder between `folder` and `path` a mount of its own, so that none of them can be
 /// renamed to put others in their place. Each once: another mount takes a copy of all that are in it.
 fn pin(path: &Path, folder: &Path, pinned: &mut BTreeSet<PathBuf>) -> Result<()> {
-    let mut between: Vec<_> = path
-        .ancestors()
-        .skip(1)
-        .take_while(|it| *it != folder)
+    between(path, folder)
+        .into_iter()
         .filter(|it| pinned.insert((*it).to_owned()))
-        .collect();
+        .try_for_each(|path| bind(path, path))
+}
+
+/// The folders between `folder` and `path`, from the outermost.
+pub(super) fn between<'p>(path: &'p Path, folder: &Path) -> Vec<&'p Path> {
+    let above = path.ancestors().skip(1);
+    let mut between: Vec<_> = above.take_while(|it| *it != folder).collect();
     between.reverse();
-    between.into_iter().try_for_each(|path| bind(path, path))
+    between
 }
 
 /// Empty things to put over hidden ones.

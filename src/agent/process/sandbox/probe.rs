@@ -10,25 +10,48 @@ use std::process::{Command, ExitCode, Stdio};
 use super::confine::trial;
 #[cfg(not(target_os = "linux"))]
 use super::elsewhere::trial;
-use super::spec::Layer;
+use super::spec::{Layer, Sandbox};
 use super::support::Support;
 
 /// The second argument of a supervisor that is only to try.
 pub(in crate::agent::process) const TRIAL: &str = "trial";
+/// The last argument of a supervisor that `bwrap` has started.
+pub(in crate::agent::process) const WITHIN: &str = "within";
 
 /// Starts `program` for a trial and says what works. Blocks for some milliseconds.
 pub(in crate::agent::process) fn probe(program: &Path) -> Support {
-    ask(program).unwrap_or_else(|error| Support::none(&format!("its trial failed: {error}")))
+    let mut alone = Command::new(program);
+    alone.args(["__supervise", TRIAL]);
+    let support = ask(alone);
+    let support =
+        support.unwrap_or_else(|error| Support::none(&format!("its trial failed: {error}")));
+    if support.namespaces.is_ok() || Layer::switched_off().contains(&Layer::Namespaces) {
+        return support;
+    }
+    #[cfg(target_os = "linux")]
+    if let Some(bwrap) = super::bubblewrap::find() {
+        let mut by_bwrap = Command::new(&bwrap);
+        let arguments = super::bubblewrap_arguments(&Sandbox::for_trial(), program, Path::new("/"));
+        by_bwrap
+            .args(arguments)
+            .args(["__supervise", TRIAL, WITHIN]);
+        if let Ok(found) = ask(by_bwrap) {
+            let bwrap = Some(bwrap);
+            return Support { bwrap, ..found };
+        }
+    }
+    support
 }
 
-fn ask(program: &Path) -> io::Result<Support> {
+fn ask(mut program: Command) -> io::Result<Support> {
     let (mut answer, theirs) = UnixStream::pair()?;
-    let mut child = Command::new(program)
-        .args(["__supervise", TRIAL])
+    let mut child = program
         .stdin(Stdio::from(OwnedFd::from(theirs)))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()?;
+    // It holds their end of the channel.
+    drop(program);
     let mut text = Vec::new();
     let read = answer.read_to_end(&mut text);
     let ended = child.wait()?;
@@ -44,10 +67,17 @@ pub(in crate::agent::process) fn trial_main() -> ExitCode {
     }
 }
 
+/// Whether `bwrap` has started this supervisor.
+pub(in crate::agent::process) fn is_within() -> bool {
+    std::env::args_os()
+        .next_back()
+        .is_some_and(|last| last == WITHIN)
+}
+
 fn answer() -> io::Result<()> {
     let mut stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     stream.peer_addr()?;
-    trial(Layer::switched_off(), |support| {
+    trial(is_within(), |support| {
         stream.write_all(&serde_json::to_vec(support)?)
     })
 }

@@ -60,7 +60,9 @@ impl Networks {
     /// also where a layer is left out, which then keeps processes of one user namespace apart no
     /// more.
     pub fn of(&mut self, sandbox: &Sandbox) -> Option<Slot> {
-        let shares = sandbox.network == Network::Loopback && sandbox.without.is_empty();
+        let shares = sandbox.network == Network::Loopback
+            && sandbox.without.is_empty()
+            && sandbox.bwrap.is_none();
         if !(shares && cfg!(target_os = "linux")) {
             return None;
         }

@@ -7,6 +7,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::support::Support;
+
 /// The variable of tiller's own environment that switches layers off, for tests: `landlock,seccomp`.
 const WITHOUT: &str = "TILLER_SANDBOX_WITHOUT";
 
@@ -48,6 +50,8 @@ pub struct Sandbox {
     pub network: Network,
     /// Start it also when this machine cannot keep all of that.
     pub best_effort: bool,
+    /// The `bwrap` that makes the namespaces and mounts, where tiller may not.
+    pub bwrap: Option<PathBuf>,
     /// Layers to leave out: they do not work here, or a test wants to see what then gets through.
     pub without: BTreeSet<Layer>,
 }
@@ -70,6 +74,8 @@ pub enum Network {
 pub enum Layer {
     /// User, mount, network, IPC and UTS namespaces.
     Namespaces,
+    /// Those that tiller makes itself, without the help of `bwrap`.
+    OwnNamespaces,
     /// A namespace for process ids with a `/proc` that shows no other processes. Needs the others.
     Processes,
     /// Landlock rules.
@@ -84,8 +90,9 @@ pub enum Layer {
 
 impl Layer {
     /// Every layer.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Namespaces,
+        Self::OwnNamespaces,
         Self::Processes,
         Self::Landlock,
         Self::Seccomp,
@@ -116,6 +123,7 @@ impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Namespaces => "namespaces",
+            Self::OwnNamespaces => "own_namespaces",
             Self::Processes => "processes",
             Self::Landlock => "landlock",
             Self::Seccomp => "seccomp",
@@ -136,20 +144,33 @@ impl Sandbox {
         })
     }
 
+    /// One in which the layers are tried.
+    pub(super) fn for_trial() -> Self {
+        Self {
+            writable: vec![std::env::temp_dir()],
+            best_effort: true,
+            without: Layer::switched_off(),
+            ..Self::default()
+        }
+    }
+
     /// Whether its command has process ids of its own, below an init that is this program.
     pub(in crate::agent::process) fn has_init(&self) -> bool {
         let left_out = |layer| self.without.contains(&layer);
         cfg!(target_os = "linux") && !left_out(Layer::Namespaces) && !left_out(Layer::Processes)
     }
 
-    /// What goes to the supervisor: with the layers that are left out on this machine.
-    pub(in crate::agent::process) fn without_layers(
-        &self,
-        more: impl IntoIterator<Item = Layer>,
-    ) -> Self {
+    /// What goes to the supervisor, as far as it is known what works on this machine.
+    pub(in crate::agent::process) fn on(&self, machine: Option<&Support>) -> Self {
         let mut sandbox = self.clone();
         sandbox.without.extend(Layer::switched_off());
-        sandbox.without.extend(more);
+        if let Some(support) = machine {
+            sandbox.without.extend(support.broken());
+            sandbox.bwrap.clone_from(&support.bwrap);
+        }
+        if sandbox.without.contains(&Layer::Namespaces) {
+            sandbox.bwrap = None;
+        }
         sandbox
     }
 }

@@ -1,5 +1,7 @@
 //! Which layers work on this machine, and what is promised with them.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use super::spec::{Layer, Network, Sandbox};
@@ -14,6 +16,8 @@ pub(super) const SCOPES: u32 = 6;
 pub struct Support {
     /// User, mount, network, IPC and UTS namespaces.
     pub namespaces: Result<(), String>,
+    /// The program that makes them, where tiller may not.
+    pub bwrap: Option<PathBuf>,
     /// A namespace for process ids, with a `/proc` for it.
     pub processes: Result<(), String>,
     /// The version of Landlock.
@@ -62,6 +66,7 @@ impl Support {
     pub fn none(reason: &str) -> Self {
         Self {
             namespaces: Err(reason.to_owned()),
+            bwrap: None,
             processes: Err(reason.to_owned()),
             landlock: Err(reason.to_owned()),
             seccomp: Err(reason.to_owned()),
@@ -105,8 +110,8 @@ impl Support {
         let namespaces = self.namespaces.is_ok();
         let landlock = *self.landlock.as_ref().unwrap_or(&0);
         let seccomp = self.seccomp.is_ok();
-        let inside = |paths: &[std::path::PathBuf]| {
-            let within = |path: &std::path::PathBuf| {
+        let inside = |paths: &[PathBuf]| {
+            let within = |path: &PathBuf| {
                 sandbox
                     .writable
                     .iter()
@@ -200,6 +205,7 @@ mod tests {
         let [namespaces, processes, seccomp] = layers;
         let support = Support {
             namespaces: works(namespaces),
+            bwrap: None,
             processes: works(processes),
             landlock: works(landlock > 0).map(|()| landlock),
             seccomp: works(seccomp),

@@ -1,0 +1,158 @@
+//! The sandbox's namespaces and mounts made by `bwrap` (bubblewrap), for machines where only that
+//! program may make them: it is installed set-user-id there, or a security module lets it.
+//!
+//! It mounts what [`super::mounts`] mounts, and starts the supervisor as the first process of the new
+//! namespaces; Landlock and the filter are added there as usual. Each command has a network of its own.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::mounts::{KEPT_OF_RUN, SOCKET_FOLDERS, between, outermost};
+use super::sockets;
+use super::spec::{Network, Sandbox};
+
+/// Where the system has it. Not from `PATH`, which may lead into the project.
+const PLACES: [&str; 3] = [
+    "/usr/bin/bwrap",
+    "/usr/local/bin/bwrap",
+    "/run/current-system/sw/bin/bwrap",
+];
+/// Where the supervisor finds its program, wherever that is outside.
+const PROGRAM: &str = "/run/tiller";
+
+/// The program, if it is installed.
+pub(super) fn find() -> Option<PathBuf> {
+    let places = PLACES.iter().map(PathBuf::from);
+    places.into_iter().find(|place| place.is_file())
+}
+
+/// The arguments of `bwrap` that start `program` in `cwd` as the sandbox has it, but for its own
+/// arguments, which follow.
+pub(in crate::agent::process) fn arguments(
+    sandbox: &Sandbox,
+    program: &Path,
+    cwd: &Path,
+) -> Vec<OsString> {
+    let mut arguments = Arguments::default();
+    let own = ["user", "pid", "ipc", "uts"].map(|name| format!("--unshare-{name}"));
+    arguments.0.extend(own.map(OsString::from));
+    if sandbox.network != Network::Host {
+        arguments.0.push("--unshare-net".into());
+    }
+    arguments.0.push("--as-pid-1".into());
+    arguments.mount(sandbox);
+    // Its own path may be one that the sandbox covers.
+    let program = program.canonicalize().unwrap_or_else(|_| program.into());
+    arguments.add("--ro-bind", [program.as_path(), Path::new(PROGRAM)]);
+    for sealed in ["/run", "/dev", "/proc"] {
+        arguments.add("--remount-ro", [sealed]);
+    }
+    arguments.add("--chdir", [cwd]);
+    arguments.add("--", [PROGRAM]);
+    arguments.0
+}
+
+#[derive(Default)]
+struct Arguments(Vec<OsString>);
+
+impl Arguments {
+    fn add<T: AsRef<OsStr>>(&mut self, option: &str, values: impl IntoIterator<Item = T>) {
+        self.0.push(option.into());
+        let values = values.into_iter();
+        self.0.extend(values.map(|value| value.as_ref().to_owned()));
+    }
+
+    /// Sources are paths of the host, whatever is mounted before.
+    fn bind(&mut self, option: &str, path: &Path) {
+        self.add(option, [path, path]);
+    }
+
+    fn mount(&mut self, sandbox: &Sandbox) {
+        self.bind("--ro-bind", Path::new("/"));
+        self.add("--dev", ["/dev"]);
+        match &sandbox.shm {
+            Some(shm) => self.add("--bind", [shm.as_path(), Path::new("/dev/shm")]),
+            None => self.add("--tmpfs", ["/dev/shm"]),
+        }
+        self.add("--proc", ["/proc"]);
+        self.add("--tmpfs", ["/run"]);
+        for kept in KEPT_OF_RUN.map(Path::new) {
+            if kept.exists() {
+                self.bind("--ro-bind", kept);
+            }
+        }
+        self.cover_temporary_folders(sandbox);
+        let writable = outermost(&sandbox.writable);
+        for folder in &writable {
+            self.bind("--bind", folder);
+        }
+        for path in sandbox.read_only.iter().filter(|path| path.exists()) {
+            self.pin(path, &writable);
+            self.bind("--ro-bind", path);
+        }
+        for path in &sandbox.hidden {
+            self.pin(path, &writable);
+            self.hide(path, &sandbox.readable);
+        }
+        for path in sockets::bound() {
+            self.pin(&path, &writable);
+            self.hide(&path, &[]);
+        }
+        for folder in SOCKET_FOLDERS.map(Path::new) {
+            if sandbox.tmp.is_none() {
+                self.hide(folder, &[]);
+            }
+        }
+    }
+
+    fn cover_temporary_folders(&mut self, sandbox: &Sandbox) {
+        for (place, folder) in [("/tmp", &sandbox.tmp), ("/var/tmp", &sandbox.var_tmp)] {
+            let place = Path::new(place);
+            // One that leads to another is covered with that.
+            let is_folder = fs::symlink_metadata(place).is_ok_and(|data| data.is_dir());
+            let Some(folder) = folder.as_deref().filter(|_| is_folder) else {
+                continue;
+            };
+            self.add("--bind", [folder, place]);
+            let mut visible: Vec<_> = sandbox.visible.iter().chain(&sandbox.readable).collect();
+            visible.sort();
+            for path in visible {
+                if path.starts_with(place) && path.exists() {
+                    self.bind("--ro-bind", path);
+                }
+            }
+        }
+    }
+
+    /// See [`super::mounts`].
+    fn pin(&mut self, path: &Path, writable: &[PathBuf]) {
+        let folder = writable.iter().find(|folder| path.starts_with(folder));
+        if let Some(folder) = folder.filter(|_| path.exists()) {
+            for path in between(path, folder) {
+                self.bind("--bind", path);
+            }
+        }
+    }
+
+    fn hide(&mut self, path: &Path, readable: &[PathBuf]) {
+        let Ok(kind) = fs::symlink_metadata(path).map(|data| data.file_type()) else {
+            return;
+        };
+        if kind.is_dir() {
+            let shown: Vec<_> = readable
+                .iter()
+                .filter(|shown| shown.starts_with(path) && shown.exists())
+                .collect();
+            let mode = if shown.is_empty() { "0000" } else { "0755" };
+            self.add("--perms", [mode]);
+            self.add("--tmpfs", [path]);
+            for shown in shown {
+                self.bind("--ro-bind", shown);
+            }
+            self.add("--remount-ro", [path]);
+        } else if !kind.is_symlink() {
+            self.add("--ro-bind", [Path::new("/dev/null"), path]);
+        }
+    }
+}
