@@ -34,7 +34,6 @@ pub struct Event {
     pub kind: AgentEvent,
 }
 
-/// Unix time in milliseconds, now.
 pub(crate) fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }

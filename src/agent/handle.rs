@@ -93,73 +93,44 @@ pub struct Snapshot {
     pub follow_up: Vec<Queued>,
 }
 
-/// What can be asked of an agent. Read by the actor in order.
+/// What can be asked of an agent, as the methods of [`AgentHandle`] say that send it. Read by the actor
+/// in order.
 #[derive(Debug)]
 pub enum Command {
-    /// A message of the user: it waits in one of the queues while a run is under way, else it
-    /// starts one.
     Message(QueueKind, Vec<Content>),
-    /// A message of the user from another program, and what became of it.
     External(
         Box<ExternalMessage>,
         oneshot::Sender<Result<Delivery, Refused>>,
     ),
-    /// Other programs can speak to the agent at this socket; none: no longer.
     Listening(Option<PathBuf>),
-    /// Something the user should read.
     Notify(NoticeLevel, String),
-    /// Interrupts the running call or stream and delivers the waiting steering messages now.
     SteerNow,
-    /// Gives waiting messages back as `QueueReturned`: this one, or all.
     TakeBack(Option<u64>),
-    /// Messages that went back to the user are kept by them now: the session lets go of these.
     Release(Vec<u64>),
-    /// Ends whatever runs; where nothing does, the processes that still die are killed.
     Abort {
         /// Whether the handle has cancelled a run.
         cancelled: bool,
     },
-    /// Goes on after the iteration limit.
     Continue,
-    /// The permission mode from the next call on.
     SetPermission(PermissionMode),
-    /// Answers the question with this id; ignored when it waits no more.
     Answer(u64, Answer),
-    /// Allows the session to spend a budget more, where one is used up.
     RaiseBudget,
-    /// What the session may spend.
     SetBudget(Budget),
-    /// The model from the next call on.
     SetModel(Box<Model>),
-    /// The thinking level from the next call on.
     SetThinking(ThinkingLevel),
-    /// Goes on with another session, when no run is under way and all of this one is on disk.
     Open(Box<OpenSession>, oneshot::Sender<Result<(), OpenRefused>>),
-    /// Where instruction files may come from, from the next run on.
     SetInstructions(InstructionSources),
-    /// The rules of the loop, from the next turn on.
     SetRules(Box<LoopRules>),
-    /// Names the session.
     Name(String),
-    /// Compacts the conversation, with this in focus.
     Compact(Option<String>),
-    /// Goes back to before the last compaction.
     Uncompact,
-    /// Answers with where the window goes.
     ContextUsage(oneshot::Sender<ContextUsage>),
-    /// About the tree of the session.
     Tree(TreeCommand),
-    /// Begins or ends a trial.
     Trial(TrialCommand),
-    /// Undoes changes of files.
     Undo(UndoCommand),
-    /// Gets ready for a request: the user has begun to type one.
     Warm,
-    /// Sends every event from now on to this channel.
     Subscribe(mpsc::Sender<Arc<Event>>, SlowReader),
-    /// The same for one that was dropped, and answers where the agent stands.
     Resubscribe(mpsc::Sender<Arc<Event>>, oneshot::Sender<Snapshot>),
-    /// Ends the run, tells all processes to die, writes what is open, answers, and stops.
     Shutdown(oneshot::Sender<Option<String>>),
 }
 
@@ -197,34 +168,22 @@ pub enum Delivery {
 /// What can be asked about the tree of the session.
 #[derive(Debug)]
 pub enum TreeCommand {
-    /// Answers with the tree as it is.
     Read(oneshot::Sender<SessionSnapshot>),
-    /// Goes on from the entry with this id, when no run is under way.
     GoTo {
-        /// A prompt of the user stands for the place it was sent from.
         entry: String,
-        /// What is left behind of the branch it leaves.
         leaving: Leaving,
     },
-    /// Goes back to where the last prompt was sent from, when no run is under way.
     EditLast,
-    /// Labels an entry.
     Label {
-        /// Its id; none for the last one of the conversation.
         entry: Option<String>,
-        /// The label; none takes it away.
         label: Option<String>,
     },
 }
 
-/// What can be asked about trials.
 #[derive(Debug)]
 pub enum TrialCommand {
-    /// Begins one with this message of the user.
     Begin(Vec<Content>),
-    /// Takes over what the open one has changed.
     Keep,
-    /// Goes back to before it.
     Discard,
 }
 

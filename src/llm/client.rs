@@ -205,7 +205,6 @@ impl Client {
         Ok(headers)
     }
 
-    /// Sends the request with this key.
     async fn send(&self, request: &Request, mut headers: HeaderMap, key: Option<Secret>) -> Answer {
         let model = &request.model;
         let models = self.catalog.current();

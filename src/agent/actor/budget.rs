@@ -15,7 +15,6 @@ impl Actor {
         self.show_budget();
     }
 
-    /// Tells everybody the limits.
     pub(super) fn show_budget(&mut self) {
         let limit = self.env.account.limit();
         self.conversation.send(AgentEvent::Budget(limit));

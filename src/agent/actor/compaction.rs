@@ -29,7 +29,6 @@ impl Actor {
         }
     }
 
-    /// Goes back to before the last compaction.
     pub(super) fn uncompact(&mut self) {
         if !matches!(self.activity, Activity::Idle) {
             let text = "A compaction can be undone when no run is under way: stop it first.";
@@ -38,7 +37,6 @@ impl Actor {
         self.conversation.uncompact(&self.model, self.thinking);
     }
 
-    /// Where the window of the model goes.
     pub(super) fn context_usage(&mut self) -> ContextUsage {
         let model = Arc::clone(self.asked());
         let rules = &self.rules.compaction;
@@ -71,7 +69,6 @@ impl Actor {
         self.current_turn()
     }
 
-    /// Leaves results out of the requests from here on, and opens the turn without them.
     pub(super) fn prune(&mut self, pruned: Vec<Pruned>) -> Result<Turn, RunOutcome> {
         self.conversation.prune(pruned);
         self.current_turn()

@@ -11,7 +11,6 @@ pub(super) struct Questions {
     /// What calls ask through.
     pub asker: Asker,
     asked: mpsc::UnboundedReceiver<Asked>,
-    /// Whether there is somebody to answer.
     pub has_user: bool,
     pub list: Vec<(Arc<Question>, oneshot::Sender<Answer>)>,
     /// What the run waits for beside the answers.

@@ -15,7 +15,6 @@ impl Actor {
         self.conversation.send(AgentEvent::PermissionMode(mode));
     }
 
-    /// The user has said that these hold.
     pub(super) fn add_rules(&mut self, rules: &[Rule]) {
         self.policy.change(|policy| {
             for rule in rules {

@@ -32,7 +32,6 @@ impl Actor {
         None
     }
 
-    /// Gives what was typed back.
     fn refuse(&mut self, kind: QueueKind, content: Vec<Content>) {
         let origin = None;
         let typed = Typed {

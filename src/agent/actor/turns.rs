@@ -74,7 +74,6 @@ impl Actor {
         })
     }
 
-    /// The model of the next call.
     pub(super) fn asked(&mut self) -> &Arc<Model> {
         let fallback = self.activity.run().and_then(|run| run.fallback.as_ref());
         fallback.unwrap_or(&self.model)

@@ -159,7 +159,6 @@ fn answer_with<T: Send + 'static>(
 }
 
 impl Conversation {
-    /// Stores that a turn has begun to change something.
     pub(super) fn begin_undo(&mut self, turn: String) {
         self.store(Body::undo(turn));
     }
@@ -177,7 +176,6 @@ impl Conversation {
         (path, all.collect())
     }
 
-    /// The turn that begins at an entry.
     fn turn_at(&self, node: NodeId) -> Option<String> {
         if self.session.tree().node(node).kind != Kind::Undo {
             return None;
@@ -185,7 +183,6 @@ impl Conversation {
         self.session.load(node).ok()?.turn()
     }
 
-    /// The prompts of the conversation, the oldest first.
     fn rewind_points(&self) -> Vec<RewindPoint> {
         let tree = self.session.tree();
         let path = tree

@@ -64,16 +64,12 @@ pub type Today = Arc<dyn Fn() -> jiff::civil::Date + Send + Sync>;
 pub struct SessionPrompt {
     /// The models it is for.
     pub edit_format: EditFormat,
-    /// The date that it names.
     pub date: String,
-    /// The working directory that it names.
     pub cwd: String,
-    /// The system prompt.
     pub system: String,
     /// The instruction files it holds, each with a mark of its text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub instructions: BTreeMap<String, String>,
-    /// The tools on offer.
     pub tools: Vec<ToolSpec>,
     /// How many messages stand before the entry: thinking in them belongs to another prefix.
     #[serde(skip)]
@@ -147,7 +143,6 @@ pub(in crate::agent) struct PromptOptions {
     pub base: Option<String>,
     /// Paragraphs at the end.
     pub append: Vec<String>,
-    /// The folder of the session.
     pub cwd: PathBuf,
 }
 
@@ -226,7 +221,6 @@ impl SessionPrompts {
         self.mode = mode;
     }
 
-    /// The folder of the session.
     pub fn cwd(&self) -> &Path {
         &self.options.cwd
     }

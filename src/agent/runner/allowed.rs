@@ -14,18 +14,13 @@ use crate::agent::tool::{Details, Effects, Progress, Tool, ToolContext, ToolErro
 use crate::agent::workspace::Reach;
 use crate::llm::ToolCall;
 
-/// A call that may run.
 #[derive(Clone)]
 pub(super) struct Allowed {
-    /// The tool that runs.
     pub tool: Arc<dyn Tool>,
     /// Its arguments, coerced and valid.
     pub args: Value,
-    /// What it may do.
     pub effects: Effects,
-    /// The files it may touch.
     pub reach: Reach,
-    /// The mode it was judged in.
     pub mode: PermissionMode,
     /// What its commands are held to.
     pub sandbox: Option<Arc<Sandbox>>,
@@ -37,7 +32,6 @@ pub(super) struct Allowed {
     pub shown: Option<u64>,
 }
 
-/// Why a call does not run.
 pub(super) enum Refusal {
     /// For this reason, in words for the model.
     Because(String),

@@ -27,7 +27,6 @@ use crate::llm::{
 pub(super) struct Attempt {
     /// The answer, as far as it came.
     pub message: AssistantMessage,
-    /// What went wrong, if something did.
     pub failure: Option<LlmError>,
     /// Whether subscribers have seen the message. They do not before it says something, so that
     /// an attempt without content leaves nothing behind.
@@ -226,7 +225,6 @@ async fn warn_of_window(link: &RunLink, env: &RunEnv, model: &Model) {
     }
 }
 
-/// The request that asks the model of `turn`.
 pub(super) fn request(env: &RunEnv, turn: &Turn) -> Request {
     Request {
         model: (*turn.model).clone(),

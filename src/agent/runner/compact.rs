@@ -21,7 +21,6 @@ use crate::llm::{ErrorClass, LlmError, Message};
 /// window is summarised in parts.
 const MAX_ROUNDS: usize = 16;
 
-/// Why there is no summary.
 #[derive(Debug)]
 pub(super) enum NoSummary {
     /// The user wanted something else.
@@ -105,7 +104,6 @@ impl SoftCompaction {
     }
 }
 
-/// Whether the conversation is too long for the window.
 fn is_due(turn: &Turn) -> bool {
     turn.compacts && window(turn).is_full(&turn.prompt, &turn.messages)
 }

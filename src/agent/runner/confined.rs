@@ -105,7 +105,6 @@ pub(super) async fn run(
     ended
 }
 
-/// Runs a call, and looks at what its command has made.
 async fn watched(
     link: &RunLink,
     env: &RunEnv,
@@ -250,7 +249,6 @@ fn words(confined: Confined, mode: PermissionMode) -> (bool, &'static str, &'sta
     }
 }
 
-/// Adds to what the model is told.
 fn note(ended: &mut CallOutcome, text: &str) {
     ended.content.push(bracketed(text));
 }

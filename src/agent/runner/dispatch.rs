@@ -84,7 +84,6 @@ async fn skip_reason(link: &RunLink, turn: &Turn, skip: Option<SkipReason>) -> O
     steered.then_some(SkipReason::Steered)
 }
 
-/// Cuts the calls into groups.
 fn groups<'a>(turn: &Turn, calls: &'a [ToolCall]) -> Vec<&'a [ToolCall]> {
     let only_reads = |call: &ToolCall| match turn.toolbox.find(&call.name) {
         Lookup::Tool(tool) => {
@@ -197,7 +196,6 @@ async fn refuse_group(
 /// What the screen shows of a call until it says more, and why its beginning could not be stored, if so.
 type Begun = (Arc<Details>, Result<(), String>);
 
-/// Reports that a call begins.
 async fn emit_start(link: &RunLink, turn: &Turn, call: &ToolCall) -> Begun {
     let details = Arc::new(preview(turn, call));
     let event = AgentEvent::ToolStart {

@@ -12,9 +12,7 @@ use crate::agent::trial::Trial;
 use crate::agent::undo::Undo;
 use crate::llm::{Model, Provider, Usage};
 
-/// The unchanging part of a run.
 pub(in crate::agent) struct RunEnv {
-    /// The way to models.
     pub provider: Arc<dyn Provider>,
     /// The models that answer when the chosen one cannot, in order.
     pub fallback: Vec<Arc<Model>>,
@@ -22,7 +20,6 @@ pub(in crate::agent) struct RunEnv {
     pub home: PathBuf,
     /// The folder the tools work in: another one while a trial is open.
     pub cwd: PathBuf,
-    /// The trial that is open.
     pub trial: Option<Arc<Trial>>,
     /// Names the conversation for prompt caches: the session's id, if there is one.
     pub conversation_id: String,
@@ -66,7 +63,6 @@ impl RunEnv {
         }
     }
 
-    /// The same while `trial` is open, or none is.
     pub fn with_trial(&self, trial: Option<Arc<Trial>>) -> Self {
         let working = trial.as_ref().map(|trial| trial.working_folder());
         let cwd = working.unwrap_or_else(|| self.home.clone());

@@ -172,7 +172,6 @@ pub(super) fn reason(error: JoinError) -> String {
     panic_text(&*error.into_panic()).to_owned()
 }
 
-/// What a panic says.
 pub(super) fn panic_text(panic: &(dyn Any + Send)) -> &str {
     let text = panic
         .downcast_ref::<String>()

@@ -6,7 +6,6 @@ use crate::agent::event::ToolStatus;
 use crate::agent::tool::Details;
 use crate::llm::Content;
 
-/// What a call came to.
 #[derive(Debug)]
 pub(super) struct CallOutcome {
     /// How it went.

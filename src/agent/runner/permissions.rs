@@ -34,12 +34,9 @@ pub(in crate::agent) struct Permissions {
     told: Arc<AtomicBool>,
 }
 
-/// A call that was judged.
 pub(super) struct Judged {
-    /// Whether it may run.
     pub decision: Decision,
     workspace: Arc<Workspace>,
-    /// The mode it was judged in.
     pub mode: PermissionMode,
     paths: Vec<PathUse>,
     /// Why its command cannot be confined.
@@ -108,7 +105,6 @@ impl Permissions {
         }
     }
 
-    /// The same for calls that work in `cwd`.
     pub fn within(&self, cwd: &Path) -> Self {
         self.for_session(cwd, self.places.readable.clone())
     }
@@ -366,7 +362,6 @@ impl Permissions {
         .await;
     }
 
-    /// Does `work` with the repositories, for which it may have to wait.
     async fn with_repositories<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Repositories) -> T + Send + 'static,
@@ -476,7 +471,6 @@ fn kind_of_sandbox(workspace: &Workspace, mode: PermissionMode) -> Sandbox {
     }
 }
 
-/// Runs `work` where it may block.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {

@@ -8,7 +8,6 @@ use crate::agent::tool::{Details, Effects};
 use crate::llm::auth::Redactor;
 use crate::llm::{Content, ToolCall};
 
-/// Takes them out of both halves of a result.
 pub(super) fn redact(redactor: &Redactor, ended: &mut CallOutcome) {
     if redactor.is_empty() {
         return;

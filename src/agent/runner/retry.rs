@@ -19,7 +19,6 @@ pub(super) struct RetryPolicy {
     thinking_dropped: bool,
 }
 
-/// What is to be done.
 #[derive(Debug, PartialEq)]
 pub(super) enum RetryDecision {
     /// Wait, then ask the same model again.
@@ -34,7 +33,6 @@ pub(super) enum RetryDecision {
     GiveUp,
 }
 
-/// One retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Retry {
     /// From 1.

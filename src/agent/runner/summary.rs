@@ -36,12 +36,10 @@ be called: write the summary itself, as plain text, all of it in this answer and
 /// What follows from a budget that is reached.
 const NOTHING_SPENT: &str = "Nothing was changed; a message goes on with a raised budget";
 
-/// What the questions for one summary took.
 #[derive(Clone, Debug)]
 pub(super) struct Spent {
     kind: &'static str,
     model: Arc<Model>,
-    /// Tokens and cost.
     pub usage: Usage,
 }
 

@@ -15,12 +15,10 @@ use crate::agent::event::{AgentEvent, CompactionReason, NoticeLevel, RunOutcome}
 use crate::agent::memory::compaction::{overhead, size};
 use crate::llm::{ErrorClass, LlmError, Message, Model, StopReason, ToolCall, Usage};
 
-/// What a model call came to.
 #[derive(Debug)]
 pub(super) struct Reply {
     /// The assistant message as stored.
     pub message: Arc<Message>,
-    /// Why it ended.
     pub stop: StopReason,
     /// The tools it wants run.
     pub calls: Vec<ToolCall>,
@@ -137,7 +135,6 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
     }
 }
 
-/// An attempt that failed.
 enum Failed {
     /// It said nothing, and no subscriber has seen it.
     Silent(Box<Attempt>),

@@ -138,12 +138,10 @@ pub struct RunMessages {
 }
 
 impl RunMessages {
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.stored.len().max(self.end.len())
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

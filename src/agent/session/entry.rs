@@ -17,7 +17,6 @@ pub use super::kind::Kind;
 
 /// Version of the format.
 pub const VERSION: u32 = 3;
-/// `customType` of entries that move the leaf: the conversation goes on from their parent.
 pub(super) const LEAF: &str = "tiller.leaf";
 
 /// The first line of a file.
@@ -72,7 +71,6 @@ impl Header {
         }
     }
 
-    /// Reads the first line of a file; none if it is no header.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         let header: Self = serde_json::from_slice(line).ok()?;
         (header.r#type == "session").then_some(header)
@@ -99,7 +97,6 @@ impl Header {
     }
 }
 
-/// Every other line: a node of the session's tree.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Entry<'a> {
@@ -184,10 +181,8 @@ pub struct Compaction {
     /// Tokens of the context before.
     #[serde(default)]
     pub tokens_before: u64,
-    /// `readFiles` and `modifiedFiles`, or what another program keeps here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
-    /// Tokens the summary took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
@@ -206,12 +201,9 @@ pub struct BranchSummary {
     /// The leaf of that branch.
     #[serde(default)]
     pub from_id: Option<String>,
-    /// The text for the model.
     pub summary: String,
-    /// `readFiles` and `modifiedFiles`, or what another program keeps here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
-    /// Tokens the summary took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
@@ -223,13 +215,10 @@ pub struct UsageEntry {
     /// What for.
     #[serde(default)]
     pub kind: String,
-    /// Provider id.
     #[serde(default)]
     pub provider: String,
-    /// Model id at that provider.
     #[serde(default)]
     pub model: String,
-    /// Tokens and cost.
     pub usage: Usage,
 }
 
@@ -240,7 +229,6 @@ pub struct CustomMessage {
     /// Whose it is.
     #[serde(default)]
     pub custom_type: String,
-    /// Text or blocks.
     #[serde(deserialize_with = "crate::llm::message::string_or_blocks")]
     pub content: Vec<Content>,
     /// Whether the user sees it.
@@ -252,7 +240,6 @@ pub struct CustomMessage {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextEdit {
-    /// The id of the entry.
     pub target_id: String,
     /// Its content from here on; none leaves the entry out.
     pub replacement: Option<Replacement>,
@@ -261,13 +248,11 @@ pub struct ContextEdit {
 /// The content that a [`ContextEdit`] puts in place.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Replacement {
-    /// Text or blocks.
     #[serde(deserialize_with = "crate::llm::message::string_or_blocks")]
     pub content: Vec<Content>,
 }
 
 impl Body {
-    /// Reads a line; none if it is no entry of a form that is known here.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         #[derive(Deserialize)]
         struct Line {
@@ -388,7 +373,6 @@ impl Body {
         }
     }
 
-    /// What kind of node it is.
     pub(super) fn kind(&self) -> Kind {
         match self {
             Self::Message { message } => match &**message {

@@ -21,7 +21,6 @@ const COMPACTED: &str = "The conversation before this point was replaced by the 
 const BRANCH_LEFT: &str =
     "The following is a summary of a branch of this conversation that was left:";
 
-/// A conversation that goes on from a leaf.
 #[derive(Debug, Default)]
 pub struct History {
     /// What the model reads.

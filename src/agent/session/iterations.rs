@@ -97,7 +97,6 @@ impl SessionView {
     }
 }
 
-/// What was read and is not given yet.
 #[derive(Default)]
 struct Fold {
     given: usize,

@@ -1,22 +1,15 @@
 //! What kinds of entries there are: what the tree knows of an entry without reading what it holds.
 
-/// `customType` of entries that hold what the requests begin with.
+// The `customType`s of entries; [`Kind`] says what they are.
 pub(super) const PROMPT: &str = "tiller.prompt";
-/// `customType` of entries behind which a model gets none of its thinking before back.
 pub(super) const THINKING_FROM: &str = "tiller.thinking_from";
-/// `customType` of entries about trials.
 pub(super) const TRIAL: &str = "tiller.try";
-/// `customType` of entries behind which a compaction is undone.
 pub(super) const UNCOMPACTED: &str = "tiller.uncompacted";
-/// `customType` of entries that name a turn which changes files.
 pub(super) const UNDO: &str = "tiller.undo";
 
-/// `customType` of entries that hold a message which waits for its moment.
 pub(super) const QUEUED: &str = "tiller.queued";
-/// `customType` of entries that name messages which wait no more.
 pub(super) const UNQUEUED: &str = "tiller.unqueued";
 
-/// `customType` of entries that say what a run came to.
 pub(super) const RUN: &str = "tiller.run";
 
 /// What an entry holds.

@@ -26,7 +26,6 @@ const LONGEST: usize = 32 * 1024 * 1024;
 pub struct Loaded {
     /// Its first line.
     pub header: Header,
-    /// Its entries.
     pub tree: Tree,
     /// Tokens and cost of all of them.
     pub usage: Usage,

@@ -86,14 +86,12 @@ impl Hash for Id {
     }
 }
 
-/// One entry.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// The entry it goes on from; none for a root.
     pub parent: Option<NodeId>,
     /// What it holds.
     pub kind: Kind,
-    /// Where its text is.
     pub place: Place,
 }
 
@@ -150,7 +148,6 @@ impl Tree {
         }
     }
 
-    /// The node with this id.
     pub fn find(&self, id: &str) -> Option<NodeId> {
         self.nodes.get_index_of(id).map(NodeId::at)
     }
@@ -162,7 +159,6 @@ impl Tree {
             .map_or("", |(id, _)| id.as_str())
     }
 
-    /// The node.
     pub fn node(&self, node: NodeId) -> &Node {
         &self.nodes[node.index()]
     }
@@ -229,7 +225,6 @@ impl Tree {
         self.labels.get(&node).map(String::as_str)
     }
 
-    /// Sets or removes the bookmark at `node`.
     pub fn set_label(&mut self, node: NodeId, label: Option<String>) {
         match label {
             Some(label) => self.labels.insert(node, label),

@@ -11,7 +11,6 @@ use super::store::Session;
 use super::tree::NodeId;
 use crate::agent::trial::{Trial, recover, remove};
 
-/// What an entry says.
 #[derive(Serialize, Deserialize)]
 struct Entry {
     state: State,
@@ -24,7 +23,6 @@ struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::agent) enum State {
-    /// It has begun.
     Open,
     /// It has ended, and its changes are in the user's files.
     Kept,

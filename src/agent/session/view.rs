@@ -18,7 +18,6 @@ pub struct SessionView {
     loaded: Loaded,
 }
 
-/// What an entry holds, and when it was written.
 #[derive(Debug)]
 pub struct StoredEntry {
     /// In ISO 8601, as in the file; empty where it does not say.

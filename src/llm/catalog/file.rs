@@ -81,7 +81,6 @@ pub struct ModelEntry {
     pub base_url: Option<String>,
     pub context_window: Option<u64>,
     pub max_output: Option<u64>,
-    /// Whether and how it thinks.
     pub thinking: Option<Thinking>,
     pub input: Option<Vec<Input>>,
     /// Most images and bytes of one request.

@@ -19,7 +19,6 @@ pub type Named = (Model, Option<ThinkingLevel>);
 
 /// What names are looked up in.
 pub struct Resolver<'a> {
-    /// The models.
     pub snapshot: &'a Snapshot,
     /// Of several that fit, one with a key is meant.
     pub keys: &'a Keys,

@@ -32,7 +32,6 @@ impl Pieces {
         }
     }
 
-    /// Takes one piece.
     pub fn take(&mut self, piece: &Value) {
         let Some(path) = piece["jsonPath"].as_str() else {
             return;
@@ -59,7 +58,6 @@ impl Pieces {
         }
     }
 
-    /// The arguments as JSON text.
     pub fn text(&self) -> String {
         // Plain data cannot fail to be written.
         serde_json::to_string(&self.arguments).unwrap_or_default()

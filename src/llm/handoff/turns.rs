@@ -70,7 +70,6 @@ pub struct ToolResult<'a> {
     pub call: &'a ToolCall,
     /// Text and images; never empty.
     pub content: Vec<SentBlock<'a>>,
-    /// Whether it failed.
     pub is_error: bool,
 }
 
@@ -83,7 +82,6 @@ impl ToolResult<'_> {
         }
     }
 
-    /// The images.
     pub fn images(&self) -> impl Iterator<Item = &Image> {
         self.content
             .iter()

@@ -13,9 +13,7 @@ const SHORTENED: usize = 2000;
 /// What is shortened where it is long.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Long {
-    /// Results of tools.
     Results,
-    /// Everything.
     All,
 }
 

@@ -34,7 +34,6 @@ const TOKENS: [(&str, usize); 16] = [
     ("sk-proj-", 40),
     ("xoxb-", 24),
 ];
-/// No token is longer than this.
 pub const LONGEST_TOKEN: usize = 256;
 
 /// The beginnings of tokens, whoever they belong to.

@@ -120,7 +120,6 @@ pub(super) fn mark(form: &Form) -> Cow<'static, str> {
 }
 
 impl Known {
-    /// `bytes` with a mark in place of each form that is `wanted`.
     fn replace<'a>(
         &self,
         bytes: &'a [u8],

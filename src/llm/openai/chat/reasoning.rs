@@ -63,7 +63,6 @@ impl Details {
         }
     }
 
-    /// Whether none came.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

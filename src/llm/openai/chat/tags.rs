@@ -7,7 +7,6 @@ const CLOSE: &str = "</think>";
 /// A part of the streamed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Segment {
-    /// Of the answer.
     Text(String),
     /// Of the reasoning.
     Thinking(String),
@@ -35,7 +34,6 @@ impl Default for ThinkTagParser {
 }
 
 impl ThinkTagParser {
-    /// Takes one delta.
     pub fn push(&mut self, text: &str) -> Vec<Segment> {
         let mut segments = Vec::new();
         self.parse(text, &mut segments);

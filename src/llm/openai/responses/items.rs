@@ -19,7 +19,6 @@ use crate::llm::quirks::Quirks;
 /// Longest id of an item, in bytes; some hosts make up much longer ones, which none takes back.
 pub(super) const ID_LENGTH: usize = 64;
 
-/// One item.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Item<'a> {
@@ -45,7 +44,6 @@ pub(super) enum NewItem<'a> {
         name: &'a str,
         arguments: String,
     },
-    /// Its result.
     FunctionCallOutput {
         call_id: &'a str,
         output: Output<'a>,
@@ -58,7 +56,6 @@ pub(super) enum NewItem<'a> {
         name: &'a str,
         input: Cow<'a, str>,
     },
-    /// Its result.
     CustomToolCallOutput {
         call_id: &'a str,
         output: Output<'a>,
@@ -300,7 +297,6 @@ pub(super) struct TextSignature {
 }
 
 impl TextSignature {
-    /// The stored form.
     pub fn write(id: &str, phase: Option<&str>) -> String {
         match phase {
             Some(phase) => serde_json::json!({ "v": 1, "id": id, "phase": phase }),
