@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::activity::Activity;
 use super::conversation::Conversation;
 use super::task::Actor;
-use crate::agent::event::{NoticeLevel, RunOutcome};
-use crate::agent::memory::compaction::{ContextUsage, Pruned, Window};
-use crate::agent::runner::{CompactRequest, Summary, Turn, compact_now};
+use crate::agent::event::NoticeLevel;
+use crate::agent::memory::compaction::{ContextUsage, Window};
+use crate::agent::runner::{CompactRequest, Summary, compact_now};
 use crate::agent::session::entry::Kind;
 use crate::agent::session::{Body, NodeId};
 use crate::llm::{Model, ThinkingLevel};
@@ -50,28 +50,13 @@ impl Actor {
         ContextUsage::of(&model, rules, compacts, &prompt, &messages)
     }
 
-    /// The turn as it is, with a prompt in force for whatever model is chosen by now, for a call that
-    /// says nothing new.
-    pub(super) fn current_turn(&mut self) -> Result<Turn, RunOutcome> {
-        let model = Arc::clone(self.asked());
-        self.conversation.ready_prompt(&model, &self.toolbox);
-        self.next_turn()
-    }
-
-    /// Puts `summary` in place, and opens the turn behind it.
-    pub(super) fn put_summary(&mut self, summary: Summary) -> Result<Turn, RunOutcome> {
+    pub(super) fn put_summary(&mut self, summary: Summary) {
         let model = Arc::clone(self.asked());
         let window = Window::of(&model, &self.rules.compaction);
         self.conversation.compact(summary, &model, &window);
         if let Some(trial) = &self.env.trial {
             self.conversation.tell_of_trial_again(trial);
         }
-        self.current_turn()
-    }
-
-    pub(super) fn prune(&mut self, pruned: Vec<Pruned>) -> Result<Turn, RunOutcome> {
-        self.conversation.prune(pruned);
-        self.current_turn()
     }
 }
 

@@ -11,7 +11,7 @@ use super::view::View;
 use crate::agent::event::{AgentEvent, CompactionOutcome, NoticeLevel, Queued, RunOutcome, now_ms};
 use crate::agent::memory::compaction::{Carried, Pruned, Window, overhead, size};
 use crate::agent::memory::{
-    InstructionSources, NOTE_ORIGIN, PlaceLook, SessionPrompt, SessionPrompts, Surroundings,
+    InstructionSources, NOTE_ORIGIN, PlaceLook, SessionPrompts, Surroundings,
 };
 use crate::agent::runner::{LOOP_GUARD_ORIGIN, Opening, Summary};
 use crate::agent::session::entry::{Compaction, ContextEdit, Replacement};
@@ -312,21 +312,18 @@ impl Conversation {
     }
 
     /// Begins a prompt for a call of `model`, if one is due. A run has told of the place before.
-    fn begin_prompt(&mut self, model: &Model, toolbox: &Toolbox, user_spoke: bool) {
+    pub fn begin_prompt(&mut self, model: &Model, toolbox: &Toolbox, user_spoke: bool) {
         let messages = self.view().messages.len();
         let begun = self.surroundings.as_ref().and_then(|surroundings| {
             (self.prompts).begin(surroundings, model, toolbox, messages, user_spoke)
         });
-        self.store_prompt(begun);
+        if let Some(prompt) = begun {
+            self.store(Body::prompt(&prompt));
+        }
     }
 
     pub fn for_model(&mut self) -> &[Arc<Message>] {
         &self.view().messages
-    }
-
-    /// Readies the prompt of a call of `model` that says nothing new.
-    pub fn ready_prompt(&mut self, model: &Model, toolbox: &Toolbox) {
-        self.begin_prompt(model, toolbox, false);
     }
 
     /// Puts `summary` in the place of what stands before its kept messages, for a model with this
@@ -416,12 +413,6 @@ impl Conversation {
         let messages = self.view().messages.len();
         self.prompts.drop_thinking(format, messages);
         self.store(Body::thinking_from(format));
-    }
-
-    fn store_prompt(&mut self, begun: Option<Arc<SessionPrompt>>) {
-        if let Some(prompt) = begun {
-            self.store(Body::prompt(&prompt));
-        }
     }
 
     pub fn store_model(&mut self, model: &Model, thinking: ThinkingLevel) {

@@ -3,7 +3,7 @@
 //! for a model, a tool or a subscriber, so it answers at once whatever is under way.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::select;
@@ -88,7 +88,7 @@ impl Actor {
             undo: options.undo.map(Arc::new),
             conversation_id: options.session.id().to_owned(),
             spill_dir: options.spill_dir,
-            warned: Mutex::default(),
+            warned: Arc::default(),
             account: Account::new(options.budget).for_session(options.session.usage()),
             redactor: options.redactor,
         };
@@ -373,15 +373,7 @@ impl Actor {
                 let model = Arc::clone(self.asked());
                 self.conversation.set_surroundings(found, &model);
             }
-            Some(RunMessage::OpenTurn(advice, reply)) => drop(reply.send(self.open_turn(advice))),
-            Some(RunMessage::ReopenTurn(change, reply)) => {
-                drop(reply.send(self.reopen_turn(change)));
-            }
-            Some(RunMessage::CurrentTurn(reply)) => drop(reply.send(self.current_turn())),
-            Some(RunMessage::Compact(summary, reply)) => {
-                drop(reply.send(self.put_summary(summary)));
-            }
-            Some(RunMessage::Prune(pruned, reply)) => drop(reply.send(self.prune(pruned))),
+            Some(RunMessage::NextTurn(step, reply)) => drop(reply.send(self.step(step))),
             Some(RunMessage::Leave(leave, summary, reply)) => {
                 self.leave(leave, summary);
                 let _ = reply.send(());

@@ -12,6 +12,7 @@ use crate::agent::trial::Trial;
 use crate::agent::undo::Undo;
 use crate::llm::{Model, Provider, Usage};
 
+#[derive(Clone)]
 pub(in crate::agent) struct RunEnv {
     pub provider: Arc<dyn Provider>,
     /// The models that answer when the chosen one cannot, in order.
@@ -28,7 +29,7 @@ pub(in crate::agent) struct RunEnv {
     /// What its calls are judged by.
     pub permissions: Permissions,
     /// The models whose small window the user was warned of, and what else was told once.
-    pub warned: Mutex<HashSet<String>>,
+    pub warned: Arc<Mutex<HashSet<String>>>,
     /// Keeps what its calls change.
     pub undo: Option<Arc<Undo>>,
     /// What the session may spend, and has spent.
@@ -50,16 +51,12 @@ impl RunEnv {
         Self {
             permissions: self.permissions.for_session(&self.home, outputs),
             account: self.account.for_session(usage),
-            redactor: self.redactor.clone(),
-            provider: Arc::clone(&self.provider),
-            fallback: self.fallback.clone(),
-            home: self.home.clone(),
             cwd: self.home.clone(),
             trial: None,
-            undo: self.undo.clone(),
             conversation_id: id.to_owned(),
             spill_dir,
-            warned: Mutex::default(),
+            warned: Arc::default(),
+            ..self.clone()
         }
     }
 
@@ -70,14 +67,7 @@ impl RunEnv {
             permissions: self.permissions.within(&cwd),
             cwd,
             trial,
-            warned: Mutex::new(self.warned().clone()),
-            account: self.account.clone(),
-            ..self.for_session(
-                &self.conversation_id,
-                self.spill_dir.clone(),
-                Vec::new(),
-                &Usage::default(),
-            )
+            ..self.clone()
         }
     }
 

@@ -68,11 +68,7 @@ pub(in crate::agent) enum RunMessage {
     RanOnce(Box<ToolResultMessage>),
     Phase(Phase),
     Surroundings(Surroundings),
-    OpenTurn(Option<String>, oneshot::Sender<Result<Turn, RunOutcome>>),
-    ReopenTurn(Change, oneshot::Sender<Result<Turn, RunOutcome>>),
-    CurrentTurn(oneshot::Sender<Result<Turn, RunOutcome>>),
-    Compact(Summary, oneshot::Sender<Result<Turn, RunOutcome>>),
-    Prune(Vec<Pruned>, oneshot::Sender<Result<Turn, RunOutcome>>),
+    NextTurn(Step, oneshot::Sender<Result<Turn, RunOutcome>>),
     Leave(Leave, BranchText, oneshot::Sender<()>),
     Trial(TrialReport),
     BeginUndo(String, oneshot::Sender<()>),
@@ -108,6 +104,21 @@ pub(in crate::agent) struct Opening {
     pub instructions: InstructionSources,
     /// The tools that the calls of the conversation were for.
     pub toolbox: Arc<Toolbox>,
+}
+
+/// How a run comes to its next turn. What that stores is on disk when the turn is there.
+pub(in crate::agent) enum Step {
+    /// Another one begins: this advice and the waiting steering messages join the conversation, and
+    /// before them what the program tells the model.
+    Open(Option<String>),
+    /// It is asked once more, with this change. The waiting steering messages join the conversation.
+    Reopen(Change),
+    /// Without anything new in it.
+    Same,
+    /// The summary takes the place of what stands before its kept messages.
+    Compact(Summary),
+    /// These results are left out of this request and all to come.
+    Prune(Vec<Pruned>),
 }
 
 /// How another attempt differs from the one before.
@@ -255,41 +266,9 @@ impl RunLink {
         self.cancel.run_until_cancelled(work).await
     }
 
-    /// Begins a turn: `advice` and the waiting steering messages are in the conversation, and on
-    /// disk. `Err` is how the run ends instead.
-    pub async fn open_turn(&self, advice: Option<String>) -> Result<Turn, RunOutcome> {
-        self.ask(|reply| RunMessage::OpenTurn(advice, reply))
-            .await
-            .unwrap_or(Err(RunOutcome::Aborted))
-    }
-
-    /// Begins the turn anew for another attempt: what the user said meanwhile is in the
-    /// conversation. `Err` when the run is over.
-    pub async fn reopen_turn(&self, change: Change) -> Result<Turn, RunOutcome> {
-        self.ask(|reply| RunMessage::ReopenTurn(change, reply))
-            .await
-            .unwrap_or(Err(RunOutcome::Aborted))
-    }
-
-    /// The turn as it is now. `Err` when the run is over.
-    pub async fn current_turn(&self) -> Result<Turn, RunOutcome> {
-        self.ask(RunMessage::CurrentTurn)
-            .await
-            .unwrap_or(Err(RunOutcome::Aborted))
-    }
-
-    /// Has `summary` take the place of what stands before its kept messages, on disk too, and
-    /// returns the turn behind it. `Err` when the run is over.
-    pub async fn compact(&self, summary: Summary) -> Result<Turn, RunOutcome> {
-        self.ask(|reply| RunMessage::Compact(summary, reply))
-            .await
-            .unwrap_or(Err(RunOutcome::Aborted))
-    }
-
-    /// Leaves these results out of this request and all to come, on disk too, and returns the turn
-    /// without them. `Err` when the run is over.
-    pub async fn prune(&self, pruned: Vec<Pruned>) -> Result<Turn, RunOutcome> {
-        self.ask(|reply| RunMessage::Prune(pruned, reply))
+    /// The run's next turn. `Err` is how the run ends instead.
+    pub async fn next_turn(&self, step: Step) -> Result<Turn, RunOutcome> {
+        self.ask(|reply| RunMessage::NextTurn(step, reply))
             .await
             .unwrap_or(Err(RunOutcome::Aborted))
     }

@@ -112,17 +112,14 @@ impl Permissions {
     /// The same for calls that work in `cwd`, of a session with long outputs in these folders.
     pub fn for_session(&self, cwd: &Path, outputs: Vec<PathBuf>) -> Self {
         Self {
-            policy: self.policy.clone(),
             places: Places {
                 cwd: cwd.to_owned(),
                 readable: outputs,
                 ..self.places.clone()
             },
-            caches: self.caches.clone(),
             workspace: OnceCell::new(),
             repositories: Arc::default(),
-            temporary: self.temporary.clone(),
-            told: Arc::clone(&self.told),
+            ..self.clone()
         }
     }
 
@@ -192,11 +189,8 @@ impl Permissions {
                 home: home.as_deref(),
                 remotes: remotes(&workspace, &effects, &cwd),
                 local_remotes: effects.command.is_some() && workspace.has_local_remotes(),
-                linked_trees: effects.command.is_some() && {
-                    let known = repositories.lock();
-                    let known = known.unwrap_or_else(PoisonError::into_inner);
-                    workspace.has_linked_trees(&known)
-                },
+                linked_trees: effects.command.is_some()
+                    && workspace.has_linked_trees(&lock(&repositories)),
             };
             let decision = decide(&policy, &request);
             let decision = held_to_project(decision, &policy, &workspace, &effects, &cwd);
@@ -354,8 +348,7 @@ impl Permissions {
         let _ = blocking(move || {
             if policy.mode != PermissionMode::Full {
                 processes.sandbox_support();
-                let repositories = repositories.lock();
-                workspace.look_ahead(&mut repositories.unwrap_or_else(PoisonError::into_inner));
+                workspace.look_ahead(&mut lock(&repositories));
             }
             Ok(())
         })

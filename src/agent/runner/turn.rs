@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::attempt::Attempt;
 use super::compact::{NoSummary, compact};
 use super::env::RunEnv;
-use super::link::{Change, RunLink, Turn};
+use super::link::{Change, RunLink, Step, Turn};
 use super::refusal;
 use super::retry::{RetryDecision, RetryPolicy};
 use super::wait::{CANCELLED, end_retries, jitter_fraction, reason, wait};
@@ -84,9 +84,9 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
         let next = match decision {
             RetryDecision::Retry(retry) => {
                 wait(link, turn, retry, &error).await;
-                link.reopen_turn(Change::None).await
+                link.next_turn(Step::Reopen(Change::None)).await
             }
-            RetryDecision::DropThinking => link.reopen_turn(Change::NoThinking).await,
+            RetryDecision::DropThinking => link.next_turn(Step::Reopen(Change::NoThinking)).await,
             RetryDecision::Compact => {
                 let done = compact(link, env, turn, CompactionReason::Overflow, None).await;
                 // The turn is asked once more, and not for ever.
@@ -97,11 +97,12 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
                     end_retries(link, retries, Some(text.clone())).await;
                     return failed.reply(link, text).await;
                 }
-                link.reopen_turn(Change::None).await
+                link.next_turn(Step::Reopen(Change::None)).await
             }
             RetryDecision::Fallback(model) => {
                 end_retries(link, retries, Some(error.message.clone())).await;
-                let next = link.reopen_turn(Change::Model(Arc::clone(&model))).await;
+                let change = Change::Model(Arc::clone(&model));
+                let next = link.next_turn(Step::Reopen(change)).await;
                 // Not where the user has chosen another one meanwhile.
                 if let Ok(next) = &next
                     && next.model.full_id() == model.full_id()
@@ -198,11 +199,7 @@ async fn notify_fallback(link: &RunLink, from: &Model, to: &Model, error: &LlmEr
         from.0, from.1
     );
     tracing::warn!("{text}");
-    link.emit(AgentEvent::Notice {
-        level: NoticeLevel::Warning,
-        text,
-    })
-    .await;
+    link.notice(NoticeLevel::Warning, text).await;
 }
 
 /// Why no request is made of a conversation that is many times what the model can read.
