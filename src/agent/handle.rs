@@ -245,8 +245,7 @@ impl AgentHandle {
     /// Sends a message of the user from another program and answers what became of it. Until it
     /// answers with success, nothing was taken.
     pub async fn send_external(&self, message: ExternalMessage) -> Result<Delivery, Refused> {
-        let (answer, delivery) = oneshot::channel();
-        self.send(Command::External(Box::new(message), answer));
+        let delivery = self.ask(|answer| Command::External(Box::new(message), answer));
         delivery.await.unwrap_or(Err(Refused::Leaving))
     }
 
@@ -322,8 +321,7 @@ impl AgentHandle {
     /// # Errors
     /// A run is under way, or the one before cannot be saved. Then it stays open.
     pub async fn open(&self, session: OpenSession) -> Result<(), OpenRefused> {
-        let (answer, opened) = oneshot::channel();
-        self.send(Command::Open(Box::new(session), answer));
+        let opened = self.ask(|answer| Command::Open(Box::new(session), answer));
         opened.await.unwrap_or(Err(OpenRefused::Gone))
     }
 
@@ -371,9 +369,7 @@ impl AgentHandle {
 
     /// Where the window of the model goes. None when the agent is gone.
     pub async fn context_usage(&self) -> Option<ContextUsage> {
-        let (answer, usage) = oneshot::channel();
-        self.send(Command::ContextUsage(answer));
-        usage.await.ok()
+        self.ask(Command::ContextUsage).await
     }
 
     /// Goes back to before the last compaction, when no run is under way: the conversation is as it
@@ -385,9 +381,8 @@ impl AgentHandle {
 
     /// The tree of the session as it is, to be read elsewhere. None when the agent is gone.
     pub async fn tree(&self) -> Option<SessionSnapshot> {
-        let (answer, snapshot) = oneshot::channel();
-        self.send(Command::Tree(TreeCommand::Read(answer)));
-        snapshot.await.ok()
+        self.ask(|answer| Command::Tree(TreeCommand::Read(answer)))
+            .await
     }
 
     /// Goes on from the entry with this id, when no run is under way; everything stays in the tree.
@@ -424,9 +419,8 @@ impl AgentHandle {
     /// None when the agent is gone.
     pub async fn resubscribe(&self) -> Option<(Snapshot, mpsc::Receiver<Arc<Event>>)> {
         let (sender, receiver) = mpsc::channel(EVENT_BUFFER);
-        let (answer, snapshot) = oneshot::channel();
-        self.send(Command::Resubscribe(sender, answer));
-        Some((snapshot.await.ok()?, receiver))
+        let snapshot = self.ask(|answer| Command::Resubscribe(sender, answer));
+        Some((snapshot.await?, receiver))
     }
 
     /// Ends everything in order and returns when the agent is done: run aborted, processes told
@@ -441,6 +435,12 @@ impl AgentHandle {
             return Some(text.to_owned());
         };
         unsaved.ok().flatten()
+    }
+
+    async fn ask<T>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Command) -> Option<T> {
+        let (answer, answered) = oneshot::channel();
+        self.send(question(answer));
+        answered.await.ok()
     }
 
     fn send(&self, command: Command) {

@@ -196,8 +196,8 @@ impl Conversation {
 
     fn last_prompt(&self) -> Option<NodeId> {
         let tree = self.session.tree();
-        let mut ancestors = tree.ancestors(tree.leaf()?);
-        ancestors.find(|node| self.prompt_at(*node).is_some())
+        tree.leaf_to_root()
+            .find(|node| self.prompt_at(*node).is_some())
     }
 
     pub(super) fn prompt_at(&self, node: NodeId) -> Option<Vec<Content>> {
@@ -232,6 +232,6 @@ impl Conversation {
 }
 
 fn last_said(tree: &Tree) -> Option<NodeId> {
-    let mut ancestors = tree.ancestors(tree.leaf()?);
-    ancestors.find(|node| tree.node(*node).kind.is_shown())
+    tree.leaf_to_root()
+        .find(|node| tree.node(*node).kind.is_shown())
 }

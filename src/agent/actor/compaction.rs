@@ -64,8 +64,7 @@ impl Conversation {
     /// Goes on from where the last compaction was made. It is not made again by itself.
     fn uncompact(&mut self, model: &Model, thinking: ThinkingLevel) {
         let tree = self.session.tree();
-        let since: Vec<NodeId> = (tree.leaf().into_iter())
-            .flat_map(|leaf| tree.ancestors(leaf))
+        let since: Vec<NodeId> = (tree.leaf_to_root())
             .take_while(|node| tree.node(*node).kind != Kind::Compaction)
             .collect();
         let compaction = match since.last() {

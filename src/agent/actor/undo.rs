@@ -166,10 +166,7 @@ impl Conversation {
     /// The turns of the conversation, the oldest first; and those of the whole session.
     fn turns(&self) -> (Vec<String>, Vec<String>) {
         let tree = self.session.tree();
-        let path = tree
-            .leaf()
-            .into_iter()
-            .flat_map(|leaf| tree.ancestors(leaf));
+        let path = tree.leaf_to_root();
         let mut path: Vec<String> = path.filter_map(|node| self.turn_at(node)).collect();
         path.reverse();
         let all = tree.nodes().filter_map(|node| self.turn_at(node));
@@ -185,12 +182,8 @@ impl Conversation {
 
     fn rewind_points(&self) -> Vec<RewindPoint> {
         let tree = self.session.tree();
-        let path = tree
-            .leaf()
-            .into_iter()
-            .flat_map(|leaf| tree.ancestors(leaf));
         let (mut prompts, mut turns) = (Vec::new(), Vec::new());
-        for node in path {
+        for node in tree.leaf_to_root() {
             turns.extend(self.turn_at(node));
             if let Some(prompt) = self.prompt_at(node) {
                 prompts.push((node, content_text(&prompt), turns.len()));

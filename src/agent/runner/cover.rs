@@ -8,7 +8,7 @@ use tokio::task::spawn_blocking;
 use super::env::RunEnv;
 use super::link::{RunLink, Turn};
 use crate::agent::event::{NoticeLevel, ToolStatus};
-use crate::agent::paths::{Purpose, real, resolve};
+use crate::agent::paths::{Purpose, name_some, real, resolve};
 use crate::agent::tool::Effects;
 use crate::agent::undo::{Covered, Undo, UndoError};
 
@@ -86,14 +86,10 @@ async fn cover_in(link: &RunLink, env: &RunEnv, cwd: PathBuf, effects: &Effects)
         link.begin_undo(turn).await;
     }
     if !covered.uncovered.is_empty() {
-        let named = covered.uncovered.iter().take(NAMED);
+        let named = covered.uncovered.iter();
         let named = named.map(|(path, why)| format!("{} ({why})", path.display()));
-        let more = match covered.uncovered.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let named = named.collect::<Vec<_>>().join(", ");
-        warn(link, format!("/undo does not cover {named}{more}")).await;
+        let named = name_some(&named.collect::<Vec<_>>(), NAMED);
+        warn(link, format!("/undo does not cover {named}")).await;
     }
     if covered.evicted > 0 {
         let text = format!(

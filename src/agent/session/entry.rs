@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::kind::{PROMPT, THINKING_FROM, TRIAL, UNCOMPACTED, UNDO};
+use super::kind::{PROMPT, THINKING_FROM, UNCOMPACTED, UNDO};
 use crate::agent::memory::SessionPrompt;
 use crate::agent::new_id::new_id;
 use crate::llm::{Content, EditFormat, Message, ThinkingLevel, Usage};
@@ -299,37 +299,27 @@ impl Body {
         })
     }
 
+    pub(super) fn custom(custom_type: &'static str, data: impl Serialize) -> Self {
+        Self::Custom {
+            custom_type: custom_type.into(),
+            // Plain data cannot fail to serialise.
+            data: serde_json::to_value(data).unwrap_or_default(),
+        }
+    }
+
     /// What the requests begin with, from here on.
     pub fn prompt(prompt: &SessionPrompt) -> Self {
-        Self::Custom {
-            custom_type: PROMPT.into(),
-            // Plain data cannot fail to serialise.
-            data: serde_json::to_value(prompt).unwrap_or_default(),
-        }
+        Self::custom(PROMPT, prompt)
     }
 
     /// Models that edit in `format` get none of the thinking before this entry back.
     pub fn thinking_from(format: EditFormat) -> Self {
-        Self::Custom {
-            custom_type: THINKING_FROM.into(),
-            data: json!({ "editFormat": format }),
-        }
+        Self::custom(THINKING_FROM, json!({ "editFormat": format }))
     }
 
     /// A compaction that stood here is undone, and not made again by itself.
     pub fn uncompacted() -> Self {
-        Self::Custom {
-            custom_type: UNCOMPACTED.into(),
-            data: json!({}),
-        }
-    }
-
-    /// What became of a trial.
-    pub fn trial(data: Value) -> Self {
-        Self::Custom {
-            custom_type: TRIAL.into(),
-            data,
-        }
+        Self::custom(UNCOMPACTED, json!({}))
     }
 
     /// The tokens it says were spent, if it does.
@@ -357,10 +347,7 @@ impl Body {
 
     /// The turn with this id begins to change files.
     pub fn undo(turn: String) -> Self {
-        Self::Custom {
-            custom_type: UNDO.into(),
-            data: json!({ "turn": turn }),
-        }
+        Self::custom(UNDO, json!({ "turn": turn }))
     }
 
     /// The id of the turn that begins to change files here.

@@ -44,8 +44,9 @@ impl Session {
     /// The last compaction on the way to the leaf.
     pub fn last_compaction(&self) -> Option<Compaction> {
         let tree = self.tree();
-        let mut path = tree.ancestors(tree.leaf()?);
-        let node = path.find(|node| tree.node(*node).kind == Kind::Compaction)?;
+        let node = tree
+            .leaf_to_root()
+            .find(|node| tree.node(*node).kind == Kind::Compaction)?;
         match &*self.load(node).ok()? {
             Body::Compaction(compaction) => Some(compaction.clone()),
             _ => None,
@@ -55,11 +56,7 @@ impl Session {
     /// Whether the user has undone the last compaction on the way to the leaf: none is made by itself.
     pub fn keeps_whole(&self) -> bool {
         let tree = self.tree();
-        let path = tree
-            .leaf()
-            .into_iter()
-            .flat_map(|leaf| tree.ancestors(leaf));
-        let mut kinds = path.map(|node| tree.node(node).kind);
+        let mut kinds = tree.leaf_to_root().map(|node| tree.node(node).kind);
         let last = kinds.find(|kind| matches!(kind, Kind::Compaction | Kind::Uncompacted));
         last == Some(Kind::Uncompacted)
     }
@@ -86,7 +83,7 @@ impl Session {
 
     fn read_history(&self, history: &mut History) {
         let tree = self.tree();
-        let path = tree.leaf().map(|leaf| tree.path(leaf)).unwrap_or_default();
+        let path = tree.branch();
         let compacted = path
             .iter()
             .rposition(|node| tree.node(*node).kind == Kind::Compaction);
@@ -133,10 +130,8 @@ impl Session {
     /// What the user said first on the way to the leaf; none where nothing was said.
     pub fn first_prompt(&self) -> Option<String> {
         let tree = self.tree();
-        let path = tree.leaf().map(|leaf| tree.path(leaf)).unwrap_or_default();
-        let mut user = path
-            .into_iter()
-            .filter(|node| tree.node(*node).kind == Kind::User);
+        let path = tree.branch().into_iter();
+        let mut user = path.filter(|node| tree.node(*node).kind == Kind::User);
         user.find_map(|node| match &*self.load(node).ok()? {
             Body::Message { message } => match &**message {
                 Message::User(user) if user.origin.is_none() => Some(message.text()),

@@ -173,6 +173,16 @@ impl Tree {
         self.nodes[node.index()].place = place;
     }
 
+    /// The entries of the conversation, from its leaf up to its root.
+    pub fn leaf_to_root(&self) -> impl Iterator<Item = NodeId> {
+        self.leaf.into_iter().flat_map(|leaf| self.ancestors(leaf))
+    }
+
+    /// The same from its root on.
+    pub fn branch(&self) -> Vec<NodeId> {
+        self.leaf.map(|leaf| self.path(leaf)).unwrap_or_default()
+    }
+
     /// The nodes from the root to `node`, in the order of a conversation.
     pub fn path(&self, node: NodeId) -> Vec<NodeId> {
         let mut path: Vec<NodeId> = self.ancestors(node).collect();

@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::entry::{Body, Kind};
+use super::kind::TRIAL;
 use super::store::Session;
 use super::tree::NodeId;
 use crate::agent::trial::{Trial, recover, remove};
@@ -90,8 +90,8 @@ pub(in crate::agent) fn trial_entry(session: &Session, trial: &Trial, state: Sta
         session: session.id().to_owned(),
         trial: trial.clone(),
     };
-    // Plain data; a path that is no text was refused when the trial began.
-    Body::trial(serde_json::to_value(entry).unwrap_or(Value::Null))
+    // A path that is no text was refused when the trial began.
+    Body::custom(TRIAL, entry)
 }
 
 /// What the session says last about a trial of its own.

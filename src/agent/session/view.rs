@@ -65,18 +65,15 @@ impl SessionView {
 
     /// The nodes from the root to the leaf.
     pub fn branch(&self) -> Vec<NodeId> {
-        let tree = self.tree();
-        tree.leaf().map(|leaf| tree.path(leaf)).unwrap_or_default()
+        self.tree().branch()
     }
 
     /// The model in force at the leaf, if an entry says so.
     pub fn model(&self) -> Option<ModelChange> {
         let tree = self.tree();
-        let changes = tree
-            .leaf()
-            .into_iter()
-            .flat_map(|leaf| tree.ancestors(leaf));
-        let mut changes = changes.filter(|node| tree.node(*node).kind == Kind::ModelChange);
+        let mut changes = tree
+            .leaf_to_root()
+            .filter(|node| tree.node(*node).kind == Kind::ModelChange);
         match self.entry(changes.next()?).ok()?.body? {
             Body::ModelChange(change) => Some(change),
             _ => None,
