@@ -39,9 +39,6 @@ pub(in crate::agent) struct LateNotices(mpsc::WeakSender<RunMessage>);
 
 impl LateNotices {
     /// Says a warning.
-    ///
-    /// # Errors
-    /// The text, if the run has ended.
     pub async fn warn(&self, text: String) -> Result<(), String> {
         let Some(messages) = self.0.upgrade() else {
             return Err(text);

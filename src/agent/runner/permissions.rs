@@ -129,9 +129,6 @@ impl Permissions {
     }
 
     /// Judges a call of `tool`.
-    ///
-    /// # Errors
-    /// Why it could not be judged, and so cannot run.
     pub(super) async fn judge(
         &self,
         tool: &str,
@@ -239,9 +236,6 @@ impl Permissions {
     }
 
     /// Whether the model may read these paths without a question.
-    ///
-    /// # Errors
-    /// It could not be judged.
     pub(super) async fn reads_freely(
         &self,
         paths: &[String],
@@ -381,9 +375,6 @@ impl Permissions {
 }
 
 /// What a session with these options decides about a command, and in which mode.
-///
-/// # Errors
-/// The command could not be judged.
 pub async fn judge_command(
     options: &PermissionOptions,
     command: &str,

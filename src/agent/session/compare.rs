@@ -63,9 +63,6 @@ pub struct BranchTail {
 
 impl Comparison {
     /// Compares the branches that end with `a` and `b`.
-    ///
-    /// # Errors
-    /// An entry cannot be read.
     pub fn new(session: &impl Entries, a: NodeId, b: NodeId) -> io::Result<Self> {
         let tree = session.tree();
         let common = tree.common_ancestor(a, b);

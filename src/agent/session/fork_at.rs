@@ -17,10 +17,6 @@ impl Session {
     /// Opens a new session for the working directory `cwd` with what stands in the session file
     /// `source` on the way to `leaf`, and says what was passed over. Where no prompt stands there it
     /// is an empty one.
-    ///
-    /// # Errors
-    /// The other one is of a newer version, or of one without ids; it cannot be read, or the new one
-    /// not be written.
     pub fn fork_at(
         root: &Path,
         source: &SessionView,

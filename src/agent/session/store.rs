@@ -85,9 +85,6 @@ impl Session {
     }
 
     /// Opens the session in the file at `path` to go on with it, and says what was passed over.
-    ///
-    /// # Errors
-    /// Another program has it open, it is of a newer version, or it cannot be read.
     pub fn open(root: &Path, path: &Path) -> Result<(Self, Vec<String>), OpenError> {
         let file = reader::open(path, OpenOptions::new().read(true).append(true))?;
         if !file::lock(&file) {
@@ -123,9 +120,6 @@ impl Session {
 
     /// Opens the session in the file at `path` to read it, also while another program has it open, and
     /// says what was passed over. Nothing that is appended reaches the file.
-    ///
-    /// # Errors
-    /// It cannot be read, or is no session.
     pub fn look(path: &Path) -> Result<(Self, Vec<String>), OpenError> {
         let file = File::open(path)?;
         let mut loaded = reader::read(&file)?;
@@ -150,9 +144,6 @@ impl Session {
 
     /// Opens a copy of the session in the file at `source`, for the working directory `cwd`, and says
     /// what was passed over. The session itself stays as it is and may be open elsewhere.
-    ///
-    /// # Errors
-    /// It is of a newer version, cannot be read, or the copy cannot be written.
     pub fn fork(root: &Path, source: &Path, cwd: &Path) -> Result<(Self, Vec<String>), OpenError> {
         let file = reader::open(source, OpenOptions::new().read(true))?;
         let loaded = reader::read(&file)?;
@@ -289,9 +280,6 @@ impl Session {
     }
 
     /// What the entry at `node` holds.
-    ///
-    /// # Errors
-    /// The file cannot be read, or what stands there is damaged.
     pub fn load(&self, node: NodeId) -> io::Result<Arc<Body>> {
         match &self.tree.node(node).place {
             Place::Memory(body) => Ok(Arc::clone(body)),

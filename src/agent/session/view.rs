@@ -28,9 +28,6 @@ pub struct StoredEntry {
 
 impl SessionView {
     /// Reads the session in the file at `path`.
-    ///
-    /// # Errors
-    /// It cannot be read, or is no session.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = reader::open(path, OpenOptions::new().read(true))?;
         let loaded = reader::read(&file)?;
@@ -81,17 +78,11 @@ impl SessionView {
     }
 
     /// The line of an entry.
-    ///
-    /// # Errors
-    /// It cannot be read, or is no JSON.
     pub fn line(&self, node: NodeId) -> io::Result<Value> {
         Ok(serde_json::from_slice(&self.bytes(node)?)?)
     }
 
     /// What an entry holds.
-    ///
-    /// # Errors
-    /// It cannot be read, or is no JSON.
     pub fn entry(&self, node: NodeId) -> io::Result<StoredEntry> {
         Ok(StoredEntry::read(&self.bytes(node)?)?)
     }
@@ -102,9 +93,6 @@ impl SessionView {
     }
 
     /// The text of an entry's line.
-    ///
-    /// # Errors
-    /// The file cannot be read, or the line is too long.
     pub fn bytes(&self, node: NodeId) -> io::Result<Vec<u8>> {
         // A file that was only read has all its entries there.
         let Place::File { offset, length } = self.tree().node(node).place else {
@@ -116,9 +104,6 @@ impl SessionView {
 
 impl StoredEntry {
     /// Reads a line.
-    ///
-    /// # Errors
-    /// It is no JSON.
     pub fn read(line: &[u8]) -> serde_json::Result<Self> {
         let line: Value = serde_json::from_slice(line)?;
         let timestamp = line["timestamp"].as_str().unwrap_or_default().to_owned();

@@ -47,9 +47,6 @@ type Fetched = Arc<OnceCell<Secret>>;
 impl Keys {
     /// The same with the keys of the files that `read` reads, now and with each
     /// [`reload`](Self::reload).
-    ///
-    /// # Errors
-    /// A file cannot be read or understood.
     pub fn with_files(
         mut self,
         read: impl Fn() -> Result<KeyFiles, String> + Send + Sync + 'static,
