@@ -63,7 +63,6 @@ struct State {
     budget: Budget,
     /// By this much a limit is raised.
     step: Budget,
-    /// The limits now.
     limit: Budget,
     spent: Budget,
     /// The user was told that little is left.
@@ -73,7 +72,6 @@ struct State {
 }
 
 impl Account {
-    /// One that may spend `budget` and has spent nothing.
     pub fn new(budget: Budget) -> Self {
         Self::with_spent(budget, Budget::default())
     }
@@ -99,7 +97,6 @@ impl Account {
         (state.step, state.limit, state.told) = (limit, limit, false);
     }
 
-    /// The limits now.
     pub fn limit(&self) -> Budget {
         self.lock().limit
     }

@@ -437,10 +437,7 @@ pub enum Phase {
 /// What is done with the files of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialStep {
-    /// The user's files are copied.
     Begin,
-    /// The changes are taken over.
     Keep,
-    /// The copies are removed.
     Discard,
 }

@@ -39,14 +39,12 @@ pub struct AgentHandle {
 pub(super) struct CurrentRun(Arc<Mutex<Option<CancellationToken>>>);
 
 impl CurrentRun {
-    /// Begins the next run.
     pub fn begin(&self) -> CancellationToken {
         let token = CancellationToken::new();
         *self.lock() = Some(token.clone());
         token
     }
 
-    /// No run is under way any more.
     pub fn end(&self) {
         *self.lock() = None;
     }
@@ -165,7 +163,6 @@ pub enum Delivery {
     Queued(QueueKind),
 }
 
-/// What can be asked about the tree of the session.
 #[derive(Debug)]
 pub enum TreeCommand {
     Read(oneshot::Sender<SessionSnapshot>),
@@ -212,7 +209,6 @@ pub struct OpenSession {
 }
 
 impl AgentHandle {
-    /// A handle, and what the actor reads.
     pub(super) fn new() -> (Self, mpsc::UnboundedReceiver<Command>, CurrentRun) {
         let (commands, receiver) = mpsc::unbounded_channel();
         let run = CurrentRun::default();

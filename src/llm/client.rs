@@ -246,7 +246,6 @@ struct Wire {
     url: String,
     /// JSON, with the user's own fields.
     body: Vec<u8>,
-    /// Reads the answer.
     decoder: Box<dyn Decoder>,
 }
 

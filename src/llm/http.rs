@@ -12,7 +12,6 @@ use reqwest::{Certificate, Client, ClientBuilder, Response, Url, redirect};
 
 use super::error::{ErrorClass, LlmError};
 
-/// How long to wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a server elsewhere may stay silent, before its headers or in the middle of a stream, where
 /// nothing else is set.

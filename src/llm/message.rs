@@ -316,7 +316,6 @@ impl Usage {
         }
     }
 
-    /// Counts what `other` took as well.
     pub(crate) fn add(&mut self, other: &Self) {
         self.input += other.input;
         self.output += other.output;

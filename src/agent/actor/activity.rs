@@ -168,7 +168,6 @@ impl Activity {
         }
     }
 
-    /// Whether commands are no longer read.
     pub fn is_leaving(&self) -> bool {
         matches!(self, Self::Leaving { .. })
     }

@@ -94,7 +94,6 @@ impl Conversation {
         Arc::new(self.session.branch())
     }
 
-    /// The conversation is this one from now on.
     pub fn restart(&mut self, facts: HistoryFacts) {
         self.look = None;
         self.prompts.restart();
@@ -103,7 +102,6 @@ impl Conversation {
         self.facts = facts.without_end();
     }
 
-    /// What is known of the conversation without reading it.
     pub fn facts(&self) -> HistoryFacts {
         HistoryFacts {
             last: self.context.end().to_vec(),
@@ -224,7 +222,6 @@ impl Conversation {
         self.said.clear();
     }
 
-    /// The messages of the run under way.
     pub fn run_messages(&self) -> RunMessages {
         self.session.run_messages(&self.said, self.context.end())
     }

@@ -8,7 +8,6 @@ use crate::agent::event::Phase;
 use crate::agent::question::{Answer, Asked, Asker, Question};
 
 pub(super) struct Questions {
-    /// What calls ask through.
     pub asker: Asker,
     asked: mpsc::UnboundedReceiver<Asked>,
     pub has_user: bool,
@@ -34,7 +33,6 @@ impl Questions {
         self.asked.recv().await
     }
 
-    /// The questions that wait, in the order they were asked.
     pub fn open(&self) -> Vec<Arc<Question>> {
         let questions = self.list.iter().map(|(question, _)| Arc::clone(question));
         questions.collect()

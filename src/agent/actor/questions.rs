@@ -90,7 +90,6 @@ impl Actor {
         self.conversation.store(body);
     }
 
-    /// Nobody waits for an answer any more.
     pub(super) fn close_questions(&mut self) {
         self.close(|_| true);
     }

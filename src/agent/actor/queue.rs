@@ -10,7 +10,6 @@ use super::activity::Typed;
 use crate::agent::event::{QueueKind, Queued};
 use crate::agent::rules::QueueMode;
 
-/// Both queues, and the messages the next turn opens with.
 #[derive(Debug, Default)]
 pub(super) struct Queues {
     last_id: u64,

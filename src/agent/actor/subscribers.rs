@@ -38,7 +38,6 @@ struct Subscriber {
 }
 
 impl Subscribers {
-    /// Adds a subscriber: it hears everything from now on.
     pub fn join(&mut self, sender: mpsc::Sender<Arc<Event>>, slow: SlowReader) {
         self.subscribers.push(Subscriber {
             sender,

@@ -22,7 +22,6 @@ impl Instructions {
     }
 }
 
-/// The path of the file that was rendered as `text`.
 pub(super) fn rendered_path(text: &str) -> Option<&str> {
     Some(text.strip_prefix(OPENING)?.split_once("\">\n")?.0)
 }

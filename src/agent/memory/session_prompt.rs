@@ -111,16 +111,12 @@ impl SessionPrompt {
 pub enum InstructionNote<'a> {
     /// It is new or has changed.
     Read {
-        /// The file.
         path: &'a str,
         /// The file as the model reads it.
         rendered: &'a str,
     },
     /// It does not count any more.
-    Gone {
-        /// The file.
-        path: &'a str,
-    },
+    Gone { path: &'a str },
 }
 
 impl<'a> InstructionNote<'a> {
@@ -225,7 +221,6 @@ impl SessionPrompts {
         &self.options.cwd
     }
 
-    /// The prompt in force for models that edit in `format`.
     pub fn in_force(&self, format: EditFormat) -> Option<&Arc<SessionPrompt>> {
         (self.in_force.iter()).find(|prompt| prompt.edit_format == format)
     }

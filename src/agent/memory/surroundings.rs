@@ -56,7 +56,6 @@ impl Surroundings {
         Self { is_late, ..self }
     }
 
-    /// The instruction files for `model`.
     pub fn instructions(&self, model: &Model) -> &[Instructions] {
         self.collected(model).map_or(&[], |found| &found.files)
     }

@@ -35,7 +35,6 @@ pub(super) struct Allowed {
 pub(super) enum Refusal {
     /// For this reason, in words for the model.
     Because(String),
-    /// It would fail.
     Failing(ToolError),
     /// The turn was cut short before it could start.
     CutShort,
@@ -48,7 +47,6 @@ impl From<String> for Refusal {
 }
 
 impl Allowed {
-    /// What the call knows of its surroundings.
     pub fn context(
         &self,
         link: &RunLink,

@@ -34,7 +34,6 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// None yet.
     pub fn none(turn: &Turn) -> Self {
         Self {
             message: empty_message(turn),
@@ -216,7 +215,6 @@ pub(super) async fn spend(link: &RunLink, env: &RunEnv, turn: &Turn, message: &A
     }
 }
 
-/// Says that the window of `model` is small, once.
 async fn warn_of_window(link: &RunLink, env: &RunEnv, model: &Model) {
     if let Some(text) = window_check::warning(model)
         && env.warns_first(model)

@@ -71,7 +71,6 @@ enum SkipReason {
     Steered,
 }
 
-/// Checks abort and steering before a group.
 async fn skip_reason(link: &RunLink, turn: &Turn, skip: Option<SkipReason>) -> Option<SkipReason> {
     if link.cancelled() {
         return Some(SkipReason::Aborted);

@@ -26,15 +26,12 @@ pub(in crate::agent) struct RunEnv {
     pub conversation_id: String,
     /// Where outputs that are too long for the model are kept, a file for each call.
     pub spill_dir: PathBuf,
-    /// What its calls are judged by.
     pub permissions: Permissions,
     /// The models whose small window the user was warned of, and what else was told once.
     pub warned: Arc<Mutex<HashSet<String>>>,
-    /// Keeps what its calls change.
     pub undo: Option<Arc<Undo>>,
     /// What the session may spend, and has spent.
     pub account: Account,
-    /// Takes secrets out of what tools answer.
     pub redactor: LazyRedactor,
 }
 

@@ -30,7 +30,6 @@ const GRACE: Duration = Duration::from_millis(20);
 /// place: on a slow disk that takes longer, and the model must not be told that nothing changed.
 const WRITE_GRACE: Duration = Duration::from_secs(1);
 
-/// How a tool's task ended.
 type TaskResult = Result<Result<ToolOutput, ToolError>, JoinError>;
 
 /// Runs one call to its end, or until the turn is cut short.

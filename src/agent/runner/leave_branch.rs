@@ -23,7 +23,6 @@ changed, and what is left to do. Keep exact names, paths, commands, numbers and 
 The branch begins with this message:
 ";
 
-/// The run that leaves a branch.
 pub(in crate::agent) async fn leave_branch(
     link: &RunLink,
     env: &RunEnv,

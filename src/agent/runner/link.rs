@@ -38,7 +38,6 @@ pub(in crate::agent) struct RunLink {
 pub(in crate::agent) struct LateNotices(mpsc::WeakSender<RunMessage>);
 
 impl LateNotices {
-    /// Says a warning.
     pub async fn warn(&self, text: String) -> Result<(), String> {
         let Some(messages) = self.0.upgrade() else {
             return Err(text);
@@ -75,7 +74,6 @@ pub(in crate::agent) enum RunMessage {
     ReleaseFollowUps(oneshot::Sender<Result<bool, RunOutcome>>),
 }
 
-/// What the run says about trials.
 pub(in crate::agent) enum TrialReport {
     Begun(Box<Started>, oneshot::Sender<(Arc<RunEnv>, Opening)>),
     Ended(Option<Kept>, oneshot::Sender<()>),
@@ -91,11 +89,8 @@ pub(in crate::agent) struct Undone {
     pub files: Vec<ChangedFile>,
 }
 
-/// What a run is started with.
 pub(in crate::agent) struct Opening {
-    /// Whether its first prompt waits for git.
     pub waits_for_git: bool,
-    /// The look at the place in the background.
     pub look: PlaceLook,
     pub messages: Vec<Arc<Message>>,
     pub instructions: InstructionSources,
@@ -153,7 +148,6 @@ pub(in crate::agent) struct Leave {
     pub target: Option<NodeId>,
     /// The id of the entry that the branch ends with.
     pub from: String,
-    /// How the branch begins.
     pub begins: String,
     /// The first of the messages that a model reads which belongs to it.
     pub first: usize,
@@ -248,7 +242,6 @@ impl RunLink {
         let _ = self.messages.try_send(RunMessage::Event(event));
     }
 
-    /// Reports what the run waits for from now on.
     pub async fn phase(&self, phase: Phase) {
         let _ = self.messages.send(RunMessage::Phase(phase)).await;
     }
@@ -258,7 +251,6 @@ impl RunLink {
         let _ = self.messages.send(message).await;
     }
 
-    /// What `work` gives, unless the user ends the run first.
     pub(super) async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         self.cancel.run_until_cancelled(work).await
     }
@@ -276,7 +268,6 @@ impl RunLink {
             .await;
     }
 
-    /// What ends the run.
     pub fn cancellation(&self) -> CancellationToken {
         self.cancel.clone()
     }
@@ -300,7 +291,6 @@ impl RunLink {
         self.ask(|reply| RunMessage::BeginUndo(turn, reply)).await;
     }
 
-    /// Reports that changes of files were undone or redone.
     pub async fn undone(&self, undone: Undone) {
         self.report(RunMessage::Undone(undone)).await;
     }

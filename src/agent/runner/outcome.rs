@@ -19,7 +19,6 @@ pub(super) struct CallOutcome {
 }
 
 impl CallOutcome {
-    /// The end of a call that never started.
     pub fn unstarted(status: ToolStatus, text: impl Into<String>, details: Arc<Details>) -> Self {
         Self {
             status,

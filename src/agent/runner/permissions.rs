@@ -128,7 +128,6 @@ impl Permissions {
         self.places.writable.clone()
     }
 
-    /// Judges a call of `tool`.
     pub(super) async fn judge(
         &self,
         tool: &str,

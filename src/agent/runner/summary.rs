@@ -44,7 +44,6 @@ pub(super) struct Spent {
 }
 
 impl Spent {
-    /// Nothing yet, for a summary of this `kind` by `model`.
     pub fn new(kind: &'static str, model: &Arc<Model>) -> Self {
         let model = Arc::clone(model);
         let usage = Usage::default();
@@ -167,7 +166,6 @@ async fn answer(
     }
 }
 
-/// Why the answer is no summary, if it is none.
 fn check(turn: &Turn, answer: &AssistantMessage) -> Result<Option<&'static str>, LlmError> {
     if let Some(error) = overflow::hidden(answer, &turn.model) {
         return Err(error);

@@ -17,10 +17,8 @@ use crate::llm::{ErrorClass, LlmError, Message, Model, StopReason, ToolCall, Usa
 
 #[derive(Debug)]
 pub(super) struct Reply {
-    /// The assistant message as stored.
     pub message: Arc<Message>,
     pub stop: StopReason,
-    /// The tools it wants run.
     pub calls: Vec<ToolCall>,
     /// How the run ends for it, if the call failed or was not made.
     pub failure: Option<RunOutcome>,
@@ -231,7 +229,6 @@ fn still_too_long(mut error: LlmError) -> LlmError {
     error
 }
 
-/// The way out when a compaction was not enough.
 const STILL_TOO_LONG: &str = "Choose a model with a larger window (/model), or go back to before the long message or result (/tree)";
 
 /// The error as it is shown when nothing is left to try.

@@ -26,14 +26,11 @@ pub struct Comparison {
     pub b: BranchTail,
 }
 
-/// An entry of one of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedEntry {
-    /// Its id.
     pub id: String,
     /// The user's bookmark at it.
     pub label: Option<String>,
-    /// What it says.
     pub text: String,
 }
 

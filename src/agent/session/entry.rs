@@ -15,7 +15,6 @@ use crate::llm::{Content, EditFormat, Message, ThinkingLevel, Usage};
 
 pub use super::kind::Kind;
 
-/// Version of the format.
 pub const VERSION: u32 = 3;
 pub(super) const LEAF: &str = "tiller.leaf";
 
@@ -178,7 +177,6 @@ pub struct Compaction {
     /// The id of the first entry that stays in the context; its own id when none does.
     #[serde(default)]
     pub first_kept_entry_id: String,
-    /// Tokens of the context before.
     #[serde(default)]
     pub tokens_before: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -212,7 +210,6 @@ pub struct BranchSummary {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageEntry {
-    /// What for.
     #[serde(default)]
     pub kind: String,
     #[serde(default)]
@@ -226,7 +223,6 @@ pub struct UsageEntry {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CustomMessage {
-    /// Whose it is.
     #[serde(default)]
     pub custom_type: String,
     #[serde(deserialize_with = "crate::llm::message::string_or_blocks")]

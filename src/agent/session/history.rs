@@ -25,7 +25,6 @@ const BRANCH_LEFT: &str =
 pub struct History {
     /// What the model reads.
     pub messages: Vec<Arc<Message>>,
-    /// The entry each message is from.
     pub nodes: Vec<NodeId>,
     /// What the requests began with, in the order of the entries.
     pub prompts: Vec<SessionPrompt>,

@@ -32,14 +32,10 @@ pub struct Iteration {
     pub metadata: Map<String, Value>,
 }
 
-/// A call of a tool in an iteration.
 #[derive(Clone, Debug, Serialize)]
 pub struct IterationCall {
-    /// Its id.
     pub id: String,
-    /// The tool.
     pub name: String,
-    /// What the tool got.
     pub arguments: Value,
     /// Whether it failed; none without a result.
     pub is_error: Option<bool>,

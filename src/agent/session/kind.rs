@@ -12,46 +12,34 @@ pub(super) const UNQUEUED: &str = "tiller.unqueued";
 
 pub(super) const RUN: &str = "tiller.run";
 
-/// What an entry holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A message of the user, or of the program in their place.
     User,
-    /// An answer of a model.
     Assistant,
-    /// The result of a tool call.
     ToolResult,
     /// A message of another role, as pi and its extensions write them.
     OtherMessage,
     /// A message an extension put into the context.
     CustomMessage,
-    /// A summary of what stands before it.
     Compaction,
-    /// A summary of a branch that was left.
     BranchSummary,
     /// Another content for an earlier entry, or none.
     ContextEdit,
-    /// The model from here on.
     ModelChange,
-    /// The thinking level from here on.
     ThinkingLevelChange,
     /// System prompt and tools of the requests from here on.
     Prompt,
     /// Thinking before it is not sent any more.
     ThinkingFrom,
-    /// A trial began or ended.
     Trial,
-    /// A compaction was undone.
     Uncompacted,
     /// A turn began to change files.
     Undo,
     /// Tokens were spent beside the conversation.
     Usage,
-    /// A run ended.
     RunEnd,
-    /// A message waits for its moment.
     Queued,
-    /// Messages wait no more.
     Unqueued,
     /// Anything else, which is no part of a context.
     Other,

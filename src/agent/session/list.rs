@@ -11,7 +11,6 @@ use super::head::SessionHead;
 /// Longest first line, in bytes.
 const LONGEST_HEADER: u64 = 1024 * 1024;
 
-/// One stored session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSession {
     pub id: String,

@@ -27,9 +27,7 @@ pub struct Loaded {
     /// Its first line.
     pub header: Header,
     pub tree: Tree,
-    /// Tokens and cost of all of them.
     pub usage: Usage,
-    /// Bytes of the first line.
     pub header_length: u64,
     /// Bytes up to the end of the last whole entry.
     pub length: u64,
@@ -139,7 +137,6 @@ pub fn names(line: &[u8], id: &str, parent: Option<&str>) -> bool {
     })
 }
 
-/// Reads the text of the entry at `place` again.
 pub fn body(file: &File, offset: u64, length: u32) -> io::Result<Body> {
     Body::read(&line(file, offset, length)?).ok_or_else(|| {
         let text = format!("the entry at byte {offset} cannot be read");
@@ -147,7 +144,6 @@ pub fn body(file: &File, offset: u64, length: u32) -> io::Result<Body> {
     })
 }
 
-/// Whether a line of `length` bytes can be read again.
 pub fn can_load(length: u64) -> bool {
     length <= LONGEST as u64
 }

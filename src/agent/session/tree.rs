@@ -90,7 +90,6 @@ impl Hash for Id {
 pub struct Node {
     /// The entry it goes on from; none for a root.
     pub parent: Option<NodeId>,
-    /// What it holds.
     pub kind: Kind,
     pub place: Place,
 }
@@ -110,7 +109,6 @@ pub enum Place {
 }
 
 impl Place {
-    /// The line of `length` bytes at `offset` of the file.
     pub fn in_file(offset: u64, length: u64) -> Self {
         let length = u32::try_from(length).unwrap_or(u32::MAX);
         Self::File { offset, length }
@@ -138,7 +136,6 @@ impl Tree {
         at
     }
 
-    /// An id that no entry has.
     pub fn fresh_id(&self) -> String {
         loop {
             let id = format!("{:08x}", uuid::Uuid::new_v4().as_fields().0);
@@ -152,7 +149,6 @@ impl Tree {
         self.nodes.get_index_of(id).map(NodeId::at)
     }
 
-    /// The id of a node, as in the file.
     pub fn id(&self, node: NodeId) -> &str {
         self.nodes
             .get_index(node.index())
@@ -168,7 +164,6 @@ impl Tree {
         self.leaf
     }
 
-    /// The text of `node` is at `place` now.
     pub fn set_place(&mut self, node: NodeId, place: Place) {
         self.nodes[node.index()].place = place;
     }
@@ -242,7 +237,6 @@ impl Tree {
         };
     }
 
-    /// The name the user gave the session.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }

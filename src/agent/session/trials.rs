@@ -83,7 +83,6 @@ pub(in crate::agent) fn open_trial(session: &Session) -> Option<(Trial, NodeId)>
     (state == State::Open).then_some((trial, entry))
 }
 
-/// The entry that says what became of `trial`.
 pub(in crate::agent) fn trial_entry(session: &Session, trial: &Trial, state: State) -> Body {
     let entry = Entry {
         state,

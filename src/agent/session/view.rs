@@ -103,7 +103,6 @@ impl SessionView {
 }
 
 impl StoredEntry {
-    /// Reads a line.
     pub fn read(line: &[u8]) -> serde_json::Result<Self> {
         let line: Value = serde_json::from_slice(line)?;
         let timestamp = line["timestamp"].as_str().unwrap_or_default().to_owned();

@@ -38,7 +38,6 @@ pub struct KeyFiles {
     pub env_file: Option<(PathBuf, HashMap<String, String>)>,
 }
 
-/// Reads the files anew.
 type FileReader = Arc<dyn Fn() -> Result<KeyFiles, String> + Send + Sync>;
 
 /// A key that a command prints: there, on its way, or not asked for yet.

@@ -72,7 +72,6 @@ pub struct ProviderEntry {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelEntry {
-    /// The id the provider knows it by.
     pub id: String,
     pub name: Option<String>,
     /// Another API than the provider's.
@@ -96,7 +95,6 @@ pub struct ModelEntry {
     pub options: Map<String, Json>,
 }
 
-/// What a model takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Input {

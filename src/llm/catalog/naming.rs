@@ -255,7 +255,6 @@ fn rank(snapshot: &Snapshot, provider: &str) -> u8 {
     }
 }
 
-/// The newest id of `provider`'s `family` among `ids`.
 fn newest<'a>(ids: &[(&str, &'a str)], provider: &str, family: &[String]) -> Option<&'a str> {
     ids.iter()
         .filter(|(other, id)| *other == provider && Name::parse(id).family == family)

@@ -25,7 +25,6 @@ enum Key {
 }
 
 impl Pieces {
-    /// Takes arguments that came as a whole.
     pub fn whole(&mut self, arguments: &Map<String, Value>) {
         for (name, value) in arguments {
             self.arguments.insert(name.clone(), value.clone());

@@ -41,7 +41,6 @@ pub struct Reply {
     pub steps: Vec<ReplyStep>,
 }
 
-/// One response to a message of the user.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MessageReply {

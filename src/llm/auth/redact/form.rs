@@ -58,7 +58,6 @@ pub fn token_letters(bytes: &[u8]) -> usize {
 #[derive(PartialEq, Eq)]
 pub struct Form {
     pub text: String,
-    /// What the secret is called.
     pub name: Arc<str>,
     /// Whether it counts only where no letter or digit stands beside it.
     pub alone: bool,

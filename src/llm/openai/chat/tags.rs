@@ -8,7 +8,6 @@ const CLOSE: &str = "</think>";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Segment {
     Text(String),
-    /// Of the reasoning.
     Thinking(String),
 }
 
@@ -16,12 +15,15 @@ pub enum Segment {
 #[derive(Debug)]
 pub enum ThinkTagParser {
     /// At the beginning: `pending` may become the opening tag.
-    Start { pending: String },
+    Start {
+        pending: String,
+    },
     /// In the reasoning: `pending` may become the closing tag. Leading space is trimmed.
-    Thinking { pending: String, trim_leading: bool },
-    /// Between the closing tag and the answer.
+    Thinking {
+        pending: String,
+        trim_leading: bool,
+    },
     Between,
-    /// In the answer.
     Answer,
 }
 

@@ -64,7 +64,6 @@ pub(super) enum NewItem<'a> {
     ConfigurationUpdate { reasoning: Effort<'a> },
 }
 
-/// How hard to think.
 #[derive(Serialize)]
 pub(super) struct Effort<'a> {
     effort: &'a str,
@@ -288,7 +287,6 @@ fn reasoning<'a>(stored: &'a str, used: &mut Ids) -> Option<&'a RawValue> {
 /// What is kept of an answer's message beside its text, in pi's form.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct TextSignature {
-    /// The message's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<String>,
     /// `commentary` or `final_answer`; models want it back.
