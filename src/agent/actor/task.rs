@@ -13,8 +13,8 @@ use tokio::time::timeout;
 
 use super::activity::{Activity, Run, Typed};
 use super::conversation::Conversation;
-use super::open_questions::Questions;
 use super::policy::{PolicyOwner, told};
+use super::questions::Questions;
 use super::queue::Queues;
 use crate::agent::budget::Account;
 use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, RunState};

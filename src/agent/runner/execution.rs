@@ -13,7 +13,6 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::allowed::Allowed;
 use super::env::RunEnv;
 use super::link::{RunLink, Turn};
-use super::outcome::CallOutcome;
 use super::redaction;
 use crate::agent::event::{AgentEvent, ToolStatus};
 use crate::agent::tool::{Details, Progress, ToolError, ToolOutput};
@@ -31,6 +30,29 @@ const GRACE: Duration = Duration::from_millis(20);
 const WRITE_GRACE: Duration = Duration::from_secs(1);
 
 type TaskResult = Result<Result<ToolOutput, ToolError>, JoinError>;
+
+#[derive(Debug)]
+pub(super) struct CallOutcome {
+    /// How it went.
+    pub status: ToolStatus,
+    /// For the model.
+    pub content: Vec<Content>,
+    /// For the user.
+    pub details: Arc<Details>,
+    /// How long it ran; none when it did not.
+    pub duration_ms: Option<u64>,
+}
+
+impl CallOutcome {
+    pub fn unstarted(status: ToolStatus, text: impl Into<String>, details: Arc<Details>) -> Self {
+        Self {
+            status,
+            content: vec![Content::text(text)],
+            details,
+            duration_ms: None,
+        }
+    }
+}
 
 /// Runs one call to its end, or until the turn is cut short.
 pub(super) async fn execute(

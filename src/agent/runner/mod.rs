@@ -17,7 +17,6 @@ mod gate;
 mod ask;
 mod permissions;
 mod held;
-mod outcome;
 mod execution;
 mod confined;
 mod look_ahead;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::outcome::CallOutcome;
+use super::execution::CallOutcome;
 use crate::agent::tool::{Details, Effects};
 use crate::llm::auth::Redactor;
 use crate::llm::{Content, ToolCall};

@@ -2,12 +2,11 @@
 //! conversation is the path from a leaf to the root; a fork is another leaf. Holds no text but
 //! labels and the name: what an entry says is read from its place when it is needed.
 
-use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
-use std::hash::{Hash, Hasher};
 use std::num::NonZero;
 use std::sync::Arc;
 
+use compact_str::{CompactString, ToCompactString, format_compact};
 use indexmap::IndexMap;
 
 use super::entry::{Body, Kind};
@@ -16,7 +15,7 @@ use super::entry::{Body, Kind};
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     /// The nodes in the order of their lines; the position is the [`NodeId`].
-    nodes: IndexMap<Id, Node>,
+    nodes: IndexMap<CompactString, Node>,
     leaf: Option<NodeId>,
     /// How often an id came that was taken.
     copies: HashMap<Box<str>, u32>,
@@ -37,52 +36,6 @@ impl NodeId {
     /// Its position among the entries in the order of their lines.
     pub fn index(self) -> usize {
         self.0.get() as usize - 1
-    }
-}
-
-/// The id of an entry. A long session has many: one of eight letters, as tiller and pi write them,
-/// needs no memory of its own.
-#[derive(Clone, Debug)]
-enum Id {
-    Short([u8; 8]),
-    Long(Box<str>),
-}
-
-impl Id {
-    fn as_str(&self) -> &str {
-        match self {
-            Self::Short(letters) => std::str::from_utf8(letters).unwrap_or_default(),
-            Self::Long(text) => text,
-        }
-    }
-}
-
-impl From<&str> for Id {
-    fn from(text: &str) -> Self {
-        match <[u8; 8]>::try_from(text.as_bytes()) {
-            Ok(letters) => Self::Short(letters),
-            Err(_) => Self::Long(text.into()),
-        }
-    }
-}
-
-impl Borrow<str> for Id {
-    fn borrow(&self) -> &str {
-        self.as_str()
-    }
-}
-
-impl PartialEq for Id {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
-    }
-}
-
-impl Eq for Id {}
-
-impl Hash for Id {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.as_str().hash(state);
     }
 }
 
@@ -125,11 +78,11 @@ impl Tree {
             place,
         };
         let at = NodeId::at(self.nodes.len());
-        let mut key = Id::from(id);
+        let mut key = id.to_compact_string();
         while self.nodes.contains_key(key.as_str()) {
             let copies = self.copies.entry(id.into()).or_insert(1);
             *copies += 1;
-            key = Id::from(&*format!("{id}#{copies}"));
+            key = format_compact!("{id}#{copies}");
         }
         self.nodes.insert(key, node);
         self.leaf = Some(at);
