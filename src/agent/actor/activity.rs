@@ -25,6 +25,17 @@ pub(super) struct Typed {
     pub origin: Option<String>,
 }
 
+impl Typed {
+    pub fn here(kind: QueueKind, content: Vec<Content>) -> Self {
+        let origin = None;
+        Self {
+            kind,
+            content,
+            origin,
+        }
+    }
+}
+
 #[derive(Default)]
 pub(super) enum Activity {
     /// Nothing: the next message starts a run.

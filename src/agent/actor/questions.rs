@@ -96,11 +96,8 @@ impl Actor {
 
     fn return_answer(&mut self, answer: Answer) {
         if let Answer::Reply(text) | Answer::Refuse { reason: Some(text) } = answer {
-            let back = self.queues.number(Typed {
-                kind: QueueKind::Steering,
-                content: vec![Content::text(text)],
-                origin: None,
-            });
+            let typed = Typed::here(QueueKind::Steering, vec![Content::text(text)]);
+            let back = self.queues.number(typed);
             self.give_back(vec![back]);
         }
     }

@@ -171,14 +171,7 @@ impl Actor {
             admitted => admitted.flatten(),
         };
         match command {
-            Some(Command::Message(kind, content)) => {
-                let origin = None;
-                self.enqueue(Typed {
-                    kind,
-                    content,
-                    origin,
-                });
-            }
+            Some(Command::Message(kind, content)) => self.enqueue(Typed::here(kind, content)),
             Some(Command::External(message, answer)) => {
                 let _ = answer.send(self.receive(*message));
             }

@@ -24,11 +24,7 @@ impl Actor {
     }
 
     fn begin_trial(&mut self, content: Vec<Content>) {
-        let typed = Typed {
-            kind: QueueKind::Steering,
-            content,
-            origin: None,
-        };
+        let typed = Typed::here(QueueKind::Steering, content);
         let idle = matches!(self.activity, Activity::Idle);
         let refused = match &self.trials {
             _ if self.env.trial.is_some() => {

@@ -46,20 +46,23 @@ impl From<String> for Refusal {
     }
 }
 
+/// One call of a turn, and what it runs with.
+#[derive(Clone, Copy)]
+pub(super) struct CallScope<'a> {
+    pub link: &'a RunLink,
+    pub env: &'a RunEnv,
+    pub turn: &'a Turn,
+    pub call: &'a ToolCall,
+}
+
 impl Allowed {
-    pub fn context(
-        &self,
-        link: &RunLink,
-        env: &RunEnv,
-        turn: &Turn,
-        call: &ToolCall,
-        progress: Progress,
-    ) -> ToolContext {
+    pub fn context(&self, scope: CallScope<'_>, progress: Progress) -> ToolContext {
+        let (link, env, call) = (scope.link, scope.env, scope.call);
         ToolContext {
             call_id: call.id.clone(),
             cwd: env.cwd.clone(),
             spill_file: call_ids::spill_file(&env.spill_dir, &call.id),
-            cancel: turn.interrupt.child_token(),
+            cancel: scope.turn.interrupt.child_token(),
             progress,
             processes: link.processes.clone(),
             asker: link.asker.clone(),

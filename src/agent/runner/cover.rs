@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use tokio::task::spawn_blocking;
 
+use super::allowed::CallScope;
 use super::env::RunEnv;
-use super::link::{RunLink, Turn};
+use super::link::RunLink;
 use crate::agent::event::{NoticeLevel, ToolStatus};
 use crate::agent::paths::{Purpose, name_some, real, resolve};
 use crate::agent::tool::Effects;
@@ -36,25 +37,17 @@ pub(in crate::agent) async fn cover_home(link: &RunLink, env: &RunEnv) {
 
 /// Covers what a call with these effects could change; none when the turn is cut short before that is
 /// done: the call must not run then. In a large tree or on a slow disk it takes its time.
-pub(super) async fn cover(
-    link: &RunLink,
-    env: &RunEnv,
-    turn: &Turn,
-    effects: &Effects,
-) -> Option<()> {
-    let covered = cover_in(link, env, env.cwd.clone(), effects);
-    turn.interrupt.run_until_cancelled(covered).await
+pub(super) async fn cover(scope: CallScope<'_>, effects: &Effects) -> Option<()> {
+    let covered = cover_in(scope.link, scope.env, scope.env.cwd.clone(), effects);
+    scope.turn.interrupt.run_until_cancelled(covered).await
 }
 
 /// Notes what the files hold that a call has written: what others make of them later is none of the
 /// turn's doing. One that was cut short may still be writing.
-pub(super) async fn note_written(
-    link: &RunLink,
-    env: &RunEnv,
-    turn: &Turn,
-    writes: Vec<String>,
-    status: ToolStatus,
-) {
+pub(super) async fn note_written(scope: CallScope<'_>, writes: Vec<String>, status: ToolStatus) {
+    let CallScope {
+        link, env, turn, ..
+    } = scope;
     let has_ended = matches!(status, ToolStatus::Ok | ToolStatus::Error);
     let Some(undo) = env.undo.clone().filter(|_| has_ended && !writes.is_empty()) else {
         return;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
-use super::allowed::Refusal;
+use super::allowed::{CallScope, Refusal};
 use super::confined;
 use super::cover::{cover, note_written};
 use super::env::RunEnv;
@@ -112,7 +112,19 @@ async fn run_group<'a>(
     let run = |((call, begun), asker): ((&'a ToolCall, Begun), Asker)| async move {
         let link = link.asking_through(asker);
         let ended = match begun {
-            (details, Ok(())) => run_call(&link, env, turn, call, details).await,
+            (details, Ok(())) => {
+                let link = &link;
+                run_call(
+                    CallScope {
+                        link,
+                        env,
+                        turn,
+                        call,
+                    },
+                    details,
+                )
+                .await
+            }
             (details, Err(error)) => {
                 let text = format!("{UNSAVED}: {error}");
                 CallOutcome::unstarted(ToolStatus::Error, text, details)
@@ -124,23 +136,18 @@ async fn run_group<'a>(
     join_all(begun.into_iter().zip(askers).map(run)).await
 }
 
-async fn run_call(
-    link: &RunLink,
-    env: &RunEnv,
-    turn: &Turn,
-    call: &ToolCall,
-    details: Arc<Details>,
-) -> CallOutcome {
-    let judged = gate::judge(link, env, turn, call, &details).await;
+async fn run_call(scope: CallScope<'_>, details: Arc<Details>) -> CallOutcome {
+    let CallScope { link, env, .. } = scope;
+    let judged = gate::judge(scope, &details).await;
     if !judged.as_ref().is_ok_and(|allowed| allowed.effects.asks) {
         link.asker.let_others_ask();
     }
     match judged {
-        Ok(allowed) => match cover(link, env, turn, &allowed.effects).await {
+        Ok(allowed) => match cover(scope, &allowed.effects).await {
             Some(()) => {
                 let writes = allowed.effects.writes.clone();
-                let ended = confined::run(link, env, turn, call, allowed).await;
-                note_written(link, env, turn, writes, ended.status).await;
+                let ended = confined::run(scope, allowed).await;
+                note_written(scope, writes, ended.status).await;
                 ended
             }
             None => cut_short(link, details),

@@ -10,9 +10,8 @@ use tokio::sync::watch;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::allowed::Allowed;
-use super::env::RunEnv;
-use super::link::{RunLink, Turn};
+use super::allowed::{Allowed, CallScope};
+use super::link::RunLink;
 use super::redaction;
 use crate::agent::event::{AgentEvent, ToolStatus};
 use crate::agent::tool::{Details, Progress, ToolError, ToolOutput};
@@ -55,13 +54,13 @@ impl CallOutcome {
 }
 
 /// Runs one call to its end, or until the turn is cut short.
-pub(super) async fn execute(
-    link: &RunLink,
-    env: &RunEnv,
-    turn: &Turn,
-    call: &ToolCall,
-    allowed: Allowed,
-) -> CallOutcome {
+pub(super) async fn execute(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
+    let CallScope {
+        link,
+        env,
+        turn,
+        call,
+    } = scope;
     let redactor = env.redactor.get();
     let grace = if allowed.effects.writes.is_empty() {
         GRACE
@@ -69,7 +68,7 @@ pub(super) async fn execute(
         WRITE_GRACE
     };
     let (progress, mut live) = Progress::new(Arc::clone(&allowed.preview));
-    let context = allowed.context(link, env, turn, call, progress);
+    let context = allowed.context(scope, progress);
     let (tool, args) = (allowed.tool, allowed.args);
     let started = Instant::now();
     // A task of its own: a panic ends the task, not the run.

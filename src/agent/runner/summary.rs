@@ -2,14 +2,12 @@
 //! and its answer is taken in unseen; what it takes is counted whatever comes of it.
 
 use std::borrow::Cow;
-use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 
-use futures_util::{FutureExt, StreamExt, stream};
-use tokio::select;
+use futures_util::{StreamExt, stream};
 
-use super::attempt::{empty_message, ended_early, panicked, spend};
+use super::attempt::{empty_message, next_event, spend};
 use super::env::RunEnv;
 use super::link::{RunLink, Turn};
 use super::retry::{RetryDecision, RetryPolicy};
@@ -148,14 +146,7 @@ async fn answer(
 ) -> Option<Result<(), LlmError>> {
     let mut stream = pin!(stream::once(async { env.provider.stream(request) }).flatten());
     loop {
-        let event = select! {
-            biased;
-            () = turn.interrupt.cancelled() => return None,
-            event = AssertUnwindSafe(stream.next()).catch_unwind() => match event {
-                Ok(event) => event.unwrap_or_else(ended_early),
-                Err(panic) => panicked(panic),
-            },
-        };
+        let event = next_event(turn, &mut stream).await?;
         if let StreamEvent::Error(error) = event {
             return Some(Err(error));
         }
