@@ -6,6 +6,7 @@ use std::time::Instant;
 use similar::{Algorithm, capture_diff_slices_deadline};
 pub use similar::{DiffOp, DiffTag};
 
+/// A text's lines with their ends.
 pub fn lines(text: &[u8]) -> Vec<&[u8]> {
     text.split_inclusive(|byte| *byte == b'\n').collect()
 }

@@ -81,12 +81,7 @@ mod tests {
         let result = |id: &str| {
             Arc::new(Message::ToolResult(ToolResultMessage {
                 tool_call_id: id.into(),
-                tool_name: String::new(),
-                content: Vec::new(),
-                details: None,
-                is_error: false,
-                duration_ms: None,
-                timestamp: 0,
+                ..ToolResultMessage::default()
             }))
         };
         let open = |context: &Context| {

@@ -38,6 +38,7 @@ pub(in crate::agent) struct RunLink {
 pub(in crate::agent) struct LateNotices(mpsc::WeakSender<RunMessage>);
 
 impl LateNotices {
+    /// Says a warning; gives the text back if the run has ended.
     pub async fn warn(&self, text: String) -> Result<(), String> {
         let Some(messages) = self.0.upgrade() else {
             return Err(text);

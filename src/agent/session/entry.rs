@@ -16,6 +16,7 @@ use crate::llm::{Content, EditFormat, Message, ThinkingLevel, Usage};
 pub use super::kind::Kind;
 
 pub const VERSION: u32 = 3;
+/// `customType` of entries that move the leaf: the conversation goes on from their parent.
 pub(super) const LEAF: &str = "tiller.leaf";
 
 /// The first line of a file.
@@ -96,6 +97,7 @@ impl Header {
     }
 }
 
+/// Every other line: a node of the session's tree.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Entry<'a> {
@@ -179,6 +181,7 @@ pub struct Compaction {
     pub first_kept_entry_id: String,
     #[serde(default)]
     pub tokens_before: u64,
+    /// `readFiles` and `modifiedFiles`, or what another program keeps here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -200,6 +203,7 @@ pub struct BranchSummary {
     #[serde(default)]
     pub from_id: Option<String>,
     pub summary: String,
+    /// `readFiles` and `modifiedFiles`, or what another program keeps here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -297,7 +297,6 @@ fn user(content: Vec<Content>, origin: Option<String>) -> Arc<Message> {
     Arc::new(Message::User(UserMessage {
         content,
         origin,
-        queue_id: None,
-        timestamp: 0,
+        ..UserMessage::default()
     }))
 }

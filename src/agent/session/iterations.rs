@@ -90,6 +90,7 @@ impl SessionView {
     }
 }
 
+/// What was read and is not given yet.
 #[derive(Default)]
 struct Fold {
     given: usize,

@@ -12,6 +12,7 @@ use super::store::Session;
 use crate::agent::event::Queued;
 use crate::llm::Message;
 
+/// The data of an entry about a message that waits.
 #[derive(Deserialize, Serialize)]
 struct Waiting {
     /// The session it was sent to: nothing waits in a copy of it.
@@ -20,6 +21,7 @@ struct Waiting {
     queued: Queued,
 }
 
+/// The data of an entry about messages that wait no more.
 #[derive(Deserialize, Serialize)]
 struct Over {
     ids: Vec<u64>,

@@ -22,6 +22,7 @@ use crate::llm::{Model, ThinkingLevel, Usage};
 pub struct Session {
     header: Header,
     tree: Tree,
+    /// The root of all sessions, and the file; none for a session that is not stored.
     stored: Option<Stored>,
     /// The file of one that is only read.
     looked_at: Option<(PathBuf, Arc<File>)>,

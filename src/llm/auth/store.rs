@@ -131,6 +131,7 @@ impl Store {
     }
 }
 
+/// The keys by provider, and a provider whose entry holds none.
 fn parse(text: &str) -> Result<(BTreeMap<String, Secret>, Option<String>), String> {
     // The parser's own words quote the line, and with it a key.
     let table: Table = text.parse().map_err(|error: toml::de::Error| {

@@ -86,12 +86,8 @@ impl BuiltIn {
     /// Whether `fetched` may stand in the place of this one; the number of its models. It may change
     /// what is known of models and hosts, never where keys and requests go.
     pub fn check_update(&self, fetched: &Self) -> Result<usize, String> {
-        let date = fetched.as_of().as_bytes();
-        let shape = |(at, byte): (usize, &u8)| match at {
-            4 | 7 => *byte == b'-',
-            _ => byte.is_ascii_digit(),
-        };
-        if date.len() != 10 || !date.iter().enumerate().all(shape) {
+        let date = fetched.as_of();
+        if date.len() != 10 || date.parse::<jiff::civil::Date>().is_err() {
             return Err("as_of = \"YYYY-MM-DD\" is missing".to_owned());
         }
         for (id, models) in fetched.all()? {

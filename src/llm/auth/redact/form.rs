@@ -1,10 +1,11 @@
 //! The ways a secret is written.
 
-use std::fmt::Write;
 use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+
+use crate::llm::http::percent_encoded;
 
 /// A shorter one is in too many words to be looked for.
 const SHORTEST: usize = 4;
@@ -75,7 +76,7 @@ pub fn forms(secret: &str, name: &str) -> Vec<Form> {
     let json = serde_json::Value::from(secret).to_string();
     let json = &json[1..json.len() - 1];
     let mut ways = vec![secret.to_owned(), json.to_owned(), json.replace('/', "\\/")];
-    let upper = address(secret);
+    let upper = percent_encoded(secret, b"-_.~");
     ways.push(upper.clone());
     if upper != secret {
         ways.push(upper.to_ascii_lowercase());
@@ -98,21 +99,6 @@ pub fn forms(secret: &str, name: &str) -> Vec<Form> {
         }
     }
     forms
-}
-
-fn address(secret: &str) -> String {
-    let mut out = String::new();
-    for byte in secret.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                out.push(char::from(byte));
-            }
-            _ => {
-                let _ = write!(out, "%{byte:02X}");
-            }
-        }
-    }
-    out
 }
 
 /// The part of the base64 text of anything with the secret in it that is the same whatever stands

@@ -120,6 +120,7 @@ pub(super) fn mark(form: &Form) -> Cow<'static, str> {
 }
 
 impl Known {
+    /// `bytes` with a mark in place of each form that is `wanted`.
     fn replace<'a>(
         &self,
         bytes: &'a [u8],
