@@ -13,7 +13,7 @@
 //! - [`app`] is for users and other programs: command line, settings, screen.
 //!
 //! The layers meet in plain data. `llm` gives a stream of [`llm::StreamEvent`]; the agent gives
-//! [`agent::AgentEvent`]s, the only thing that leaves it, and takes [`agent::Command`]s through
+//! [`agent::AgentEvent`]s, the only thing that leaves it, and takes `Command`s through
 //! [`agent::AgentHandle`], the only way in. The full screen, print mode and JSON mode are clients of
 //! that handle, and none has a private way in.
 //!
@@ -101,7 +101,7 @@
 //! - A known secret in what a tool answers is gone before anybody sees it (`runner/redaction`, and
 //!   where output is cut or kept on disk before that); `llm::auth` has the one redactor.
 //! - Every model call is booked in one account, which is looked at before the next
-//!   ([`agent::Account`]).
+//!   (`agent::budget::Account`).
 //! - Text from outside (models, tools, files) never reaches the terminal as an escape sequence.
 //! - There are no globals that hold state, no `unsafe`, no async runtime in the supervisor.
 

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-/// What is behind the name of what was put aside.
 pub(in crate::agent) const SUFFIX: &str = ".refused";
 /// Numbered names that are tried before one that nobody has.
 const MOST: usize = 32;

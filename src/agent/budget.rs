@@ -63,7 +63,6 @@ struct State {
     budget: Budget,
     /// By this much a limit is raised.
     step: Budget,
-    /// The limits now.
     limit: Budget,
     spent: Budget,
     /// The user was told that little is left.
@@ -73,7 +72,6 @@ struct State {
 }
 
 impl Account {
-    /// One that may spend `budget` and has spent nothing.
     pub fn new(budget: Budget) -> Self {
         Self::with_spent(budget, Budget::default())
     }
@@ -99,7 +97,6 @@ impl Account {
         (state.step, state.limit, state.told) = (limit, limit, false);
     }
 
-    /// The limits now.
     pub fn limit(&self) -> Budget {
         self.lock().limit
     }
@@ -250,6 +247,10 @@ mod tests {
         }
     }
 
+    fn dollars(usd: f64) -> Budget {
+        Budget { usd, tokens: 0 }
+    }
+
     fn model(provider: &str) -> Model {
         Model::new(provider, "m", Api::OpenAiChat, "")
     }
@@ -262,10 +263,7 @@ mod tests {
 
     #[test]
     fn a_limit_is_reached_told_before_and_raised_by_whole_budgets() {
-        let account = Account::new(Budget {
-            usd: 0.1,
-            tokens: 0,
-        });
+        let account = Account::new(dollars(0.1));
         let shared = account.clone();
         for (usd, told, expected) in [
             (0.07, &[][..], ""),
@@ -286,10 +284,7 @@ mod tests {
 
     #[test]
     fn a_budget_below_the_precision_of_prices_can_be_raised() {
-        let account = Account::new(Budget {
-            usd: 1e-7,
-            tokens: 0,
-        });
+        let account = Account::new(dollars(1e-7));
         account.spend(&model("lab"), &usage(0.01, 10));
         account.raise();
         assert_eq!(reached(&account), "");
@@ -333,10 +328,7 @@ mod tests {
 
     #[test]
     fn a_model_without_a_price_is_told_once() {
-        let account = Account::new(Budget {
-            usd: 2.0,
-            tokens: 0,
-        });
+        let account = Account::new(dollars(2.0));
         let told = |provider: &str| account.spend(&model(provider), &usage(0.0, 10)).len();
         assert_eq!(
             [told("lab"), told("lab"), told("x"), told("ollama")],

@@ -34,7 +34,6 @@ pub struct Event {
     pub kind: AgentEvent,
 }
 
-/// Unix time in milliseconds, now.
 pub(crate) fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }
@@ -438,10 +437,7 @@ pub enum Phase {
 /// What is done with the files of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialStep {
-    /// The user's files are copied.
     Begin,
-    /// The changes are taken over.
     Keep,
-    /// The copies are removed.
     Discard,
 }

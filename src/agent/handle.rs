@@ -39,14 +39,12 @@ pub struct AgentHandle {
 pub(super) struct CurrentRun(Arc<Mutex<Option<CancellationToken>>>);
 
 impl CurrentRun {
-    /// Begins the next run.
     pub fn begin(&self) -> CancellationToken {
         let token = CancellationToken::new();
         *self.lock() = Some(token.clone());
         token
     }
 
-    /// No run is under way any more.
     pub fn end(&self) {
         *self.lock() = None;
     }
@@ -93,73 +91,44 @@ pub struct Snapshot {
     pub follow_up: Vec<Queued>,
 }
 
-/// What can be asked of an agent. Read by the actor in order.
+/// What can be asked of an agent, as the methods of [`AgentHandle`] say that send it. Read by the actor
+/// in order.
 #[derive(Debug)]
 pub enum Command {
-    /// A message of the user: it waits in one of the queues while a run is under way, else it
-    /// starts one.
     Message(QueueKind, Vec<Content>),
-    /// A message of the user from another program, and what became of it.
     External(
         Box<ExternalMessage>,
         oneshot::Sender<Result<Delivery, Refused>>,
     ),
-    /// Other programs can speak to the agent at this socket; none: no longer.
     Listening(Option<PathBuf>),
-    /// Something the user should read.
     Notify(NoticeLevel, String),
-    /// Interrupts the running call or stream and delivers the waiting steering messages now.
     SteerNow,
-    /// Gives waiting messages back as `QueueReturned`: this one, or all.
     TakeBack(Option<u64>),
-    /// Messages that went back to the user are kept by them now: the session lets go of these.
     Release(Vec<u64>),
-    /// Ends whatever runs; where nothing does, the processes that still die are killed.
     Abort {
         /// Whether the handle has cancelled a run.
         cancelled: bool,
     },
-    /// Goes on after the iteration limit.
     Continue,
-    /// The permission mode from the next call on.
     SetPermission(PermissionMode),
-    /// Answers the question with this id; ignored when it waits no more.
     Answer(u64, Answer),
-    /// Allows the session to spend a budget more, where one is used up.
     RaiseBudget,
-    /// What the session may spend.
     SetBudget(Budget),
-    /// The model from the next call on.
     SetModel(Box<Model>),
-    /// The thinking level from the next call on.
     SetThinking(ThinkingLevel),
-    /// Goes on with another session, when no run is under way and all of this one is on disk.
     Open(Box<OpenSession>, oneshot::Sender<Result<(), OpenRefused>>),
-    /// Where instruction files may come from, from the next run on.
     SetInstructions(InstructionSources),
-    /// The rules of the loop, from the next turn on.
     SetRules(Box<LoopRules>),
-    /// Names the session.
     Name(String),
-    /// Compacts the conversation, with this in focus.
     Compact(Option<String>),
-    /// Goes back to before the last compaction.
     Uncompact,
-    /// Answers with where the window goes.
     ContextUsage(oneshot::Sender<ContextUsage>),
-    /// About the tree of the session.
     Tree(TreeCommand),
-    /// Begins or ends a trial.
     Trial(TrialCommand),
-    /// Undoes changes of files.
     Undo(UndoCommand),
-    /// Gets ready for a request: the user has begun to type one.
     Warm,
-    /// Sends every event from now on to this channel.
     Subscribe(mpsc::Sender<Arc<Event>>, SlowReader),
-    /// The same for one that was dropped, and answers where the agent stands.
     Resubscribe(mpsc::Sender<Arc<Event>>, oneshot::Sender<Snapshot>),
-    /// Ends the run, tells all processes to die, writes what is open, answers, and stops.
     Shutdown(oneshot::Sender<Option<String>>),
 }
 
@@ -194,37 +163,24 @@ pub enum Delivery {
     Queued(QueueKind),
 }
 
-/// What can be asked about the tree of the session.
 #[derive(Debug)]
 pub enum TreeCommand {
-    /// Answers with the tree as it is.
     Read(oneshot::Sender<SessionSnapshot>),
-    /// Goes on from the entry with this id, when no run is under way.
     GoTo {
-        /// A prompt of the user stands for the place it was sent from.
         entry: String,
-        /// What is left behind of the branch it leaves.
         leaving: Leaving,
     },
-    /// Goes back to where the last prompt was sent from, when no run is under way.
     EditLast,
-    /// Labels an entry.
     Label {
-        /// Its id; none for the last one of the conversation.
         entry: Option<String>,
-        /// The label; none takes it away.
         label: Option<String>,
     },
 }
 
-/// What can be asked about trials.
 #[derive(Debug)]
 pub enum TrialCommand {
-    /// Begins one with this message of the user.
     Begin(Vec<Content>),
-    /// Takes over what the open one has changed.
     Keep,
-    /// Goes back to before it.
     Discard,
 }
 
@@ -253,7 +209,6 @@ pub struct OpenSession {
 }
 
 impl AgentHandle {
-    /// A handle, and what the actor reads.
     pub(super) fn new() -> (Self, mpsc::UnboundedReceiver<Command>, CurrentRun) {
         let (commands, receiver) = mpsc::unbounded_channel();
         let run = CurrentRun::default();
@@ -286,8 +241,7 @@ impl AgentHandle {
     /// Sends a message of the user from another program and answers what became of it. Until it
     /// answers with success, nothing was taken.
     pub async fn send_external(&self, message: ExternalMessage) -> Result<Delivery, Refused> {
-        let (answer, delivery) = oneshot::channel();
-        self.send(Command::External(Box::new(message), answer));
+        let delivery = self.ask(|answer| Command::External(Box::new(message), answer));
         delivery.await.unwrap_or(Err(Refused::Leaving))
     }
 
@@ -363,8 +317,7 @@ impl AgentHandle {
     /// # Errors
     /// A run is under way, or the one before cannot be saved. Then it stays open.
     pub async fn open(&self, session: OpenSession) -> Result<(), OpenRefused> {
-        let (answer, opened) = oneshot::channel();
-        self.send(Command::Open(Box::new(session), answer));
+        let opened = self.ask(|answer| Command::Open(Box::new(session), answer));
         opened.await.unwrap_or(Err(OpenRefused::Gone))
     }
 
@@ -412,9 +365,7 @@ impl AgentHandle {
 
     /// Where the window of the model goes. None when the agent is gone.
     pub async fn context_usage(&self) -> Option<ContextUsage> {
-        let (answer, usage) = oneshot::channel();
-        self.send(Command::ContextUsage(answer));
-        usage.await.ok()
+        self.ask(Command::ContextUsage).await
     }
 
     /// Goes back to before the last compaction, when no run is under way: the conversation is as it
@@ -426,9 +377,8 @@ impl AgentHandle {
 
     /// The tree of the session as it is, to be read elsewhere. None when the agent is gone.
     pub async fn tree(&self) -> Option<SessionSnapshot> {
-        let (answer, snapshot) = oneshot::channel();
-        self.send(Command::Tree(TreeCommand::Read(answer)));
-        snapshot.await.ok()
+        self.ask(|answer| Command::Tree(TreeCommand::Read(answer)))
+            .await
     }
 
     /// Goes on from the entry with this id, when no run is under way; everything stays in the tree.
@@ -465,9 +415,8 @@ impl AgentHandle {
     /// None when the agent is gone.
     pub async fn resubscribe(&self) -> Option<(Snapshot, mpsc::Receiver<Arc<Event>>)> {
         let (sender, receiver) = mpsc::channel(EVENT_BUFFER);
-        let (answer, snapshot) = oneshot::channel();
-        self.send(Command::Resubscribe(sender, answer));
-        Some((snapshot.await.ok()?, receiver))
+        let snapshot = self.ask(|answer| Command::Resubscribe(sender, answer));
+        Some((snapshot.await?, receiver))
     }
 
     /// Ends everything in order and returns when the agent is done: run aborted, processes told
@@ -482,6 +431,12 @@ impl AgentHandle {
             return Some(text.to_owned());
         };
         unsaved.ok().flatten()
+    }
+
+    async fn ask<T>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Command) -> Option<T> {
+        let (answer, answered) = oneshot::channel();
+        self.send(question(answer));
+        answered.await.ok()
     }
 
     fn send(&self, command: Command) {

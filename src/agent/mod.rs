@@ -1,10 +1,10 @@
 //! Layer 2: turns, tools, sessions. No ratatui, no clap, no stdout.
 
-pub mod options;
-pub mod rules;
-pub mod budget;
-pub mod handle;
-pub mod event;
+pub(crate) mod options;
+pub(crate) mod rules;
+pub(crate) mod budget;
+pub(crate) mod handle;
+pub(crate) mod event;
 mod run_totals;
 mod actor;
 mod refused;
@@ -21,11 +21,11 @@ mod details;
 mod todo;
 mod session_work;
 pub mod tool;
-pub mod question;
+pub(crate) mod question;
 pub mod toolbox;
 mod schema;
 mod violations;
-pub mod diff;
+pub(crate) mod diff;
 pub mod tools;
 pub mod workspace;
 mod paths;
@@ -36,14 +36,15 @@ pub mod process;
 pub mod permission;
 
 pub use actor::start;
-pub use budget::{Account, Budget, BudgetLimit, BudgetReached};
+pub use budget::{Budget, BudgetLimit, BudgetReached};
 pub use event::{
     AgentEvent, CompactionOutcome, CompactionReason, Event, NoticeLevel, Phase, QueueKind, Queued,
-    RunOutcome, RunState, STEER_ORIGIN, ToolStatus, TrialEvent, TrialStep, is_from_user,
+    RunOutcome, RunState, STEER_ORIGIN, ToolStatus, TrialEvent,
 };
+pub(crate) use event::{TrialStep, is_from_user};
 pub use handle::{
-    AgentHandle, Command, Delivery, ExternalMessage, Leaving, OpenRefused, OpenSession, Refused,
-    SlowReader, Snapshot, TreeCommand, WhenIdle,
+    AgentHandle, Delivery, ExternalMessage, Leaving, OpenRefused, OpenSession, Refused, SlowReader,
+    Snapshot, WhenIdle,
 };
 pub use memory::compaction::{ContextKind, ContextPart, ContextUsage};
 pub use options::{AgentOptions, LazyRedactor, PermissionOptions};

@@ -38,7 +38,6 @@ impl NewFile {
         Ok(Self { place, file })
     }
 
-    /// The file, to be written.
     pub fn file(&mut self) -> &mut File {
         &mut self.file
     }

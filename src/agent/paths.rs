@@ -59,6 +59,15 @@ pub fn display(path: &Path, cwd: &Path) -> String {
     readable(shown.as_os_str())
 }
 
+/// The first `most` of `names`, and how many more there are.
+pub fn name_some(names: &[String], most: usize) -> String {
+    let more = match names.len().saturating_sub(most) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more}", names[..names.len().min(most)].join(", "))
+}
+
 /// A name as text: invalid UTF-8 and control characters become U+FFFD.
 pub fn readable(name: &OsStr) -> String {
     name.to_string_lossy().replace(char::is_control, "\u{fffd}")

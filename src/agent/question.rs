@@ -86,7 +86,6 @@ pub enum Answer {
 /// From a call to the agent: a question, or that nobody waits for its answer any more.
 #[derive(Debug)]
 pub(super) enum Asked {
-    /// A question.
     Put(Question, oneshot::Sender<Answer>),
     /// The call was cut short.
     Withdrawn(u64),
@@ -116,7 +115,6 @@ impl Default for Asker {
 }
 
 impl Question {
-    /// Whether its call has run once already.
     pub(super) fn has_run(&self) -> bool {
         matches!(&self.subject, Subject::Permission(subject) if subject.again.is_some())
     }
@@ -168,7 +166,6 @@ impl Asker {
         (0..calls).map(asker).collect()
     }
 
-    /// Lets the calls behind this one ask.
     pub(super) fn let_others_ask(&self) {
         self.place.own.cancel();
     }

@@ -32,7 +32,6 @@ enum Coercion {
     Everything,
 }
 
-/// A schema, compiled.
 #[derive(Debug)]
 pub struct Schema {
     schema: Value,
@@ -218,7 +217,6 @@ fn convert(wanted: &str, value: &Value) -> Option<Value> {
     }
 }
 
-/// A single item as a list of one.
 fn to_list(value: &Value) -> Option<Value> {
     match value {
         Value::Null => None,

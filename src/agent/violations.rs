@@ -88,7 +88,6 @@ fn with_article(name: &str) -> String {
     }
 }
 
-/// The JSON type of `value`.
 pub(super) fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -205,7 +205,6 @@ impl Client {
         Ok(headers)
     }
 
-    /// Sends the request with this key.
     async fn send(&self, request: &Request, mut headers: HeaderMap, key: Option<Secret>) -> Answer {
         let model = &request.model;
         let models = self.catalog.current();
@@ -247,7 +246,6 @@ struct Wire {
     url: String,
     /// JSON, with the user's own fields.
     body: Vec<u8>,
-    /// Reads the answer.
     decoder: Box<dyn Decoder>,
 }
 

@@ -42,9 +42,7 @@ pub struct EventWriter {
     events: Vec<StreamEvent>,
     started: bool,
     finished: bool,
-    /// How many blocks have started.
     blocks: usize,
-    /// Whether a tool was called.
     called: bool,
 }
 
@@ -103,7 +101,6 @@ impl EventWriter {
         }
     }
 
-    /// Starts a block of text or thinking.
     pub(super) fn open(&mut self, kind: BlockKind) -> Block {
         let block = self.next_block(kind);
         let index = block.index;
@@ -134,7 +131,6 @@ impl EventWriter {
         }
     }
 
-    /// More text, thinking or arguments.
     pub(super) fn delta(&mut self, block: Block, delta: &str) {
         if delta.is_empty() {
             return;

@@ -21,16 +21,13 @@ use super::http::{self, Http};
 use super::model::Prices;
 use super::sse::{SseEvent, SseParser, TooLarge};
 
-/// What is sent.
 pub(crate) struct HttpRequest {
     pub url: String,
     /// The key's among them.
     pub headers: HeaderMap,
-    /// JSON.
     pub body: Vec<u8>,
     /// What errors are about.
     pub context: ErrorContext,
-    /// What the answer costs.
     pub prices: Prices,
 }
 

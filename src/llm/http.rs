@@ -4,6 +4,7 @@
 //! frame. Knows no API.
 
 use std::error::Error;
+use std::fmt::Write;
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -12,7 +13,6 @@ use reqwest::{Certificate, Client, ClientBuilder, Response, Url, redirect};
 
 use super::error::{ErrorClass, LlmError};
 
-/// How long to wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a server elsewhere may stay silent, before its headers or in the middle of a stream, where
 /// nothing else is set.
@@ -228,6 +228,19 @@ pub async fn error_body(mut response: Response) -> Vec<u8> {
 
 /// Longest part of a provider's explanation in an error, in characters.
 const EXPLANATION_CHARS: usize = 300;
+
+/// `text` as addresses write it, where these bytes stand for themselves beside letters and digits.
+pub(super) fn percent_encoded(text: &str, plain: &[u8]) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || plain.contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
 
 /// A provider's explanation as a part of one line.
 pub fn one_line(text: &str) -> String {

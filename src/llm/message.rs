@@ -30,9 +30,8 @@ impl Message {
     pub fn user(text: impl Into<String>, timestamp: i64) -> Self {
         Self::User(UserMessage {
             content: vec![Content::text(text)],
-            origin: None,
-            queue_id: None,
             timestamp,
+            ..UserMessage::default()
         })
     }
 
@@ -66,7 +65,7 @@ pub fn content_text(content: &[Content]) -> String {
 }
 
 /// A message from the user, or from the program in their place.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct UserMessage {
     /// Text and images, in order. pi also writes a bare string; both are read.
     #[serde(deserialize_with = "string_or_blocks")]
@@ -143,7 +142,7 @@ impl AssistantMessage {
 }
 
 /// The result of one tool call. `details` is for the screen and is never sent to a model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResultMessage {
     /// The id of the call this answers.
@@ -316,7 +315,6 @@ impl Usage {
         }
     }
 
-    /// Counts what `other` took as well.
     pub(crate) fn add(&mut self, other: &Self) {
         self.input += other.input;
         self.output += other.output;

@@ -141,9 +141,7 @@ const HOUR_WRITE: f64 = 2.0;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct InputLimits {
-    /// Images.
     pub images: Option<u64>,
-    /// Bytes of the whole request.
     pub request_bytes: Option<u64>,
 }
 

@@ -18,9 +18,7 @@ const LIMIT: Duration = Duration::from_secs(15);
 /// What came of asking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The key is good.
     Accepted,
-    /// The key is not.
     Refused(String),
     /// No answer came, or the server failed.
     Unreachable(String),

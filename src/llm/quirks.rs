@@ -172,15 +172,12 @@ pub enum ThinkingFormat {
     None,
 }
 
-/// The tokens a thinking budget may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetRange {
     /// What is sent for no thinking.
     pub off: i64,
-    /// At least.
     pub min: i64,
-    /// At most.
     pub max: i64,
 }
 

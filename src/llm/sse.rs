@@ -31,7 +31,6 @@ pub struct SseParser {
     event: String,
     data: Vec<u8>,
     has_data: bool,
-    /// Lines that are no fields.
     stray: Vec<u8>,
 }
 

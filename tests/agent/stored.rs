@@ -7,11 +7,9 @@ use std::sync::Arc;
 use std::thread;
 
 use serde_json::Value;
-use tiller::agent::session::entry::ModelChange;
-use tiller::agent::session::live::PresenceError;
 use tiller::agent::session::{
-    Body, Header, Presence, PresenceRecord, SaveNotice, Session, SessionHead, SessionIndex,
-    SessionState, all_sessions, folder, live_sessions, sessions_in,
+    Body, Header, ModelChange, Presence, PresenceError, PresenceRecord, SaveNotice, Session,
+    SessionHead, SessionIndex, SessionState, all_sessions, folder, live_sessions, sessions_in,
 };
 use tiller::llm::{Message, ThinkingLevel};
 

@@ -25,16 +25,28 @@ pub(super) struct Typed {
     pub origin: Option<String>,
 }
 
-/// What the agent is doing.
+impl Typed {
+    pub fn here(kind: QueueKind, content: Vec<Content>) -> Self {
+        let origin = None;
+        Self {
+            kind,
+            content,
+            origin,
+        }
+    }
+}
+
 #[derive(Default)]
 pub(super) enum Activity {
     /// Nothing: the next message starts a run.
     #[default]
     Idle,
-    /// A run is under way.
     Running(Run),
     /// A run was aborted and comes to its end. What was typed since belongs to the next one.
-    Ending { run: Run, next: Vec<Queued> },
+    Ending {
+        run: Run,
+        next: Vec<Queued>,
+    },
     /// No command is read any more; the run, if there is one, was aborted.
     Leaving {
         run: Option<Run>,
@@ -43,7 +55,6 @@ pub(super) enum Activity {
     },
 }
 
-/// The run under way.
 pub(super) struct Run {
     pub messages: mpsc::Receiver<RunMessage>,
     pub task: JoinHandle<RunOutcome>,
@@ -115,7 +126,6 @@ impl Run {
         }))
     }
 
-    /// Its next report; none when its task has ended, or should have by now.
     async fn next_message(&mut self) -> Option<RunMessage> {
         match self.deadline {
             Some(deadline) => timeout_at(deadline, self.messages.recv()).await.ok()?,
@@ -169,7 +179,6 @@ impl Activity {
         }
     }
 
-    /// Whether commands are no longer read.
     pub fn is_leaving(&self) -> bool {
         matches!(self, Self::Leaving { .. })
     }

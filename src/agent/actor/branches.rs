@@ -19,7 +19,6 @@ use crate::llm::{Content, Model, ThinkingLevel};
 const QUOTED: usize = 400;
 
 impl Actor {
-    /// Does what a command about the tree says.
     pub(super) fn on_tree(&mut self, command: TreeCommand) {
         let (node, leaving) = match command {
             TreeCommand::Read(answer) => {
@@ -195,14 +194,12 @@ impl Conversation {
         });
     }
 
-    /// The last prompt of the conversation.
     fn last_prompt(&self) -> Option<NodeId> {
         let tree = self.session.tree();
-        let mut ancestors = tree.ancestors(tree.leaf()?);
-        ancestors.find(|node| self.prompt_at(*node).is_some())
+        tree.leaf_to_root()
+            .find(|node| self.prompt_at(*node).is_some())
     }
 
-    /// What the user typed, if the entry is a prompt.
     pub(super) fn prompt_at(&self, node: NodeId) -> Option<Vec<Content>> {
         if self.session.tree().node(node).kind != Kind::User {
             return None;
@@ -234,8 +231,7 @@ impl Conversation {
     }
 }
 
-/// The last entry of the conversation that holds something said.
 fn last_said(tree: &Tree) -> Option<NodeId> {
-    let mut ancestors = tree.ancestors(tree.leaf()?);
-    ancestors.find(|node| tree.node(*node).kind.is_shown())
+    tree.leaf_to_root()
+        .find(|node| tree.node(*node).kind.is_shown())
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::activity::Activity;
 use super::conversation::Conversation;
 use super::task::Actor;
-use crate::agent::event::{NoticeLevel, RunOutcome};
-use crate::agent::memory::compaction::{ContextUsage, Pruned, Window};
-use crate::agent::runner::{CompactRequest, Summary, Turn, compact_now};
+use crate::agent::event::NoticeLevel;
+use crate::agent::memory::compaction::{ContextUsage, Window};
+use crate::agent::runner::{CompactRequest, Summary, compact_now};
 use crate::agent::session::entry::Kind;
 use crate::agent::session::{Body, NodeId};
 use crate::llm::{Model, ThinkingLevel};
@@ -29,7 +29,6 @@ impl Actor {
         }
     }
 
-    /// Goes back to before the last compaction.
     pub(super) fn uncompact(&mut self) {
         if !matches!(self.activity, Activity::Idle) {
             let text = "A compaction can be undone when no run is under way: stop it first.";
@@ -38,7 +37,6 @@ impl Actor {
         self.conversation.uncompact(&self.model, self.thinking);
     }
 
-    /// Where the window of the model goes.
     pub(super) fn context_usage(&mut self) -> ContextUsage {
         let model = Arc::clone(self.asked());
         let rules = &self.rules.compaction;
@@ -52,29 +50,13 @@ impl Actor {
         ContextUsage::of(&model, rules, compacts, &prompt, &messages)
     }
 
-    /// The turn as it is, with a prompt in force for whatever model is chosen by now, for a call that
-    /// says nothing new.
-    pub(super) fn current_turn(&mut self) -> Result<Turn, RunOutcome> {
-        let model = Arc::clone(self.asked());
-        self.conversation.ready_prompt(&model, &self.toolbox);
-        self.next_turn()
-    }
-
-    /// Puts `summary` in place, and opens the turn behind it.
-    pub(super) fn put_summary(&mut self, summary: Summary) -> Result<Turn, RunOutcome> {
+    pub(super) fn put_summary(&mut self, summary: Summary) {
         let model = Arc::clone(self.asked());
         let window = Window::of(&model, &self.rules.compaction);
         self.conversation.compact(summary, &model, &window);
         if let Some(trial) = &self.env.trial {
             self.conversation.tell_of_trial_again(trial);
         }
-        self.current_turn()
-    }
-
-    /// Leaves results out of the requests from here on, and opens the turn without them.
-    pub(super) fn prune(&mut self, pruned: Vec<Pruned>) -> Result<Turn, RunOutcome> {
-        self.conversation.prune(pruned);
-        self.current_turn()
     }
 }
 
@@ -82,8 +64,7 @@ impl Conversation {
     /// Goes on from where the last compaction was made. It is not made again by itself.
     fn uncompact(&mut self, model: &Model, thinking: ThinkingLevel) {
         let tree = self.session.tree();
-        let since: Vec<NodeId> = (tree.leaf().into_iter())
-            .flat_map(|leaf| tree.ancestors(leaf))
+        let since: Vec<NodeId> = (tree.leaf_to_root())
             .take_while(|node| tree.node(*node).kind != Kind::Compaction)
             .collect();
         let compaction = match since.last() {

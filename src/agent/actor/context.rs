@@ -7,14 +7,12 @@ use std::sync::Arc;
 use crate::agent::session::{begins_end, is_unanswered};
 use crate::llm::{Message, StopReason, ToolCall};
 
-/// How the conversation ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Context {
     messages: Vec<Arc<Message>>,
 }
 
 impl Context {
-    /// A conversation that goes on from `end`.
     pub fn ending_with(end: &[Arc<Message>]) -> Self {
         let messages = end.to_vec();
         Self { messages }
@@ -28,12 +26,10 @@ impl Context {
         self.messages.push(message);
     }
 
-    /// The messages of the end, in order.
     pub fn end(&self) -> &[Arc<Message>] {
         &self.messages
     }
 
-    /// Whether a model has something to answer.
     pub fn awaits_model(&self) -> bool {
         is_unanswered(&self.messages)
     }
@@ -85,12 +81,7 @@ mod tests {
         let result = |id: &str| {
             Arc::new(Message::ToolResult(ToolResultMessage {
                 tool_call_id: id.into(),
-                tool_name: String::new(),
-                content: Vec::new(),
-                details: None,
-                is_error: false,
-                duration_ms: None,
-                timestamp: 0,
+                ..ToolResultMessage::default()
             }))
         };
         let open = |context: &Context| {

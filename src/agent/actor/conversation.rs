@@ -11,7 +11,7 @@ use super::view::View;
 use crate::agent::event::{AgentEvent, CompactionOutcome, NoticeLevel, Queued, RunOutcome, now_ms};
 use crate::agent::memory::compaction::{Carried, Pruned, Window, overhead, size};
 use crate::agent::memory::{
-    InstructionSources, NOTE_ORIGIN, PlaceLook, SessionPrompt, SessionPrompts, Surroundings,
+    InstructionSources, NOTE_ORIGIN, PlaceLook, SessionPrompts, Surroundings,
 };
 use crate::agent::runner::{LOOP_GUARD_ORIGIN, Opening, Summary};
 use crate::agent::session::entry::{Compaction, ContextEdit, Replacement};
@@ -24,7 +24,6 @@ use crate::agent::{RunCounter, RunTotals};
 use crate::llm::handoff::{CONTINUE_PROMPT, ends_with_answer};
 use crate::llm::{Content, EditFormat, Message, Model, ThinkingLevel};
 
-/// The conversation, stored and published.
 pub(super) struct Conversation {
     /// Its end.
     pub context: Context,
@@ -36,21 +35,16 @@ pub(super) struct Conversation {
     facts: HistoryFacts,
     /// What the requests begin with.
     pub prompts: SessionPrompts,
-    /// Where instruction files may come from.
     pub instructions: InstructionSources,
     /// Whether a first prompt waits for git: nobody is there who waits for an answer.
     pub waits_for_git: bool,
-    /// The look at the place in the background.
     look: Option<PlaceLook>,
     /// The place as the run under way has found it.
     surroundings: Option<Surroundings>,
-    /// Who listens.
     pub subscribers: Subscribers,
     /// What the user was told of files that are left out.
     told_faults: BTreeSet<String>,
-    /// Where it is stored.
     pub(super) session: Session,
-    /// What the run under way came to so far.
     counter: RunCounter,
     /// What other programs see of the session.
     presence: Option<Presence>,
@@ -59,7 +53,6 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    /// The conversation of `facts`, which goes on in `session`.
     pub fn new(session: Session, prompts: SessionPrompts, facts: HistoryFacts) -> Self {
         Self {
             context: Context::ending_with(&facts.last),
@@ -97,12 +90,10 @@ impl Conversation {
         before
     }
 
-    /// The conversation as the user reads it.
     pub fn branch(&self) -> Arc<SessionBranch> {
         Arc::new(self.session.branch())
     }
 
-    /// The conversation is this one from now on.
     pub fn restart(&mut self, facts: HistoryFacts) {
         self.look = None;
         self.prompts.restart();
@@ -111,7 +102,6 @@ impl Conversation {
         self.facts = facts.without_end();
     }
 
-    /// What is known of the conversation without reading it.
     pub fn facts(&self) -> HistoryFacts {
         HistoryFacts {
             last: self.context.end().to_vec(),
@@ -127,12 +117,10 @@ impl Conversation {
         }
     }
 
-    /// What the model reads, and the entries of that.
     pub(super) fn view(&mut self) -> &mut History {
         self.view.read(&self.session, &mut self.prompts)
     }
 
-    /// Names the session.
     pub fn name(&mut self, name: String) {
         self.store(Body::SessionInfo { name });
     }
@@ -167,12 +155,10 @@ impl Conversation {
         }
     }
 
-    /// The id of the session.
     pub fn session_id(&self) -> &str {
         self.session.id()
     }
 
-    /// Shows other programs what the session is doing.
     pub fn show(&mut self, state: SessionState) {
         if let Some(presence) = &mut self.presence {
             presence.set_state(state);
@@ -228,17 +214,14 @@ impl Conversation {
         }
     }
 
-    /// What the run under way came to so far.
     pub fn totals(&self) -> RunTotals {
         self.counter.totals(now_ms())
     }
 
-    /// A run begins.
     pub fn begin_run(&mut self) {
         self.said.clear();
     }
 
-    /// The messages of the run under way.
     pub fn run_messages(&self) -> RunMessages {
         self.session.run_messages(&self.said, self.context.end())
     }
@@ -326,22 +309,18 @@ impl Conversation {
     }
 
     /// Begins a prompt for a call of `model`, if one is due. A run has told of the place before.
-    fn begin_prompt(&mut self, model: &Model, toolbox: &Toolbox, user_spoke: bool) {
+    pub fn begin_prompt(&mut self, model: &Model, toolbox: &Toolbox, user_spoke: bool) {
         let messages = self.view().messages.len();
         let begun = self.surroundings.as_ref().and_then(|surroundings| {
             (self.prompts).begin(surroundings, model, toolbox, messages, user_spoke)
         });
-        self.store_prompt(begun);
+        if let Some(prompt) = begun {
+            self.store(Body::prompt(&prompt));
+        }
     }
 
-    /// What the model reads.
     pub fn for_model(&mut self) -> &[Arc<Message>] {
         &self.view().messages
-    }
-
-    /// Readies the prompt of a call of `model` that says nothing new.
-    pub fn ready_prompt(&mut self, model: &Model, toolbox: &Toolbox) {
-        self.begin_prompt(model, toolbox, false);
     }
 
     /// Puts `summary` in the place of what stands before its kept messages, for a model with this
@@ -433,13 +412,6 @@ impl Conversation {
         self.store(Body::thinking_from(format));
     }
 
-    fn store_prompt(&mut self, begun: Option<Arc<SessionPrompt>>) {
-        if let Some(prompt) = begun {
-            self.store(Body::prompt(&prompt));
-        }
-    }
-
-    /// Stores the model and thinking level of the next call.
     pub fn store_model(&mut self, model: &Model, thinking: ThinkingLevel) {
         if let Some(presence) = &mut self.presence {
             presence.set_model(model.full_id());
@@ -448,7 +420,6 @@ impl Conversation {
         self.report(notice);
     }
 
-    /// Stores and hands out the model of the next call.
     pub fn model_changed(&mut self, model: &Arc<Model>, thinking: ThinkingLevel) {
         self.store_model(model, thinking);
         self.subscribers.send(AgentEvent::ModelChanged {
@@ -457,7 +428,6 @@ impl Conversation {
         });
     }
 
-    /// Says that so many subscribers were dropped.
     pub fn on_dropped(&mut self, dropped: usize) {
         if dropped > 0 {
             let text = "An event reader stalled for 5 s and was disconnected";
@@ -466,7 +436,6 @@ impl Conversation {
         }
     }
 
-    /// Says something the user should read.
     pub fn notice(&mut self, level: NoticeLevel, text: impl Into<String>) {
         let text = text.into();
         self.subscribers.send(AgentEvent::Notice { level, text });

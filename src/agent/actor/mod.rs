@@ -3,7 +3,7 @@
 
 mod task;
 mod turns;
-mod model;
+mod settings;
 mod view;
 mod compaction;
 mod messages;
@@ -19,10 +19,7 @@ mod queue;
 mod repair;
 mod questions;
 mod show;
-mod permission;
-mod budget;
 mod policy;
-mod open_questions;
 mod subscribers;
 
 pub use task::start;

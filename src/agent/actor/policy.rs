@@ -6,7 +6,6 @@ use tokio::sync::watch;
 
 use crate::agent::permission::{PermissionMode, Policy};
 
-/// The owner of the policy. Calls look at it when they are about to run.
 pub(super) struct PolicyOwner(watch::Sender<Arc<Policy>>);
 
 impl PolicyOwner {
@@ -14,7 +13,6 @@ impl PolicyOwner {
         Self(watch::Sender::new(Arc::new(policy)))
     }
 
-    /// Where calls look at it.
     pub fn subscribe(&self) -> watch::Receiver<Arc<Policy>> {
         self.0.subscribe()
     }
@@ -28,7 +26,6 @@ impl PolicyOwner {
     }
 }
 
-/// The mode as the model is told.
 pub(super) fn told(mode: PermissionMode) -> &'static str {
     match mode {
         PermissionMode::Plan => {

@@ -3,13 +3,47 @@
 
 use std::sync::Arc;
 
+use tokio::sync::{mpsc, oneshot};
+
 use super::activity::Typed;
 use super::task::Actor;
 use crate::agent::event::{AgentEvent, Phase, QueueKind, RunState};
 use crate::agent::permission::Rule;
-use crate::agent::question::{Answer, Asked, Question};
+use crate::agent::question::{Answer, Asked, Asker, Question};
 use crate::agent::session::Body;
 use crate::llm::Content;
+
+pub(super) struct Questions {
+    pub asker: Asker,
+    asked: mpsc::UnboundedReceiver<Asked>,
+    pub has_user: bool,
+    pub list: Vec<(Arc<Question>, oneshot::Sender<Answer>)>,
+    /// What the run waits for beside the answers.
+    pub phase: Option<Phase>,
+}
+
+impl Questions {
+    pub fn new(has_user: bool) -> Self {
+        let (asker, asked) = Asker::new();
+        Self {
+            asker,
+            asked,
+            has_user,
+            list: Vec::new(),
+            phase: None,
+        }
+    }
+
+    /// What a call has to say about questions. Waits for it.
+    pub async fn next(&mut self) -> Option<Asked> {
+        self.asked.recv().await
+    }
+
+    pub fn open(&self) -> Vec<Arc<Question>> {
+        let questions = self.list.iter().map(|(question, _)| Arc::clone(question));
+        questions.collect()
+    }
+}
 
 impl Actor {
     pub(super) fn on_asked(&mut self, asked: Option<Asked>) {
@@ -62,11 +96,8 @@ impl Actor {
 
     fn return_answer(&mut self, answer: Answer) {
         if let Answer::Reply(text) | Answer::Refuse { reason: Some(text) } = answer {
-            let back = self.queues.number(Typed {
-                kind: QueueKind::Steering,
-                content: vec![Content::text(text)],
-                origin: None,
-            });
+            let typed = Typed::here(QueueKind::Steering, vec![Content::text(text)]);
+            let back = self.queues.number(typed);
             self.give_back(vec![back]);
         }
     }
@@ -90,7 +121,6 @@ impl Actor {
         self.conversation.store(body);
     }
 
-    /// Nobody waits for an answer any more.
     pub(super) fn close_questions(&mut self) {
         self.close(|_| true);
     }

@@ -10,7 +10,6 @@ use super::activity::Typed;
 use crate::agent::event::{QueueKind, Queued};
 use crate::agent::rules::QueueMode;
 
-/// Both queues, and the messages the next turn opens with.
 #[derive(Debug, Default)]
 pub(super) struct Queues {
     last_id: u64,
@@ -31,7 +30,6 @@ impl Queues {
         }
     }
 
-    /// Notes that `queued` is stored.
     pub fn note_stored(&mut self, queued: &Queued) {
         self.stored.insert(queued.id);
     }
@@ -43,7 +41,6 @@ impl Queues {
         (ids, self.stored.len())
     }
 
-    /// Lets a message wait in the queue of its kind.
     pub fn push(&mut self, queued: Queued) {
         self.queue(queued.kind).push_back(queued);
     }
@@ -83,24 +80,20 @@ impl Queues {
         taken
     }
 
-    /// Takes everything, also what the next turn would have opened with.
     pub fn take_all(&mut self) -> Vec<Queued> {
         let mut taken: Vec<Queued> = self.opening.drain(..).collect();
         taken.extend(self.take_back(None));
         taken
     }
 
-    /// Whether the next turn sends something.
     pub fn has_for_turn(&self) -> bool {
         !self.opening.is_empty() || self.steering_waits()
     }
 
-    /// Whether a steering message waits.
     pub fn steering_waits(&self) -> bool {
         !self.steering.is_empty()
     }
 
-    /// Whether a follow-up waits.
     pub fn follow_up_waits(&self) -> bool {
         !self.follow_up.is_empty()
     }

@@ -32,15 +32,8 @@ impl Actor {
         None
     }
 
-    /// Gives what was typed back.
     fn refuse(&mut self, kind: QueueKind, content: Vec<Content>) {
-        let origin = None;
-        let typed = Typed {
-            kind,
-            content,
-            origin,
-        };
-        let back = self.queues.number(typed);
+        let back = self.queues.number(Typed::here(kind, content));
         self.give_back(vec![back]);
     }
 }

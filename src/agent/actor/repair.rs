@@ -54,9 +54,8 @@ fn result(call: &ToolCall, state: Option<&CallState>) -> ToolResultMessage {
         tool_call_id: call.id.clone(),
         tool_name: call.name.clone(),
         content: vec![Content::text(text)],
-        details: None,
         is_error: true,
-        duration_ms: None,
         timestamp: now_ms(),
+        ..ToolResultMessage::default()
     }
 }

@@ -20,7 +20,6 @@ const STUCK_TIMEOUT: Duration = Duration::from_secs(5);
 /// program was suspended, a subscriber had no chance to read.
 const TICK: Duration = Duration::from_millis(100);
 
-/// All subscribers of one agent.
 #[derive(Debug, Default)]
 pub(super) struct Subscribers {
     last_seq: u64,
@@ -39,7 +38,6 @@ struct Subscriber {
 }
 
 impl Subscribers {
-    /// Adds a subscriber: it hears everything from now on.
     pub fn join(&mut self, sender: mpsc::Sender<Arc<Event>>, slow: SlowReader) {
         self.subscribers.push(Subscriber {
             sender,

@@ -3,7 +3,7 @@
 //! for a model, a tool or a subscriber, so it answers at once whatever is under way.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::select;
@@ -13,8 +13,8 @@ use tokio::time::timeout;
 
 use super::activity::{Activity, Run, Typed};
 use super::conversation::Conversation;
-use super::open_questions::Questions;
 use super::policy::{PolicyOwner, told};
+use super::questions::Questions;
 use super::queue::Queues;
 use crate::agent::budget::Account;
 use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, RunState};
@@ -88,7 +88,7 @@ impl Actor {
             undo: options.undo.map(Arc::new),
             conversation_id: options.session.id().to_owned(),
             spill_dir: options.spill_dir,
-            warned: Mutex::default(),
+            warned: Arc::default(),
             account: Account::new(options.budget).for_session(options.session.usage()),
             redactor: options.redactor,
         };
@@ -171,14 +171,7 @@ impl Actor {
             admitted => admitted.flatten(),
         };
         match command {
-            Some(Command::Message(kind, content)) => {
-                let origin = None;
-                self.enqueue(Typed {
-                    kind,
-                    content,
-                    origin,
-                });
-            }
+            Some(Command::Message(kind, content)) => self.enqueue(Typed::here(kind, content)),
             Some(Command::External(message, answer)) => {
                 let _ = answer.send(self.receive(*message));
             }
@@ -373,15 +366,7 @@ impl Actor {
                 let model = Arc::clone(self.asked());
                 self.conversation.set_surroundings(found, &model);
             }
-            Some(RunMessage::OpenTurn(advice, reply)) => drop(reply.send(self.open_turn(advice))),
-            Some(RunMessage::ReopenTurn(change, reply)) => {
-                drop(reply.send(self.reopen_turn(change)));
-            }
-            Some(RunMessage::CurrentTurn(reply)) => drop(reply.send(self.current_turn())),
-            Some(RunMessage::Compact(summary, reply)) => {
-                drop(reply.send(self.put_summary(summary)));
-            }
-            Some(RunMessage::Prune(pruned, reply)) => drop(reply.send(self.prune(pruned))),
+            Some(RunMessage::NextTurn(step, reply)) => drop(reply.send(self.step(step))),
             Some(RunMessage::Leave(leave, summary, reply)) => {
                 self.leave(leave, summary);
                 let _ = reply.send(());

@@ -24,11 +24,7 @@ impl Actor {
     }
 
     fn begin_trial(&mut self, content: Vec<Content>) {
-        let typed = Typed {
-            kind: QueueKind::Steering,
-            content,
-            origin: None,
-        };
+        let typed = Typed::here(QueueKind::Steering, content);
         let idle = matches!(self.activity, Activity::Idle);
         let refused = match &self.trials {
             _ if self.env.trial.is_some() => {
@@ -115,7 +111,6 @@ impl Actor {
         }
     }
 
-    /// Goes on with the trial that is open in the session, if one is.
     pub(super) fn resume_trial(&mut self) {
         self.work_in(self.conversation.open_trial().map(Arc::new));
     }
@@ -127,7 +122,6 @@ impl Actor {
         self.show_trial();
     }
 
-    /// Tells those who listen that a trial is open.
     pub(super) fn show_trial(&mut self) {
         if let Some(trial) = &self.env.trial {
             let open = TrialEvent::Open(Arc::clone(trial));
@@ -156,7 +150,6 @@ impl Conversation {
         !target.is_some_and(inside)
     }
 
-    /// Stores that a trial has begun.
     fn begin_trial(&mut self, trial: &Trial) {
         self.store(trial_entry(&self.session, trial, TrialState::Open));
     }
@@ -189,7 +182,6 @@ impl Conversation {
     }
 }
 
-/// What the model is told of an open trial.
 fn told(trial: &Trial) -> String {
     let (root, tree) = (trial.root.display(), trial.tree.display());
     format!(

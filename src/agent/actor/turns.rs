@@ -5,11 +5,25 @@ use std::sync::Arc;
 
 use super::task::Actor;
 use crate::agent::event::{AgentEvent, Phase, RunOutcome, RunState};
-use crate::agent::runner::{Change, Turn};
+use crate::agent::runner::{Change, Step, Turn};
 use crate::llm::Model;
 
 impl Actor {
-    pub(super) fn open_turn(&mut self, advice: Option<String>) -> Result<Turn, RunOutcome> {
+    pub(super) fn step(&mut self, step: Step) -> Result<Turn, RunOutcome> {
+        match step {
+            Step::Open(advice) => return self.open_turn(advice),
+            Step::Reopen(change) => return self.reopen_turn(change),
+            Step::Same => {}
+            Step::Compact(summary) => self.put_summary(summary),
+            Step::Prune(pruned) => self.conversation.prune(pruned),
+        }
+        // It says nothing new, and whatever model is chosen by now has a prompt in force.
+        let model = Arc::clone(self.asked());
+        self.conversation.begin_prompt(&model, &self.toolbox, false);
+        self.next_turn()
+    }
+
+    fn open_turn(&mut self, advice: Option<String>) -> Result<Turn, RunOutcome> {
         let run = self.activity.live_run()?;
         if self.queues.steering_waits() {
             run.calls = 0;
@@ -31,7 +45,7 @@ impl Actor {
         Ok(turn)
     }
 
-    pub(super) fn reopen_turn(&mut self, change: Change) -> Result<Turn, RunOutcome> {
+    fn reopen_turn(&mut self, change: Change) -> Result<Turn, RunOutcome> {
         let run = self.activity.live_run()?;
         if let (Change::Model(model), false) = (&change, run.model_chosen) {
             run.fallback = Some(Arc::clone(model));
@@ -53,7 +67,7 @@ impl Actor {
     }
 
     /// The run's next turn: everything as it is now, and a fresh way to cut it short.
-    pub(super) fn next_turn(&mut self) -> Result<Turn, RunOutcome> {
+    fn next_turn(&mut self) -> Result<Turn, RunOutcome> {
         let model = Arc::clone(self.asked());
         let messages = self.conversation.for_model().to_vec();
         let prompt = self.conversation.prompts.in_force(model.edit_format);
@@ -74,7 +88,6 @@ impl Actor {
         })
     }
 
-    /// The model of the next call.
     pub(super) fn asked(&mut self) -> &Arc<Model> {
         let fallback = self.activity.run().and_then(|run| run.fallback.as_ref());
         fallback.unwrap_or(&self.model)

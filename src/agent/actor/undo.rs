@@ -159,7 +159,6 @@ fn answer_with<T: Send + 'static>(
 }
 
 impl Conversation {
-    /// Stores that a turn has begun to change something.
     pub(super) fn begin_undo(&mut self, turn: String) {
         self.store(Body::undo(turn));
     }
@@ -167,17 +166,13 @@ impl Conversation {
     /// The turns of the conversation, the oldest first; and those of the whole session.
     fn turns(&self) -> (Vec<String>, Vec<String>) {
         let tree = self.session.tree();
-        let path = tree
-            .leaf()
-            .into_iter()
-            .flat_map(|leaf| tree.ancestors(leaf));
+        let path = tree.leaf_to_root();
         let mut path: Vec<String> = path.filter_map(|node| self.turn_at(node)).collect();
         path.reverse();
         let all = tree.nodes().filter_map(|node| self.turn_at(node));
         (path, all.collect())
     }
 
-    /// The turn that begins at an entry.
     fn turn_at(&self, node: NodeId) -> Option<String> {
         if self.session.tree().node(node).kind != Kind::Undo {
             return None;
@@ -185,15 +180,10 @@ impl Conversation {
         self.session.load(node).ok()?.turn()
     }
 
-    /// The prompts of the conversation, the oldest first.
     fn rewind_points(&self) -> Vec<RewindPoint> {
         let tree = self.session.tree();
-        let path = tree
-            .leaf()
-            .into_iter()
-            .flat_map(|leaf| tree.ancestors(leaf));
         let (mut prompts, mut turns) = (Vec::new(), Vec::new());
-        for node in path {
+        for node in tree.leaf_to_root() {
             turns.extend(self.turn_at(node));
             if let Some(prompt) = self.prompt_at(node) {
                 prompts.push((node, content_text(&prompt), turns.len()));

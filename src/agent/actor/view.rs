@@ -10,7 +10,6 @@ use crate::llm::{Message, ToolResultMessage};
 /// Bytes of entries that are held while nothing runs: so much is read again unnoticed.
 const HELD: u64 = 1024 * 1024;
 
-/// What the model reads of the conversation, and the entries of that.
 #[derive(Debug, Default)]
 pub(super) struct View {
     /// None while nobody has read it.

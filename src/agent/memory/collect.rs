@@ -42,7 +42,6 @@ pub struct InstructionSources {
     pub project: bool,
 }
 
-/// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::agent) struct Collected {
     /// The files, outermost first.
@@ -224,7 +223,6 @@ impl Collector {
         Ok(Some(real))
     }
 
-    /// Whether the file at `real` may hold a password or a key.
     fn is_secret(&self, real: &Path) -> bool {
         let own = (self.own.as_deref()).is_some_and(|folder| real.starts_with(folder));
         own && real.extension() != Some("md".as_ref()) || is_secret(real)

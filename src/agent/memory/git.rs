@@ -80,7 +80,6 @@ const HARMLESS: [&str; 44] = [
     "lfs.",
 ];
 
-/// A repository that may be asked.
 #[derive(Debug)]
 pub struct Git<'a> {
     cwd: &'a Path,

@@ -6,10 +6,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// What is checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GitHead {
-    /// A branch of this name.
     Branch(String),
     /// No branch, but a commit; the beginning of its id.
     Commit(String),

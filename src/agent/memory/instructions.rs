@@ -10,21 +10,18 @@ const CLOSING: &str = "</instructions>";
 /// One file as the model reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::agent) struct Instructions {
-    /// The file.
     pub path: String,
     /// What it says, as far as there was room.
     pub text: String,
 }
 
 impl Instructions {
-    /// The file as it stands in the prompt and in notes.
     pub fn render(&self) -> String {
         let Self { path, text } = self;
         format!("{OPENING}{path}\">\n{text}\n{CLOSING}")
     }
 }
 
-/// The path of the file that was rendered as `text`.
 pub(super) fn rendered_path(text: &str) -> Option<&str> {
     Some(text.strip_prefix(OPENING)?.split_once("\">\n")?.0)
 }

@@ -1,23 +1,27 @@
 //! What the model is told besides the conversation: prompt, place, and what changes later.
 
 mod collect;
-pub mod compaction;
-pub mod environment;
+pub(crate) mod compaction;
+pub(crate) mod environment;
 mod git;
 mod git_head;
 mod imports;
 mod instructions;
-pub mod prompt;
-pub mod session_prompt;
+pub(crate) mod prompt;
+pub(crate) mod session_prompt;
 mod surroundings;
-pub mod system_files;
+pub(crate) mod system_files;
 
-pub use collect::{InstructionSources, instruction_files};
-pub use environment::{Environment, count_changes, project_root};
+pub use collect::InstructionSources;
+pub(crate) use collect::instruction_files;
+pub use environment::Environment;
+pub(crate) use environment::{count_changes, project_root};
 pub(super) use git::search_path;
-pub use git_head::git_head;
+pub(crate) use git_head::git_head;
 pub use prompt::SystemPrompt;
-pub use session_prompt::{InstructionNote, NOTE_ORIGIN, SessionPrompt, Today};
+pub use session_prompt::Today;
+pub(crate) use session_prompt::{InstructionNote, NOTE_ORIGIN, SessionPrompt};
 pub(super) use session_prompt::{PromptOptions, SessionPrompts};
 pub(super) use surroundings::{PlaceLook, Surroundings};
-pub use system_files::{PROJECT_FOLDER, SYSTEM_FILES, SystemFiles};
+pub use system_files::SystemFiles;
+pub(crate) use system_files::{PROJECT_FOLDER, SYSTEM_FILES};

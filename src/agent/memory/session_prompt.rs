@@ -64,16 +64,12 @@ pub type Today = Arc<dyn Fn() -> jiff::civil::Date + Send + Sync>;
 pub struct SessionPrompt {
     /// The models it is for.
     pub edit_format: EditFormat,
-    /// The date that it names.
     pub date: String,
-    /// The working directory that it names.
     pub cwd: String,
-    /// The system prompt.
     pub system: String,
     /// The instruction files it holds, each with a mark of its text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub instructions: BTreeMap<String, String>,
-    /// The tools on offer.
     pub tools: Vec<ToolSpec>,
     /// How many messages stand before the entry: thinking in them belongs to another prefix.
     #[serde(skip)]
@@ -115,16 +111,12 @@ impl SessionPrompt {
 pub enum InstructionNote<'a> {
     /// It is new or has changed.
     Read {
-        /// The file.
         path: &'a str,
         /// The file as the model reads it.
         rendered: &'a str,
     },
     /// It does not count any more.
-    Gone {
-        /// The file.
-        path: &'a str,
-    },
+    Gone { path: &'a str },
 }
 
 impl<'a> InstructionNote<'a> {
@@ -147,7 +139,6 @@ pub(in crate::agent) struct PromptOptions {
     pub base: Option<String>,
     /// Paragraphs at the end.
     pub append: Vec<String>,
-    /// The folder of the session.
     pub cwd: PathBuf,
 }
 
@@ -226,12 +217,10 @@ impl SessionPrompts {
         self.mode = mode;
     }
 
-    /// The folder of the session.
     pub fn cwd(&self) -> &Path {
         &self.options.cwd
     }
 
-    /// The prompt in force for models that edit in `format`.
     pub fn in_force(&self, format: EditFormat) -> Option<&Arc<SessionPrompt>> {
         (self.in_force.iter()).find(|prompt| prompt.edit_format == format)
     }

@@ -25,9 +25,7 @@ const TOO_SLOW: &str = "Reading the instruction files took too long: they are le
 /// The place as its files describe it.
 #[derive(Clone, Debug, Default)]
 pub(in crate::agent) struct Surroundings {
-    /// The shell and the repository.
     pub environment: Environment,
-    /// `SYSTEM.md` and `APPEND_SYSTEM.md`.
     pub files: SystemFiles,
     /// The instruction files, for each name that a vendor has given them.
     instructions: Vec<(Option<&'static str>, Collected)>,
@@ -58,7 +56,6 @@ impl Surroundings {
         Self { is_late, ..self }
     }
 
-    /// The instruction files for `model`.
     pub fn instructions(&self, model: &Model) -> &[Instructions] {
         self.collected(model).map_or(&[], |found| &found.files)
     }

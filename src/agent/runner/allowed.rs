@@ -14,18 +14,13 @@ use crate::agent::tool::{Details, Effects, Progress, Tool, ToolContext, ToolErro
 use crate::agent::workspace::Reach;
 use crate::llm::ToolCall;
 
-/// A call that may run.
 #[derive(Clone)]
 pub(super) struct Allowed {
-    /// The tool that runs.
     pub tool: Arc<dyn Tool>,
     /// Its arguments, coerced and valid.
     pub args: Value,
-    /// What it may do.
     pub effects: Effects,
-    /// The files it may touch.
     pub reach: Reach,
-    /// The mode it was judged in.
     pub mode: PermissionMode,
     /// What its commands are held to.
     pub sandbox: Option<Arc<Sandbox>>,
@@ -37,11 +32,9 @@ pub(super) struct Allowed {
     pub shown: Option<u64>,
 }
 
-/// Why a call does not run.
 pub(super) enum Refusal {
     /// For this reason, in words for the model.
     Because(String),
-    /// It would fail.
     Failing(ToolError),
     /// The turn was cut short before it could start.
     CutShort,
@@ -53,21 +46,23 @@ impl From<String> for Refusal {
     }
 }
 
+/// One call of a turn, and what it runs with.
+#[derive(Clone, Copy)]
+pub(super) struct CallScope<'a> {
+    pub link: &'a RunLink,
+    pub env: &'a RunEnv,
+    pub turn: &'a Turn,
+    pub call: &'a ToolCall,
+}
+
 impl Allowed {
-    /// What the call knows of its surroundings.
-    pub fn context(
-        &self,
-        link: &RunLink,
-        env: &RunEnv,
-        turn: &Turn,
-        call: &ToolCall,
-        progress: Progress,
-    ) -> ToolContext {
+    pub fn context(&self, scope: CallScope<'_>, progress: Progress) -> ToolContext {
+        let (link, env, call) = (scope.link, scope.env, scope.call);
         ToolContext {
             call_id: call.id.clone(),
             cwd: env.cwd.clone(),
             spill_file: call_ids::spill_file(&env.spill_dir, &call.id),
-            cancel: turn.interrupt.child_token(),
+            cancel: scope.turn.interrupt.child_token(),
             progress,
             processes: link.processes.clone(),
             asker: link.asker.clone(),

@@ -3,30 +3,25 @@
 
 use std::sync::Arc;
 
-use super::allowed::{Allowed, Refusal};
-use super::env::RunEnv;
+use super::allowed::{Allowed, CallScope, Refusal};
 use super::execution::reason;
-use super::link::{RunLink, Turn};
 use super::redaction;
 use crate::agent::event::AgentEvent;
 use crate::agent::permission::{Decision, Origin, Rule, rules_to_toml};
 use crate::agent::question::{Answer, PermissionSubject, Subject};
 use crate::agent::tool::{Progress, Rehearsal, ToolError};
-use crate::llm::ToolCall;
 
 /// Asks whether `allowed` may run, for which nothing speaks so far but `decision`.
 pub(super) async fn ask(
-    link: &RunLink,
-    env: &RunEnv,
-    turn: &Turn,
-    call: &ToolCall,
+    scope: CallScope<'_>,
     decision: &Decision,
     allowed: &mut Allowed,
 ) -> Result<(), Refusal> {
+    let (link, turn, call) = (scope.link, scope.turn, scope.call);
     let mut why = decision.reason.clone();
     let mut agreed = None;
     loop {
-        let rehearsal = rehearse(link, env, turn, call, allowed).await?;
+        let rehearsal = rehearse(scope, allowed).await?;
         let fingerprint = rehearsal.as_ref().map(|rehearsal| rehearsal.fingerprint);
         if agreed == Some(fingerprint) {
             allowed.shown = fingerprint;
@@ -37,14 +32,14 @@ pub(super) async fn ask(
         }
         if let Some(rehearsal) = rehearsal {
             if !rehearsal.changes {
-                if decision.rule.is_none() && may_read(link, env, turn, allowed).await? {
+                if decision.rule.is_none() && may_read(scope, allowed).await? {
                     allowed.shown = fingerprint;
                     return Ok(());
                 }
                 why = format!("{}; it changes nothing", decision.reason);
             }
             let details = Arc::new(rehearsal.details);
-            allowed.preview = redaction::details(env.redactor.get(), &details);
+            allowed.preview = redaction::details(scope.env.redactor.get(), &details);
             link.emit(AgentEvent::ToolUpdate {
                 call_id: call.id.clone(),
                 details: Arc::clone(&allowed.preview),
@@ -79,26 +74,20 @@ pub(super) async fn ask(
 }
 
 /// What the call would change, where that can be known.
-async fn rehearse(
-    link: &RunLink,
-    env: &RunEnv,
-    turn: &Turn,
-    call: &ToolCall,
-    allowed: &Allowed,
-) -> Result<Option<Rehearsal>, Refusal> {
+async fn rehearse(scope: CallScope<'_>, allowed: &Allowed) -> Result<Option<Rehearsal>, Refusal> {
     let (progress, _) = Progress::new(Arc::clone(&allowed.preview));
-    let context = allowed.context(link, env, turn, call, progress);
+    let context = allowed.context(scope, progress);
     let (tool, args) = (Arc::clone(&allowed.tool), allowed.args.clone());
     // A task of its own: a panic ends the task, not the run.
     let task = tokio::spawn(async move { tool.rehearse(args, context).await });
-    let result = turn.unless_cut_short(task).await?;
+    let result = scope.turn.unless_cut_short(task).await?;
     let failed = |error| ToolError::new(format!("Tool execution failed: {}", reason(error)));
     let error = match result.map_err(failed) {
         Ok(Ok(rehearsal)) => return Ok(rehearsal),
         Ok(Err(error)) | Err(error) => error,
     };
     // What it says of a file that the model may not read is not for the model.
-    if may_read(link, env, turn, allowed).await? {
+    if may_read(scope, allowed).await? {
         Err(Refusal::Failing(error))
     } else {
         Ok(None)
@@ -106,12 +95,10 @@ async fn rehearse(
 }
 
 /// Whether the model may read without a question what the call would change.
-async fn may_read(
-    link: &RunLink,
-    env: &RunEnv,
-    turn: &Turn,
-    allowed: &Allowed,
-) -> Result<bool, Refusal> {
+async fn may_read(scope: CallScope<'_>, allowed: &Allowed) -> Result<bool, Refusal> {
+    let CallScope {
+        link, env, turn, ..
+    } = scope;
     let writes = &allowed.effects.writes;
     let reads = env
         .permissions

@@ -8,8 +8,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant;
 
-use futures_util::{FutureExt, StreamExt, stream};
-use tokio::select;
+use futures_util::{FutureExt, Stream, StreamExt, stream};
 
 use super::call_ids::CallIds;
 use super::env::RunEnv;
@@ -27,7 +26,6 @@ use crate::llm::{
 pub(super) struct Attempt {
     /// The answer, as far as it came.
     pub message: AssistantMessage,
-    /// What went wrong, if something did.
     pub failure: Option<LlmError>,
     /// Whether subscribers have seen the message. They do not before it says something, so that
     /// an attempt without content leaves nothing behind.
@@ -35,7 +33,6 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// None yet.
     pub fn none(turn: &Turn) -> Self {
         Self {
             message: empty_message(turn),
@@ -58,15 +55,7 @@ impl Attempt {
         let mut ids = CallIds::new(&turn.messages, &env.spill_dir);
         let mut prelude = Vec::new();
         loop {
-            let event = select! {
-                biased;
-                () = turn.interrupt.cancelled() => None,
-                event = AssertUnwindSafe(stream.next()).catch_unwind() => Some(match event {
-                    Ok(event) => event.unwrap_or_else(ended_early),
-                    Err(panic) => panicked(panic),
-                }),
-            };
-            let Some(mut event) = event else {
+            let Some(mut event) = next_event(turn, &mut stream).await else {
                 attempt.message.stop_reason = StopReason::Aborted;
                 break;
             };
@@ -169,6 +158,20 @@ impl Attempt {
     }
 }
 
+/// The next event of an answer; none when the turn is cut short. A provider that panics or just stops
+/// breaks its contract: the run ends as with any other failure, and the user hears of it.
+pub(super) async fn next_event(
+    turn: &Turn,
+    stream: &mut (impl Stream<Item = StreamEvent> + Unpin),
+) -> Option<StreamEvent> {
+    let next = AssertUnwindSafe(stream.next()).catch_unwind();
+    let next = turn.interrupt.run_until_cancelled(next).await?;
+    Some(match next {
+        Ok(event) => event.unwrap_or_else(ended_early),
+        Err(panic) => panicked(panic),
+    })
+}
+
 fn millis(since: Instant) -> u64 {
     since.elapsed().as_millis().try_into().unwrap_or(u64::MAX)
 }
@@ -191,13 +194,9 @@ fn says_nothing(event: &StreamEvent) -> bool {
 /// Everybody hears of the new window, and of one that is small.
 async fn loaded_model(link: &RunLink, env: &RunEnv, turn: &Turn) -> Arc<Model> {
     let asked = AssertUnwindSafe(async { env.provider.loaded_window(&turn.model).await });
-    let window = select! {
-        biased;
-        () = turn.interrupt.cancelled() => None,
-        // A provider that panics over it does not know.
-        window = asked.catch_unwind() => window.unwrap_or_default(),
-    };
-    let Some(context_window) = window else {
+    let asked = turn.interrupt.run_until_cancelled(asked.catch_unwind());
+    // A provider that panics over it does not know.
+    let Some(context_window) = asked.await.and_then(Result::unwrap_or_default) else {
         return Arc::clone(&turn.model);
     };
     let model = Arc::new(Model {
@@ -217,7 +216,6 @@ pub(super) async fn spend(link: &RunLink, env: &RunEnv, turn: &Turn, message: &A
     }
 }
 
-/// Says that the window of `model` is small, once.
 async fn warn_of_window(link: &RunLink, env: &RunEnv, model: &Model) {
     if let Some(text) = window_check::warning(model)
         && env.warns_first(model)
@@ -226,7 +224,6 @@ async fn warn_of_window(link: &RunLink, env: &RunEnv, model: &Model) {
     }
 }
 
-/// The request that asks the model of `turn`.
 pub(super) fn request(env: &RunEnv, turn: &Turn) -> Request {
     Request {
         model: (*turn.model).clone(),
@@ -261,15 +258,13 @@ fn no_answer(message: &AssistantMessage, model: &Model) -> Option<LlmError> {
     })
 }
 
-/// A provider that panics breaks its contract; the run ends as with any other failure.
-pub(super) fn panicked(panic: Box<dyn Any + Send>) -> StreamEvent {
+fn panicked(panic: Box<dyn Any + Send>) -> StreamEvent {
     let text = format!("Internal error: {}", panic_text(&*panic));
     tracing::error!("{text}");
     StreamEvent::Error(LlmError::new(ErrorClass::Client, text))
 }
 
-/// A provider that just stops breaks its contract; the user should hear of it all the same.
-pub(super) fn ended_early() -> StreamEvent {
+fn ended_early() -> StreamEvent {
     StreamEvent::Error(LlmError::new(
         ErrorClass::Retryable,
         "The model's answer broke off before its end.",

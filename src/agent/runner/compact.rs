@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::attempt::request;
 use super::env::RunEnv;
-use super::link::{Change, CompactRequest, Opening, RunLink, Summary, Turn};
+use super::link::{Change, CompactRequest, Opening, RunLink, Step, Summary, Turn};
 use super::lookout::Lookout;
 use super::summary::{COMPACTION, MAX_HALVINGS, Spent, ask};
 use crate::agent::event::{
@@ -21,7 +21,6 @@ use crate::llm::{ErrorClass, LlmError, Message};
 /// window is summarised in parts.
 const MAX_ROUNDS: usize = 16;
 
-/// Why there is no summary.
 #[derive(Debug)]
 pub(super) enum NoSummary {
     /// The user wanted something else.
@@ -38,7 +37,7 @@ pub(in crate::agent) async fn compact_now(
     request: CompactRequest,
 ) -> RunOutcome {
     Lookout::begin(link, &env.home, opening).await;
-    if let Ok(mut turn) = link.current_turn().await {
+    if let Ok(mut turn) = link.next_turn(Step::Same).await {
         let _ = compact(
             link,
             env,
@@ -98,14 +97,13 @@ impl SoftCompaction {
         let cut_short = matches!(done, Err(NoSummary::Aborted));
         if (cut_short || link.steering_waits().await)
             && !link.cancelled()
-            && let Ok(next) = link.reopen_turn(Change::None).await
+            && let Ok(next) = link.next_turn(Step::Reopen(Change::None)).await
         {
             *turn = next;
         }
     }
 }
 
-/// Whether the conversation is too long for the window.
 fn is_due(turn: &Turn) -> bool {
     turn.compacts && window(turn).is_full(&turn.prompt, &turn.messages)
 }
@@ -129,7 +127,7 @@ async fn prune(
     }
     let results = plural(pruned.len(), "old tool result", "old tool results");
     let before = tokens(&turn.prompt, &turn.messages);
-    let Ok(next) = link.prune(pruned).await else {
+    let Ok(next) = link.next_turn(Step::Prune(pruned)).await else {
         return false;
     };
     *turn = next;
@@ -138,8 +136,7 @@ async fn prune(
         "{results} left out of requests from here on, about {free} tokens\n\
          They stay in the session; the model can make the calls again"
     );
-    let level = NoticeLevel::Info;
-    link.emit(AgentEvent::Notice { level, text }).await;
+    link.notice(NoticeLevel::Info, text).await;
     true
 }
 
@@ -172,7 +169,7 @@ pub(super) async fn compact(
                 tokens_before,
                 usage: spent.usage,
             };
-            match link.compact(summary).await {
+            match link.next_turn(Step::Compact(summary)).await {
                 Ok(next) => {
                     *turn = next;
                     return Ok(());

@@ -6,12 +6,10 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::allowed::Allowed;
+use super::allowed::{Allowed, CallScope};
 use super::dispatch::result_message;
-use super::env::RunEnv;
-use super::execution::execute;
-use super::link::{LateNotices, RunLink, RunMessage, Turn};
-use super::outcome::CallOutcome;
+use super::execution::{CallOutcome, execute};
+use super::link::{LateNotices, RunMessage};
 use super::permissions::{Permissions, RunningCommand};
 use crate::agent::event::{NoticeLevel, ToolStatus};
 use crate::agent::permission::{Confinement, PermissionMode, suggest_wider};
@@ -21,21 +19,21 @@ use crate::agent::process::sandbox::{
 };
 use crate::agent::question::{Answer, PermissionSubject, Subject};
 use crate::agent::tool::Details;
-use crate::llm::{Content, ToolCall};
+use crate::llm::Content;
 
 /// How long a command whose processes have ended may still be counted as running.
 const TIDYING: Duration = Duration::from_millis(50);
 
 /// Runs a call that was allowed, and perhaps a second time.
-pub(super) async fn run(
-    link: &RunLink,
-    env: &RunEnv,
-    turn: &Turn,
-    call: &ToolCall,
-    allowed: Allowed,
-) -> CallOutcome {
+pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
+    let CallScope {
+        link,
+        env,
+        turn,
+        call,
+    } = scope;
     let first = allowed.clone();
-    let mut ended = watched(link, env, turn, call, first).await;
+    let mut ended = watched(scope, first).await;
     let Some((confined, shown, sandbox)) = kept_from(&allowed, &ended) else {
         return ended;
     };
@@ -86,7 +84,7 @@ pub(super) async fn run(
                 running,
                 ..allowed
             };
-            let mut ended = watched(link, env, turn, call, again).await;
+            let mut ended = watched(scope, again).await;
             note(
                 &mut ended,
                 &format!("{why}; the user had it run again {with}, and this is what came of it"),
@@ -105,14 +103,10 @@ pub(super) async fn run(
     ended
 }
 
-/// Runs a call, and looks at what its command has made.
-async fn watched(
-    link: &RunLink,
-    env: &RunEnv,
-    turn: &Turn,
-    call: &ToolCall,
-    allowed: Allowed,
-) -> CallOutcome {
+async fn watched(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
+    let CallScope {
+        link, env, turn, ..
+    } = scope;
     let (is_confined, only_reads) = (allowed.sandbox.is_some(), allowed.effects.only_reads());
     let running = allowed.running.clone();
     let is_outside = !is_confined && allowed.effects.command.is_some();
@@ -123,7 +117,7 @@ async fn watched(
             link.notice(NoticeLevel::Warning, text).await;
         }
     }
-    let mut ended = execute(link, env, turn, call, allowed).await;
+    let mut ended = execute(scope, allowed).await;
     if is_confined && let Some(text) = left_by_git(&ended) {
         link.notice(NoticeLevel::Warning, text.clone()).await;
         note(&mut ended, &text);
@@ -250,7 +244,6 @@ fn words(confined: Confined, mode: PermissionMode) -> (bool, &'static str, &'sta
     }
 }
 
-/// Adds to what the model is told.
 fn note(ended: &mut CallOutcome, text: &str) {
     ended.content.push(bracketed(text));
 }

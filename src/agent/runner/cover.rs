@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use tokio::task::spawn_blocking;
 
+use super::allowed::CallScope;
 use super::env::RunEnv;
-use super::link::{RunLink, Turn};
+use super::link::RunLink;
 use crate::agent::event::{NoticeLevel, ToolStatus};
-use crate::agent::paths::{Purpose, real, resolve};
+use crate::agent::paths::{Purpose, name_some, real, resolve};
 use crate::agent::tool::Effects;
 use crate::agent::undo::{Covered, Undo, UndoError};
 
@@ -36,25 +37,17 @@ pub(in crate::agent) async fn cover_home(link: &RunLink, env: &RunEnv) {
 
 /// Covers what a call with these effects could change; none when the turn is cut short before that is
 /// done: the call must not run then. In a large tree or on a slow disk it takes its time.
-pub(super) async fn cover(
-    link: &RunLink,
-    env: &RunEnv,
-    turn: &Turn,
-    effects: &Effects,
-) -> Option<()> {
-    let covered = cover_in(link, env, env.cwd.clone(), effects);
-    turn.interrupt.run_until_cancelled(covered).await
+pub(super) async fn cover(scope: CallScope<'_>, effects: &Effects) -> Option<()> {
+    let covered = cover_in(scope.link, scope.env, scope.env.cwd.clone(), effects);
+    scope.turn.interrupt.run_until_cancelled(covered).await
 }
 
 /// Notes what the files hold that a call has written: what others make of them later is none of the
 /// turn's doing. One that was cut short may still be writing.
-pub(super) async fn note_written(
-    link: &RunLink,
-    env: &RunEnv,
-    turn: &Turn,
-    writes: Vec<String>,
-    status: ToolStatus,
-) {
+pub(super) async fn note_written(scope: CallScope<'_>, writes: Vec<String>, status: ToolStatus) {
+    let CallScope {
+        link, env, turn, ..
+    } = scope;
     let has_ended = matches!(status, ToolStatus::Ok | ToolStatus::Error);
     let Some(undo) = env.undo.clone().filter(|_| has_ended && !writes.is_empty()) else {
         return;
@@ -86,14 +79,10 @@ async fn cover_in(link: &RunLink, env: &RunEnv, cwd: PathBuf, effects: &Effects)
         link.begin_undo(turn).await;
     }
     if !covered.uncovered.is_empty() {
-        let named = covered.uncovered.iter().take(NAMED);
+        let named = covered.uncovered.iter();
         let named = named.map(|(path, why)| format!("{} ({why})", path.display()));
-        let more = match covered.uncovered.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let named = named.collect::<Vec<_>>().join(", ");
-        warn(link, format!("/undo does not cover {named}{more}")).await;
+        let named = name_some(&named.collect::<Vec<_>>(), NAMED);
+        warn(link, format!("/undo does not cover {named}")).await;
     }
     if covered.evicted > 0 {
         let text = format!(

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
-use super::allowed::Refusal;
+use super::allowed::{CallScope, Refusal};
 use super::confined;
 use super::cover::{cover, note_written};
 use super::env::RunEnv;
+use super::execution::CallOutcome;
 use super::gate;
 use super::link::{RunLink, RunMessage, Turn};
 use super::loop_guard::LoopGuard;
-use super::outcome::CallOutcome;
 use super::redaction;
 use super::turn::Reply;
 use crate::agent::event::{AgentEvent, NOT_STARTED, Phase, ToolStatus, now_ms};
@@ -71,7 +71,6 @@ enum SkipReason {
     Steered,
 }
 
-/// Checks abort and steering before a group.
 async fn skip_reason(link: &RunLink, turn: &Turn, skip: Option<SkipReason>) -> Option<SkipReason> {
     if link.cancelled() {
         return Some(SkipReason::Aborted);
@@ -84,7 +83,6 @@ async fn skip_reason(link: &RunLink, turn: &Turn, skip: Option<SkipReason>) -> O
     steered.then_some(SkipReason::Steered)
 }
 
-/// Cuts the calls into groups.
 fn groups<'a>(turn: &Turn, calls: &'a [ToolCall]) -> Vec<&'a [ToolCall]> {
     let only_reads = |call: &ToolCall| match turn.toolbox.find(&call.name) {
         Lookup::Tool(tool) => {
@@ -114,7 +112,19 @@ async fn run_group<'a>(
     let run = |((call, begun), asker): ((&'a ToolCall, Begun), Asker)| async move {
         let link = link.asking_through(asker);
         let ended = match begun {
-            (details, Ok(())) => run_call(&link, env, turn, call, details).await,
+            (details, Ok(())) => {
+                let link = &link;
+                run_call(
+                    CallScope {
+                        link,
+                        env,
+                        turn,
+                        call,
+                    },
+                    details,
+                )
+                .await
+            }
             (details, Err(error)) => {
                 let text = format!("{UNSAVED}: {error}");
                 CallOutcome::unstarted(ToolStatus::Error, text, details)
@@ -126,23 +136,18 @@ async fn run_group<'a>(
     join_all(begun.into_iter().zip(askers).map(run)).await
 }
 
-async fn run_call(
-    link: &RunLink,
-    env: &RunEnv,
-    turn: &Turn,
-    call: &ToolCall,
-    details: Arc<Details>,
-) -> CallOutcome {
-    let judged = gate::judge(link, env, turn, call, &details).await;
+async fn run_call(scope: CallScope<'_>, details: Arc<Details>) -> CallOutcome {
+    let CallScope { link, env, .. } = scope;
+    let judged = gate::judge(scope, &details).await;
     if !judged.as_ref().is_ok_and(|allowed| allowed.effects.asks) {
         link.asker.let_others_ask();
     }
     match judged {
-        Ok(allowed) => match cover(link, env, turn, &allowed.effects).await {
+        Ok(allowed) => match cover(scope, &allowed.effects).await {
             Some(()) => {
                 let writes = allowed.effects.writes.clone();
-                let ended = confined::run(link, env, turn, call, allowed).await;
-                note_written(link, env, turn, writes, ended.status).await;
+                let ended = confined::run(scope, allowed).await;
+                note_written(scope, writes, ended.status).await;
                 ended
             }
             None => cut_short(link, details),
@@ -197,7 +202,6 @@ async fn refuse_group(
 /// What the screen shows of a call until it says more, and why its beginning could not be stored, if so.
 type Begun = (Arc<Details>, Result<(), String>);
 
-/// Reports that a call begins.
 async fn emit_start(link: &RunLink, turn: &Turn, call: &ToolCall) -> Begun {
     let details = Arc::new(preview(turn, call));
     let event = AgentEvent::ToolStart {

@@ -12,9 +12,8 @@ use crate::agent::trial::Trial;
 use crate::agent::undo::Undo;
 use crate::llm::{Model, Provider, Usage};
 
-/// The unchanging part of a run.
+#[derive(Clone)]
 pub(in crate::agent) struct RunEnv {
-    /// The way to models.
     pub provider: Arc<dyn Provider>,
     /// The models that answer when the chosen one cannot, in order.
     pub fallback: Vec<Arc<Model>>,
@@ -22,21 +21,17 @@ pub(in crate::agent) struct RunEnv {
     pub home: PathBuf,
     /// The folder the tools work in: another one while a trial is open.
     pub cwd: PathBuf,
-    /// The trial that is open.
     pub trial: Option<Arc<Trial>>,
     /// Names the conversation for prompt caches: the session's id, if there is one.
     pub conversation_id: String,
     /// Where outputs that are too long for the model are kept, a file for each call.
     pub spill_dir: PathBuf,
-    /// What its calls are judged by.
     pub permissions: Permissions,
     /// The models whose small window the user was warned of, and what else was told once.
-    pub warned: Mutex<HashSet<String>>,
-    /// Keeps what its calls change.
+    pub warned: Arc<Mutex<HashSet<String>>>,
     pub undo: Option<Arc<Undo>>,
     /// What the session may spend, and has spent.
     pub account: Account,
-    /// Takes secrets out of what tools answer.
     pub redactor: LazyRedactor,
 }
 
@@ -53,20 +48,15 @@ impl RunEnv {
         Self {
             permissions: self.permissions.for_session(&self.home, outputs),
             account: self.account.for_session(usage),
-            redactor: self.redactor.clone(),
-            provider: Arc::clone(&self.provider),
-            fallback: self.fallback.clone(),
-            home: self.home.clone(),
             cwd: self.home.clone(),
             trial: None,
-            undo: self.undo.clone(),
             conversation_id: id.to_owned(),
             spill_dir,
-            warned: Mutex::default(),
+            warned: Arc::default(),
+            ..self.clone()
         }
     }
 
-    /// The same while `trial` is open, or none is.
     pub fn with_trial(&self, trial: Option<Arc<Trial>>) -> Self {
         let working = trial.as_ref().map(|trial| trial.working_folder());
         let cwd = working.unwrap_or_else(|| self.home.clone());
@@ -74,14 +64,7 @@ impl RunEnv {
             permissions: self.permissions.within(&cwd),
             cwd,
             trial,
-            warned: Mutex::new(self.warned().clone()),
-            account: self.account.clone(),
-            ..self.for_session(
-                &self.conversation_id,
-                self.spill_dir.clone(),
-                Vec::new(),
-                &Usage::default(),
-            )
+            ..self.clone()
         }
     }
 

@@ -10,10 +10,8 @@ use tokio::sync::watch;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::allowed::Allowed;
-use super::env::RunEnv;
-use super::link::{RunLink, Turn};
-use super::outcome::CallOutcome;
+use super::allowed::{Allowed, CallScope};
+use super::link::RunLink;
 use super::redaction;
 use crate::agent::event::{AgentEvent, ToolStatus};
 use crate::agent::tool::{Details, Progress, ToolError, ToolOutput};
@@ -30,17 +28,39 @@ const GRACE: Duration = Duration::from_millis(20);
 /// place: on a slow disk that takes longer, and the model must not be told that nothing changed.
 const WRITE_GRACE: Duration = Duration::from_secs(1);
 
-/// How a tool's task ended.
 type TaskResult = Result<Result<ToolOutput, ToolError>, JoinError>;
 
+#[derive(Debug)]
+pub(super) struct CallOutcome {
+    /// How it went.
+    pub status: ToolStatus,
+    /// For the model.
+    pub content: Vec<Content>,
+    /// For the user.
+    pub details: Arc<Details>,
+    /// How long it ran; none when it did not.
+    pub duration_ms: Option<u64>,
+}
+
+impl CallOutcome {
+    pub fn unstarted(status: ToolStatus, text: impl Into<String>, details: Arc<Details>) -> Self {
+        Self {
+            status,
+            content: vec![Content::text(text)],
+            details,
+            duration_ms: None,
+        }
+    }
+}
+
 /// Runs one call to its end, or until the turn is cut short.
-pub(super) async fn execute(
-    link: &RunLink,
-    env: &RunEnv,
-    turn: &Turn,
-    call: &ToolCall,
-    allowed: Allowed,
-) -> CallOutcome {
+pub(super) async fn execute(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
+    let CallScope {
+        link,
+        env,
+        turn,
+        call,
+    } = scope;
     let redactor = env.redactor.get();
     let grace = if allowed.effects.writes.is_empty() {
         GRACE
@@ -48,7 +68,7 @@ pub(super) async fn execute(
         WRITE_GRACE
     };
     let (progress, mut live) = Progress::new(Arc::clone(&allowed.preview));
-    let context = allowed.context(link, env, turn, call, progress);
+    let context = allowed.context(scope, progress);
     let (tool, args) = (allowed.tool, allowed.args);
     let started = Instant::now();
     // A task of its own: a panic ends the task, not the run.
@@ -172,7 +192,6 @@ pub(super) fn reason(error: JoinError) -> String {
     panic_text(&*error.into_panic()).to_owned()
 }
 
-/// What a panic says.
 pub(super) fn panic_text(panic: &(dyn Any + Send)) -> &str {
     let text = panic
         .downcast_ref::<String>()

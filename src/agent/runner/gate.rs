@@ -8,10 +8,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 
-use super::allowed::{Allowed, Refusal};
+use super::allowed::{Allowed, CallScope, Refusal};
 use super::ask::ask;
-use super::env::RunEnv;
-use super::link::{RunLink, Turn};
 use super::redaction;
 use crate::agent::event::NoticeLevel;
 use crate::agent::permission::{Confinement, Verdict};
@@ -25,12 +23,15 @@ const QUOTED: usize = 200;
 
 /// Judges one call, right before it starts. `details` is what the screen shows of it.
 pub(super) async fn judge(
-    link: &RunLink,
-    env: &RunEnv,
-    turn: &Turn,
-    call: &ToolCall,
+    scope: CallScope<'_>,
     details: &Arc<Details>,
 ) -> Result<Allowed, Refusal> {
+    let CallScope {
+        link,
+        env,
+        turn,
+        call,
+    } = scope;
     let name = &call.name;
     let tool = match turn.toolbox.find(name) {
         Lookup::Tool(tool) => Arc::clone(tool),
@@ -84,7 +85,7 @@ pub(super) async fn judge(
         effects,
     };
     if asks {
-        ask(link, env, turn, call, &judged.decision, &mut allowed).await?;
+        ask(scope, &judged.decision, &mut allowed).await?;
     }
     // Not before the answer: what the user makes meanwhile is no work of this command.
     let sandbox = env.permissions.sandbox(&judged, confinement);

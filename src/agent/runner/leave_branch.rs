@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::attempt::request;
 use super::env::RunEnv;
-use super::link::{Leave, Opening, RunLink, Turn};
+use super::link::{Leave, Opening, RunLink, Step, Turn};
 use super::lookout::Lookout;
 use super::summary::{BRANCH_SUMMARY, MAX_HALVINGS, Spent, ask};
 use crate::agent::event::{NoticeLevel, Phase, RunOutcome, now_ms};
@@ -23,7 +23,6 @@ changed, and what is left to do. Keep exact names, paths, commands, numbers and 
 The branch begins with this message:
 ";
 
-/// The run that leaves a branch.
 pub(in crate::agent) async fn leave_branch(
     link: &RunLink,
     env: &RunEnv,
@@ -31,7 +30,7 @@ pub(in crate::agent) async fn leave_branch(
     leave: Leave,
 ) -> RunOutcome {
     Lookout::begin(link, &env.home, opening).await;
-    let Ok(turn) = link.current_turn().await else {
+    let Ok(turn) = link.next_turn(Step::Same).await else {
         return RunOutcome::Done;
     };
     link.phase(Phase::Compacting).await;

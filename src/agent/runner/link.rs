@@ -25,14 +25,12 @@ use crate::llm::{Content, Message, Model, ThinkingLevel, ToolResultMessage, Usag
 /// Messages that may wait between run and actor.
 const MESSAGE_BUFFER: usize = 64;
 
-/// The run's side of the link.
 #[derive(Debug)]
 pub(in crate::agent) struct RunLink {
     messages: mpsc::Sender<RunMessage>,
     cancel: CancellationToken,
     /// The scope of what its calls start.
     pub processes: Processes,
-    /// Asks the user.
     pub asker: Asker,
 }
 
@@ -40,10 +38,7 @@ pub(in crate::agent) struct RunLink {
 pub(in crate::agent) struct LateNotices(mpsc::WeakSender<RunMessage>);
 
 impl LateNotices {
-    /// Says a warning.
-    ///
-    /// # Errors
-    /// The text, if the run has ended.
+    /// Says a warning; gives the text back if the run has ended.
     pub async fn warn(&self, text: String) -> Result<(), String> {
         let Some(messages) = self.0.upgrade() else {
             return Err(text);
@@ -63,49 +58,25 @@ impl LateNotices {
 pub(in crate::agent) enum RunMessage {
     /// Something happened. `MessageEnd` is stored before it is handed out.
     Event(AgentEvent),
-    /// A call begins: its `ToolStart`. Answers why that could not be stored, if so.
     Begun(AgentEvent, oneshot::Sender<Option<String>>),
     /// A call has ended: its `ToolEnd`, and its result, which is stored before either is handed out.
     Ended(AgentEvent, Arc<Message>),
     /// The user is about to be asked whether a call runs again: this came of it.
     RanOnce(Box<ToolResultMessage>),
-    /// The run waits for something else now.
     Phase(Phase),
-    /// The place is like this: for the prompt, or a note.
     Surroundings(Surroundings),
-    /// May another turn begin? If so, the waiting steering messages join the conversation, and
-    /// before them what the program tells the model.
-    OpenTurn(Option<String>, oneshot::Sender<Result<Turn, RunOutcome>>),
-    /// May the turn be asked once more, with this change? If so, the waiting steering messages join
-    /// the conversation.
-    ReopenTurn(Change, oneshot::Sender<Result<Turn, RunOutcome>>),
-    /// The turn as it is now, without anything new in it.
-    CurrentTurn(oneshot::Sender<Result<Turn, RunOutcome>>),
-    /// This stands for what was said; the turn goes on behind it.
-    Compact(Summary, oneshot::Sender<Result<Turn, RunOutcome>>),
-    /// These results are left out from here on; the turn goes on without them.
-    Prune(Vec<Pruned>, oneshot::Sender<Result<Turn, RunOutcome>>),
-    /// A branch is left with this summary.
+    NextTurn(Step, oneshot::Sender<Result<Turn, RunOutcome>>),
     Leave(Leave, BranchText, oneshot::Sender<()>),
-    /// A trial begins or ends.
     Trial(TrialReport),
-    /// A turn begins to change files: its id.
     BeginUndo(String, oneshot::Sender<()>),
-    /// Changes of files were undone or redone.
     Undone(Undone),
-    /// The server gave this model another window than was estimated.
     CorrectWindow(Arc<Model>),
-    /// Does a steering message wait?
     SteeringWaits(oneshot::Sender<bool>),
-    /// The model is done: is a follow-up due for the next turn?
     ReleaseFollowUps(oneshot::Sender<Result<bool, RunOutcome>>),
 }
 
-/// What the run says about trials.
 pub(in crate::agent) enum TrialReport {
-    /// One has begun. Without an answer the run is over.
     Begun(Box<Started>, oneshot::Sender<(Arc<RunEnv>, Opening)>),
-    /// The open one has ended: what was kept of it, or that it is discarded.
     Ended(Option<Kept>, oneshot::Sender<()>),
 }
 
@@ -115,24 +86,32 @@ pub(in crate::agent) struct Undone {
     pub told: Option<String>,
     /// The prompt before which the conversation goes on, if it goes back too.
     pub to: Option<String>,
-    /// Which way.
     pub direction: Direction,
-    /// The files, and the lines that came and went.
     pub files: Vec<ChangedFile>,
 }
 
-/// What a run is started with.
 pub(in crate::agent) struct Opening {
-    /// Whether its first prompt waits for git.
     pub waits_for_git: bool,
-    /// The look at the place in the background.
     pub look: PlaceLook,
-    /// The conversation before it.
     pub messages: Vec<Arc<Message>>,
-    /// Where instruction files may come from.
     pub instructions: InstructionSources,
     /// The tools that the calls of the conversation were for.
     pub toolbox: Arc<Toolbox>,
+}
+
+/// How a run comes to its next turn. What that stores is on disk when the turn is there.
+pub(in crate::agent) enum Step {
+    /// Another one begins: this advice and the waiting steering messages join the conversation, and
+    /// before them what the program tells the model.
+    Open(Option<String>),
+    /// It is asked once more, with this change. The waiting steering messages join the conversation.
+    Reopen(Change),
+    /// Without anything new in it.
+    Same,
+    /// The summary takes the place of what stands before its kept messages.
+    Compact(Summary),
+    /// These results are left out of this request and all to come.
+    Prune(Vec<Pruned>),
 }
 
 /// How another attempt differs from the one before.
@@ -153,18 +132,13 @@ pub(in crate::agent) struct CompactRequest {
     pub focus: Option<String>,
 }
 
-/// A summary of the conversation's beginning.
 #[derive(Debug)]
 pub(in crate::agent) struct Summary {
-    /// Why it was made.
     pub reason: CompactionReason,
-    /// What the model wrote.
     pub text: String,
     /// The first of the turn's messages that stays.
     pub kept_from: usize,
-    /// Tokens of the conversation before.
     pub tokens_before: u64,
-    /// Tokens it took.
     pub usage: Usage,
 }
 
@@ -175,7 +149,6 @@ pub(in crate::agent) struct Leave {
     pub target: Option<NodeId>,
     /// The id of the entry that the branch ends with.
     pub from: String,
-    /// How the branch begins.
     pub begins: String,
     /// The first of the messages that a model reads which belongs to it.
     pub first: usize,
@@ -193,17 +166,12 @@ pub(in crate::agent) type BranchText = (String, Usage);
 pub(in crate::agent) struct Turn {
     /// Cuts the turn's model call or tools short: the user steers now, or ends the run.
     pub interrupt: CancellationToken,
-    /// The conversation.
     pub messages: Vec<Arc<Message>>,
-    /// The model to ask.
     pub model: Arc<Model>,
-    /// How hard it should think.
     pub thinking: ThinkingLevel,
     /// What the request begins with.
     pub prompt: Arc<SessionPrompt>,
-    /// The tools it may call.
     pub toolbox: Arc<Toolbox>,
-    /// The rules that hold for it.
     pub rules: Arc<LoopRules>,
     /// Whether a conversation that fills the window is compacted by itself.
     pub compacts: bool,
@@ -250,7 +218,6 @@ impl RunLink {
         }
     }
 
-    /// Whether the user has ended the run.
     pub fn cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }
@@ -276,7 +243,6 @@ impl RunLink {
         let _ = self.messages.try_send(RunMessage::Event(event));
     }
 
-    /// Reports what the run waits for from now on.
     pub async fn phase(&self, phase: Phase) {
         let _ = self.messages.send(RunMessage::Phase(phase)).await;
     }
@@ -286,46 +252,13 @@ impl RunLink {
         let _ = self.messages.send(message).await;
     }
 
-    /// What `work` gives, unless the user ends the run first.
     pub(super) async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         self.cancel.run_until_cancelled(work).await
     }
 
-    /// Begins a turn: `advice` and the waiting steering messages are in the conversation, and on
-    /// disk. `Err` is how the run ends instead.
-    pub async fn open_turn(&self, advice: Option<String>) -> Result<Turn, RunOutcome> {
-        self.ask(|reply| RunMessage::OpenTurn(advice, reply))
-            .await
-            .unwrap_or(Err(RunOutcome::Aborted))
-    }
-
-    /// Begins the turn anew for another attempt: what the user said meanwhile is in the
-    /// conversation. `Err` when the run is over.
-    pub async fn reopen_turn(&self, change: Change) -> Result<Turn, RunOutcome> {
-        self.ask(|reply| RunMessage::ReopenTurn(change, reply))
-            .await
-            .unwrap_or(Err(RunOutcome::Aborted))
-    }
-
-    /// The turn as it is now. `Err` when the run is over.
-    pub async fn current_turn(&self) -> Result<Turn, RunOutcome> {
-        self.ask(RunMessage::CurrentTurn)
-            .await
-            .unwrap_or(Err(RunOutcome::Aborted))
-    }
-
-    /// Has `summary` take the place of what stands before its kept messages, on disk too, and
-    /// returns the turn behind it. `Err` when the run is over.
-    pub async fn compact(&self, summary: Summary) -> Result<Turn, RunOutcome> {
-        self.ask(|reply| RunMessage::Compact(summary, reply))
-            .await
-            .unwrap_or(Err(RunOutcome::Aborted))
-    }
-
-    /// Leaves these results out of this request and all to come, on disk too, and returns the turn
-    /// without them. `Err` when the run is over.
-    pub async fn prune(&self, pruned: Vec<Pruned>) -> Result<Turn, RunOutcome> {
-        self.ask(|reply| RunMessage::Prune(pruned, reply))
+    /// The run's next turn. `Err` is how the run ends instead.
+    pub async fn next_turn(&self, step: Step) -> Result<Turn, RunOutcome> {
+        self.ask(|reply| RunMessage::NextTurn(step, reply))
             .await
             .unwrap_or(Err(RunOutcome::Aborted))
     }
@@ -336,7 +269,6 @@ impl RunLink {
             .await;
     }
 
-    /// What ends the run.
     pub fn cancellation(&self) -> CancellationToken {
         self.cancel.clone()
     }
@@ -360,12 +292,10 @@ impl RunLink {
         self.ask(|reply| RunMessage::BeginUndo(turn, reply)).await;
     }
 
-    /// Reports that changes of files were undone or redone.
     pub async fn undone(&self, undone: Undone) {
         self.report(RunMessage::Undone(undone)).await;
     }
 
-    /// Says something the user should read.
     pub async fn notice(&self, level: NoticeLevel, text: impl Into<String>) {
         let text = text.into();
         self.emit(AgentEvent::Notice { level, text }).await;
@@ -381,7 +311,6 @@ impl RunLink {
         let _ = self.messages.send(RunMessage::CorrectWindow(model)).await;
     }
 
-    /// Whether a steering message waits.
     pub async fn steering_waits(&self) -> bool {
         self.ask(RunMessage::SteeringWaits).await.unwrap_or(false)
     }

@@ -25,7 +25,6 @@ const GIT_LIMIT: Duration = Duration::from_secs(2);
 /// Words of a command that are looked at.
 const MAX_WORDS: usize = 100;
 
-/// What a run knows of the place.
 #[derive(Clone)]
 pub(super) struct Lookout {
     sources: InstructionSources,

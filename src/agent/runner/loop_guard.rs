@@ -14,7 +14,6 @@ pub const ORIGIN: &str = "loop_guard";
 /// The longest pattern looked for, in calls.
 const MAX_PATTERN: usize = 3;
 
-/// Watches the tool calls of one run.
 #[derive(Debug, Default)]
 pub(super) struct LoopGuard {
     /// The last calls, oldest first. Cleared after each trip, so that the next needs new evidence.

@@ -17,7 +17,6 @@ mod gate;
 mod ask;
 mod permissions;
 mod held;
-mod outcome;
 mod execution;
 mod confined;
 mod look_ahead;
@@ -35,8 +34,8 @@ pub(super) use cover::{close_turn, cover_home};
 pub(super) use env::RunEnv;
 pub(super) use leave_branch::leave_branch;
 pub(super) use link::{
-    BranchText, Change, CompactRequest, Leave, Opening, RunLink, RunMessage, Summary, TrialReport,
-    Turn, Undone,
+    BranchText, Change, CompactRequest, Leave, Opening, RunLink, RunMessage, Step, Summary,
+    TrialReport, Turn, Undone,
 };
 pub use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
 pub(super) use permissions::Permissions;

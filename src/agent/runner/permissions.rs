@@ -34,12 +34,9 @@ pub(in crate::agent) struct Permissions {
     told: Arc<AtomicBool>,
 }
 
-/// A call that was judged.
 pub(super) struct Judged {
-    /// Whether it may run.
     pub decision: Decision,
     workspace: Arc<Workspace>,
-    /// The mode it was judged in.
     pub mode: PermissionMode,
     paths: Vec<PathUse>,
     /// Why its command cannot be confined.
@@ -108,7 +105,6 @@ impl Permissions {
         }
     }
 
-    /// The same for calls that work in `cwd`.
     pub fn within(&self, cwd: &Path) -> Self {
         self.for_session(cwd, self.places.readable.clone())
     }
@@ -116,17 +112,14 @@ impl Permissions {
     /// The same for calls that work in `cwd`, of a session with long outputs in these folders.
     pub fn for_session(&self, cwd: &Path, outputs: Vec<PathBuf>) -> Self {
         Self {
-            policy: self.policy.clone(),
             places: Places {
                 cwd: cwd.to_owned(),
                 readable: outputs,
                 ..self.places.clone()
             },
-            caches: self.caches.clone(),
             workspace: OnceCell::new(),
             repositories: Arc::default(),
-            temporary: self.temporary.clone(),
-            told: Arc::clone(&self.told),
+            ..self.clone()
         }
     }
 
@@ -135,10 +128,6 @@ impl Permissions {
         self.places.writable.clone()
     }
 
-    /// Judges a call of `tool`.
-    ///
-    /// # Errors
-    /// Why it could not be judged, and so cannot run.
     pub(super) async fn judge(
         &self,
         tool: &str,
@@ -196,11 +185,8 @@ impl Permissions {
                 home: home.as_deref(),
                 remotes: remotes(&workspace, &effects, &cwd),
                 local_remotes: effects.command.is_some() && workspace.has_local_remotes(),
-                linked_trees: effects.command.is_some() && {
-                    let known = repositories.lock();
-                    let known = known.unwrap_or_else(PoisonError::into_inner);
-                    workspace.has_linked_trees(&known)
-                },
+                linked_trees: effects.command.is_some()
+                    && workspace.has_linked_trees(&lock(&repositories)),
             };
             let decision = decide(&policy, &request);
             let decision = held_to_project(decision, &policy, &workspace, &effects, &cwd);
@@ -249,9 +235,6 @@ impl Permissions {
     }
 
     /// Whether the model may read these paths without a question.
-    ///
-    /// # Errors
-    /// It could not be judged.
     pub(super) async fn reads_freely(
         &self,
         paths: &[String],
@@ -358,15 +341,13 @@ impl Permissions {
         let _ = blocking(move || {
             if policy.mode != PermissionMode::Full {
                 processes.sandbox_support();
-                let repositories = repositories.lock();
-                workspace.look_ahead(&mut repositories.unwrap_or_else(PoisonError::into_inner));
+                workspace.look_ahead(&mut lock(&repositories));
             }
             Ok(())
         })
         .await;
     }
 
-    /// Does `work` with the repositories, for which it may have to wait.
     async fn with_repositories<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Repositories) -> T + Send + 'static,
@@ -393,9 +374,6 @@ impl Permissions {
 }
 
 /// What a session with these options decides about a command, and in which mode.
-///
-/// # Errors
-/// The command could not be judged.
 pub async fn judge_command(
     options: &PermissionOptions,
     command: &str,
@@ -476,7 +454,6 @@ fn kind_of_sandbox(workspace: &Workspace, mode: PermissionMode) -> Sandbox {
     }
 }
 
-/// Runs `work` where it may block.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {

@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::outcome::CallOutcome;
+use super::execution::CallOutcome;
 use crate::agent::tool::{Details, Effects};
 use crate::llm::auth::Redactor;
 use crate::llm::{Content, ToolCall};
 
-/// Takes them out of both halves of a result.
 pub(super) fn redact(redactor: &Redactor, ended: &mut CallOutcome) {
     if redactor.is_empty() {
         return;

@@ -3,7 +3,7 @@
 //! sends the same.
 //! <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons>
 
-use super::link::{RunLink, Turn};
+use super::link::{RunLink, Step, Turn};
 use crate::agent::event::is_from_user;
 use crate::agent::memory::compaction::Pruned;
 use crate::llm::{Content, ErrorClass, LlmError, Message};
@@ -17,7 +17,7 @@ const TOLD: &str = "What was refused is left out of later requests";
 pub(super) async fn settle(link: &RunLink, turn: &Turn, mut error: LlmError) -> LlmError {
     if error.class == ErrorClass::Refused {
         let refused = refused(turn);
-        if !refused.is_empty() && link.prune(refused).await.is_ok() {
+        if !refused.is_empty() && link.next_turn(Step::Prune(refused)).await.is_ok() {
             error.message = format!("{}\n{TOLD}", error.message);
         }
     }

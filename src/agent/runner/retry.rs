@@ -19,22 +19,16 @@ pub(super) struct RetryPolicy {
     thinking_dropped: bool,
 }
 
-/// What is to be done.
 #[derive(Debug, PartialEq)]
 pub(super) enum RetryDecision {
-    /// Wait, then ask the same model again.
     Retry(Retry),
-    /// Ask the same model again without the thinking so far.
     DropThinking,
     /// Shorten the conversation, then ask the same model again (F12). Whoever asks decides it.
     Compact,
-    /// Ask this model instead.
     Fallback(Arc<Model>),
-    /// Tell the user.
     GiveUp,
 }
 
-/// One retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Retry {
     /// From 1.

@@ -1,7 +1,7 @@
 //! THE LOOP: what happens between a prompt and the moment there is nothing left to do. The file to
 //! read first.
 //!
-//! 1. Open a turn: the waiting steering messages join the conversation ([`RunLink::open_turn`]).
+//! 1. Open a turn: the waiting steering messages join the conversation ([`Step::Open`]).
 //! 2. Shorten the conversation where it fills the window ([`SoftCompaction`]); call the model, with retries and fallback models ([`turn::respond`]).
 //! 3. Run its tool calls in groups; steering is checked before each group ([`dispatch::run_calls`]).
 //! 4. Again from 1, until there is no tool call and no steering.
@@ -14,7 +14,7 @@
 use super::compact::SoftCompaction;
 use super::dispatch;
 use super::env::RunEnv;
-use super::link::{Opening, RunLink};
+use super::link::{Opening, RunLink, Step};
 use super::lookout::Lookout;
 use super::loop_guard::LoopGuard;
 use super::turn::{self, Reply};
@@ -51,7 +51,7 @@ async fn turns(
     lookout: &mut Lookout,
 ) -> RunOutcome {
     loop {
-        let mut turn = match link.open_turn(guard.advice.take()).await {
+        let mut turn = match link.next_turn(Step::Open(guard.advice.take())).await {
             Ok(turn) => turn,
             Err(outcome) => return outcome,
         };

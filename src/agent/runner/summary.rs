@@ -2,14 +2,12 @@
 //! and its answer is taken in unseen; what it takes is counted whatever comes of it.
 
 use std::borrow::Cow;
-use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 
-use futures_util::{FutureExt, StreamExt, stream};
-use tokio::select;
+use futures_util::{StreamExt, stream};
 
-use super::attempt::{empty_message, ended_early, panicked, spend};
+use super::attempt::{empty_message, next_event, spend};
 use super::env::RunEnv;
 use super::link::{RunLink, Turn};
 use super::retry::{RetryDecision, RetryPolicy};
@@ -36,17 +34,14 @@ be called: write the summary itself, as plain text, all of it in this answer and
 /// What follows from a budget that is reached.
 const NOTHING_SPENT: &str = "Nothing was changed; a message goes on with a raised budget";
 
-/// What the questions for one summary took.
 #[derive(Clone, Debug)]
 pub(super) struct Spent {
     kind: &'static str,
     model: Arc<Model>,
-    /// Tokens and cost.
     pub usage: Usage,
 }
 
 impl Spent {
-    /// Nothing yet, for a summary of this `kind` by `model`.
     pub fn new(kind: &'static str, model: &Arc<Model>) -> Self {
         let model = Arc::clone(model);
         let usage = Usage::default();
@@ -151,14 +146,7 @@ async fn answer(
 ) -> Option<Result<(), LlmError>> {
     let mut stream = pin!(stream::once(async { env.provider.stream(request) }).flatten());
     loop {
-        let event = select! {
-            biased;
-            () = turn.interrupt.cancelled() => return None,
-            event = AssertUnwindSafe(stream.next()).catch_unwind() => match event {
-                Ok(event) => event.unwrap_or_else(ended_early),
-                Err(panic) => panicked(panic),
-            },
-        };
+        let event = next_event(turn, &mut stream).await?;
         if let StreamEvent::Error(error) = event {
             return Some(Err(error));
         }
@@ -169,7 +157,6 @@ async fn answer(
     }
 }
 
-/// Why the answer is no summary, if it is none.
 fn check(turn: &Turn, answer: &AssistantMessage) -> Result<Option<&'static str>, LlmError> {
     if let Some(error) = overflow::hidden(answer, &turn.model) {
         return Err(error);

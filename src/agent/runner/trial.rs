@@ -9,6 +9,7 @@ use tokio::task::spawn_blocking;
 use super::link::RunLink;
 use super::run::run;
 use crate::agent::event::{NoticeLevel, Phase, RunOutcome, TrialStep};
+use crate::agent::paths::name_some;
 use crate::agent::process::Processes;
 use crate::agent::trial::{self, Trial, TrialError};
 
@@ -53,10 +54,9 @@ pub(in crate::agent) async fn try_out(
         return RunOutcome::Aborted;
     };
     if !left_out.is_empty() {
-        let text = format!(
-            "The trial is without files that cannot be read: {}",
-            list(&left_out)
-        );
+        let names: Vec<String> = left_out.iter().map(|it| it.display().to_string()).collect();
+        let names = name_some(&names, NAMED);
+        let text = format!("The trial is without files that cannot be read: {names}");
         link.notice(NoticeLevel::Warning, text).await;
     }
     run(link, &env, opening).await
@@ -139,14 +139,4 @@ async fn blocking<T: Send + 'static>(
     spawn_blocking(work)
         .await
         .unwrap_or_else(|error| Err(TrialError::Internal(error.to_string())))
-}
-
-fn list(paths: &[PathBuf]) -> String {
-    let named = paths.iter().take(NAMED);
-    let named: Vec<String> = named.map(|path| path.display().to_string()).collect();
-    let more = match paths.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("{}{more}", named.join(", "))
 }

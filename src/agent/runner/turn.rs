@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::attempt::Attempt;
 use super::compact::{NoSummary, compact};
 use super::env::RunEnv;
-use super::link::{Change, RunLink, Turn};
+use super::link::{Change, RunLink, Step, Turn};
 use super::refusal;
 use super::retry::{RetryDecision, RetryPolicy};
 use super::wait::{CANCELLED, end_retries, jitter_fraction, reason, wait};
@@ -15,14 +15,10 @@ use crate::agent::event::{AgentEvent, CompactionReason, NoticeLevel, RunOutcome}
 use crate::agent::memory::compaction::{overhead, size};
 use crate::llm::{ErrorClass, LlmError, Message, Model, StopReason, ToolCall, Usage};
 
-/// What a model call came to.
 #[derive(Debug)]
 pub(super) struct Reply {
-    /// The assistant message as stored.
     pub message: Arc<Message>,
-    /// Why it ended.
     pub stop: StopReason,
-    /// The tools it wants run.
     pub calls: Vec<ToolCall>,
     /// How the run ends for it, if the call failed or was not made.
     pub failure: Option<RunOutcome>,
@@ -86,9 +82,9 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
         let next = match decision {
             RetryDecision::Retry(retry) => {
                 wait(link, turn, retry, &error).await;
-                link.reopen_turn(Change::None).await
+                link.next_turn(Step::Reopen(Change::None)).await
             }
-            RetryDecision::DropThinking => link.reopen_turn(Change::NoThinking).await,
+            RetryDecision::DropThinking => link.next_turn(Step::Reopen(Change::NoThinking)).await,
             RetryDecision::Compact => {
                 let done = compact(link, env, turn, CompactionReason::Overflow, None).await;
                 // The turn is asked once more, and not for ever.
@@ -99,11 +95,12 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
                     end_retries(link, retries, Some(text.clone())).await;
                     return failed.reply(link, text).await;
                 }
-                link.reopen_turn(Change::None).await
+                link.next_turn(Step::Reopen(Change::None)).await
             }
             RetryDecision::Fallback(model) => {
                 end_retries(link, retries, Some(error.message.clone())).await;
-                let next = link.reopen_turn(Change::Model(Arc::clone(&model))).await;
+                let change = Change::Model(Arc::clone(&model));
+                let next = link.next_turn(Step::Reopen(change)).await;
                 // Not where the user has chosen another one meanwhile.
                 if let Ok(next) = &next
                     && next.model.full_id() == model.full_id()
@@ -137,7 +134,6 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
     }
 }
 
-/// An attempt that failed.
 enum Failed {
     /// It said nothing, and no subscriber has seen it.
     Silent(Box<Attempt>),
@@ -201,11 +197,7 @@ async fn notify_fallback(link: &RunLink, from: &Model, to: &Model, error: &LlmEr
         from.0, from.1
     );
     tracing::warn!("{text}");
-    link.emit(AgentEvent::Notice {
-        level: NoticeLevel::Warning,
-        text,
-    })
-    .await;
+    link.notice(NoticeLevel::Warning, text).await;
 }
 
 /// Why no request is made of a conversation that is many times what the model can read.
@@ -237,7 +229,6 @@ fn still_too_long(mut error: LlmError) -> LlmError {
     error
 }
 
-/// The way out when a compaction was not enough.
 const STILL_TOO_LONG: &str = "Choose a model with a larger window (/model), or go back to before the long message or result (/tree)";
 
 /// The error as it is shown when nothing is left to try.

@@ -96,15 +96,8 @@ async fn report(
             }
         })
         .collect();
-    let names = |count: usize, names: Vec<String>| {
-        let more = match count.saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        format!("{}{more}", names.join(", "))
-    };
-    let named = files.iter().take(NAMED);
-    let named = names(files.len(), named.map(|it| it.path.clone()).collect());
+    let named: Vec<String> = files.iter().map(|it| it.path.clone()).collect();
+    let named = paths::name_some(&named, NAMED);
     let mut prompt: String = preview.prompt.chars().take(QUOTED).collect();
     if prompt.len() < preview.prompt.len() {
         prompt.push('…');
@@ -140,12 +133,14 @@ async fn report(
     link.notice(NoticeLevel::Info, text).await;
     let why = |kept: &Kept| format!("{} ({})", paths::display(&kept.path, cwd), kept.why);
     if !failed.is_empty() {
-        let failed = names(failed.len(), failed.iter().take(NAMED).map(why).collect());
+        let failed: Vec<String> = failed.iter().map(why).collect();
+        let failed = paths::name_some(&failed, NAMED);
         let text = format!("Not {undone}: {failed}. Use {again} once more to finish.");
         link.notice(NoticeLevel::Error, text).await;
     }
-    let stayed = names(kept.len(), kept.iter().take(NAMED).map(why).collect());
     if !kept.is_empty() {
+        let stayed: Vec<String> = kept.iter().map(why).collect();
+        let stayed = paths::name_some(&stayed, NAMED);
         let text = format!("Left as they are: {stayed}");
         link.notice(NoticeLevel::Warning, text).await;
     }

@@ -5,7 +5,6 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::time::Duration;
 
-use tokio::select;
 use tokio::time::sleep;
 
 use super::link::{RunLink, Turn};
@@ -38,11 +37,8 @@ pub(super) async fn wait(link: &RunLink, turn: &Turn, retry: Retry, error: &LlmE
         reason: short_reason(reason(&turn.model, error)),
     })
     .await;
-    select! {
-        biased;
-        () = turn.interrupt.cancelled() => {}
-        () = sleep(Duration::from_millis(delay_ms)) => {}
-    }
+    let waited = sleep(Duration::from_millis(delay_ms));
+    turn.interrupt.run_until_cancelled(waited).await;
 }
 
 /// Reports the end of the retries, if there were any.

@@ -38,8 +38,7 @@ struct Entry {
 impl SessionBranch {
     /// The entries on the way to the leaf of `tree`, which stand in `file`.
     pub(super) fn of(tree: &Tree, file: Option<Arc<File>>) -> Self {
-        let path = tree.leaf().map(|leaf| tree.path(leaf)).unwrap_or_default();
-        let path = path.into_iter().filter(|node| {
+        let path = tree.branch().into_iter().filter(|node| {
             let kind = tree.node(*node).kind;
             kind.is_shown() || kind == Kind::RunEnd
         });
@@ -138,12 +137,10 @@ pub struct RunMessages {
 }
 
 impl RunMessages {
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.stored.len().max(self.end.len())
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

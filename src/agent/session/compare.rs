@@ -26,14 +26,11 @@ pub struct Comparison {
     pub b: BranchTail,
 }
 
-/// An entry of one of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedEntry {
-    /// Its id.
     pub id: String,
     /// The user's bookmark at it.
     pub label: Option<String>,
-    /// What it says.
     pub text: String,
 }
 
@@ -63,9 +60,6 @@ pub struct BranchTail {
 
 impl Comparison {
     /// Compares the branches that end with `a` and `b`.
-    ///
-    /// # Errors
-    /// An entry cannot be read.
     pub fn new(session: &impl Entries, a: NodeId, b: NodeId) -> io::Result<Self> {
         let tree = session.tree();
         let common = tree.common_ancestor(a, b);

@@ -8,14 +8,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::kind::{PROMPT, THINKING_FROM, TRIAL, UNCOMPACTED, UNDO};
+use super::kind::{PROMPT, THINKING_FROM, UNCOMPACTED, UNDO};
 use crate::agent::memory::SessionPrompt;
 use crate::agent::new_id::new_id;
 use crate::llm::{Content, EditFormat, Message, ThinkingLevel, Usage};
 
 pub use super::kind::Kind;
 
-/// Version of the format.
 pub const VERSION: u32 = 3;
 /// `customType` of entries that move the leaf: the conversation goes on from their parent.
 pub(super) const LEAF: &str = "tiller.leaf";
@@ -72,7 +71,6 @@ impl Header {
         }
     }
 
-    /// Reads the first line of a file; none if it is no header.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         let header: Self = serde_json::from_slice(line).ok()?;
         (header.r#type == "session").then_some(header)
@@ -181,13 +179,11 @@ pub struct Compaction {
     /// The id of the first entry that stays in the context; its own id when none does.
     #[serde(default)]
     pub first_kept_entry_id: String,
-    /// Tokens of the context before.
     #[serde(default)]
     pub tokens_before: u64,
     /// `readFiles` and `modifiedFiles`, or what another program keeps here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
-    /// Tokens the summary took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
@@ -206,12 +202,10 @@ pub struct BranchSummary {
     /// The leaf of that branch.
     #[serde(default)]
     pub from_id: Option<String>,
-    /// The text for the model.
     pub summary: String,
     /// `readFiles` and `modifiedFiles`, or what another program keeps here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
-    /// Tokens the summary took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
@@ -220,16 +214,12 @@ pub struct BranchSummary {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageEntry {
-    /// What for.
     #[serde(default)]
     pub kind: String,
-    /// Provider id.
     #[serde(default)]
     pub provider: String,
-    /// Model id at that provider.
     #[serde(default)]
     pub model: String,
-    /// Tokens and cost.
     pub usage: Usage,
 }
 
@@ -237,10 +227,8 @@ pub struct UsageEntry {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CustomMessage {
-    /// Whose it is.
     #[serde(default)]
     pub custom_type: String,
-    /// Text or blocks.
     #[serde(deserialize_with = "crate::llm::message::string_or_blocks")]
     pub content: Vec<Content>,
     /// Whether the user sees it.
@@ -252,7 +240,6 @@ pub struct CustomMessage {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextEdit {
-    /// The id of the entry.
     pub target_id: String,
     /// Its content from here on; none leaves the entry out.
     pub replacement: Option<Replacement>,
@@ -261,13 +248,11 @@ pub struct ContextEdit {
 /// The content that a [`ContextEdit`] puts in place.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Replacement {
-    /// Text or blocks.
     #[serde(deserialize_with = "crate::llm::message::string_or_blocks")]
     pub content: Vec<Content>,
 }
 
 impl Body {
-    /// Reads a line; none if it is no entry of a form that is known here.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         #[derive(Deserialize)]
         struct Line {
@@ -314,37 +299,27 @@ impl Body {
         })
     }
 
+    pub(super) fn custom(custom_type: &'static str, data: impl Serialize) -> Self {
+        Self::Custom {
+            custom_type: custom_type.into(),
+            // Plain data cannot fail to serialise.
+            data: serde_json::to_value(data).unwrap_or_default(),
+        }
+    }
+
     /// What the requests begin with, from here on.
     pub fn prompt(prompt: &SessionPrompt) -> Self {
-        Self::Custom {
-            custom_type: PROMPT.into(),
-            // Plain data cannot fail to serialise.
-            data: serde_json::to_value(prompt).unwrap_or_default(),
-        }
+        Self::custom(PROMPT, prompt)
     }
 
     /// Models that edit in `format` get none of the thinking before this entry back.
     pub fn thinking_from(format: EditFormat) -> Self {
-        Self::Custom {
-            custom_type: THINKING_FROM.into(),
-            data: json!({ "editFormat": format }),
-        }
+        Self::custom(THINKING_FROM, json!({ "editFormat": format }))
     }
 
     /// A compaction that stood here is undone, and not made again by itself.
     pub fn uncompacted() -> Self {
-        Self::Custom {
-            custom_type: UNCOMPACTED.into(),
-            data: json!({}),
-        }
-    }
-
-    /// What became of a trial.
-    pub fn trial(data: Value) -> Self {
-        Self::Custom {
-            custom_type: TRIAL.into(),
-            data,
-        }
+        Self::custom(UNCOMPACTED, json!({}))
     }
 
     /// The tokens it says were spent, if it does.
@@ -372,10 +347,7 @@ impl Body {
 
     /// The turn with this id begins to change files.
     pub fn undo(turn: String) -> Self {
-        Self::Custom {
-            custom_type: UNDO.into(),
-            data: json!({ "turn": turn }),
-        }
+        Self::custom(UNDO, json!({ "turn": turn }))
     }
 
     /// The id of the turn that begins to change files here.
@@ -388,7 +360,6 @@ impl Body {
         }
     }
 
-    /// What kind of node it is.
     pub(super) fn kind(&self) -> Kind {
         match self {
             Self::Message { message } => match &**message {

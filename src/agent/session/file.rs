@@ -17,8 +17,8 @@ use super::sync::Syncer;
 pub(super) struct SessionFile {
     path: PathBuf,
     unwritten: VecDeque<Vec<u8>>,
-    /// A write stopped in mid-line and the piece could not be taken back, or the last line was
-    /// found without its end.
+    /// A write stopped in mid-line and the piece could not be taken back, or the last line was found
+    /// without its end.
     torn: bool,
     /// Whether something was added that has to survive a power cut.
     to_sync: bool,
@@ -93,7 +93,6 @@ impl SessionFile {
         self.disk.as_ref().map(|disk| &disk.file)
     }
 
-    /// How many lines wait to be written.
     pub fn waiting(&self) -> usize {
         self.unwritten.len()
     }

@@ -63,9 +63,6 @@ impl Words {
     }
 
     /// Where the session in the file at `path` has them, `most` times at most.
-    ///
-    /// # Errors
-    /// The file cannot be read.
     pub fn find(&self, path: &Path, most: usize) -> io::Result<Vec<Found>> {
         let file = reader::open(path, OpenOptions::new().read(true))?;
         let mut file = BufReader::with_capacity(256 * 1024, file);

@@ -4,11 +4,10 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::entry::{Body, Header, Kind, VERSION};
-use super::folder::{file_name, folder_for, make_private};
+use super::entry::{Body, Kind, VERSION};
 use super::reader;
 use super::snapshot::Entries;
-use super::store::{OpenError, Session, line, share_outputs};
+use super::store::{OpenError, Session};
 use super::tree::NodeId;
 use super::view::SessionView;
 use crate::agent::event::is_from_user;
@@ -18,10 +17,6 @@ impl Session {
     /// Opens a new session for the working directory `cwd` with what stands in the session file
     /// `source` on the way to `leaf`, and says what was passed over. Where no prompt stands there it
     /// is an empty one.
-    ///
-    /// # Errors
-    /// The other one is of a newer version, or of one without ids; it cannot be read, or the new one
-    /// not be written.
     pub fn fork_at(
         root: &Path,
         source: &SessionView,
@@ -46,22 +41,10 @@ impl Session {
                     .for_each(|it| usage.add(it));
             }
         }
-        let header = Header::copy_of(source.path(), cwd, usage);
-        let file = folder_for(root, cwd).join(file_name(&header.timestamp, &header.id));
-        let folder = file.parent().unwrap_or(root);
-        make_private(folder)?;
-        let mut copy = tempfile::Builder::new()
-            .prefix(".fork-")
-            .tempfile_in(folder)?;
-        copy.write_all(&line(&header))?;
-        for node in &path {
-            copy.write_all(&source.line_with_id(*node)?)?;
-        }
-        copy.as_file().sync_data()?;
-        copy.persist_noclobber(&file).map_err(|error| error.error)?;
-        let apart = share_outputs(source.path(), &file);
-        let (mut session, mut problems) = Self::open(root, &file)?;
-        problems.extend(apart);
+        let (mut session, problems) = Self::write_copy(root, source.path(), cwd, usage, |copy| {
+            path.iter()
+                .try_for_each(|node| copy.write_all(&source.line_with_id(*node)?))
+        })?;
         for node in path {
             if let Some(label) = tree.label(node) {
                 session.append(Body::Label {

@@ -35,9 +35,6 @@ pub struct SessionHead {
 
 impl SessionHead {
     /// The head of the session in the file at `path`, and the end of the last whole line of the file.
-    ///
-    /// # Errors
-    /// It cannot be read.
     pub fn read(path: &Path) -> io::Result<(Self, u64)> {
         let mut file = open(path)?;
         let mut head = Self::default();
@@ -55,9 +52,6 @@ impl SessionHead {
     }
 
     /// Reads on for the name from the byte `from`, where a line begins.
-    ///
-    /// # Errors
-    /// It cannot be read.
     pub fn read_on(&mut self, path: &Path, from: u64) -> io::Result<u64> {
         let mut file = open(path)?;
         file.seek(SeekFrom::Start(from))?;

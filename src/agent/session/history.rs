@@ -21,12 +21,10 @@ const COMPACTED: &str = "The conversation before this point was replaced by the 
 const BRANCH_LEFT: &str =
     "The following is a summary of a branch of this conversation that was left:";
 
-/// A conversation that goes on from a leaf.
 #[derive(Debug, Default)]
 pub struct History {
     /// What the model reads.
     pub messages: Vec<Arc<Message>>,
-    /// The entry each message is from.
     pub nodes: Vec<NodeId>,
     /// What the requests began with, in the order of the entries.
     pub prompts: Vec<SessionPrompt>,
@@ -45,8 +43,9 @@ impl Session {
     /// The last compaction on the way to the leaf.
     pub fn last_compaction(&self) -> Option<Compaction> {
         let tree = self.tree();
-        let mut path = tree.ancestors(tree.leaf()?);
-        let node = path.find(|node| tree.node(*node).kind == Kind::Compaction)?;
+        let node = tree
+            .leaf_to_root()
+            .find(|node| tree.node(*node).kind == Kind::Compaction)?;
         match &*self.load(node).ok()? {
             Body::Compaction(compaction) => Some(compaction.clone()),
             _ => None,
@@ -56,11 +55,7 @@ impl Session {
     /// Whether the user has undone the last compaction on the way to the leaf: none is made by itself.
     pub fn keeps_whole(&self) -> bool {
         let tree = self.tree();
-        let path = tree
-            .leaf()
-            .into_iter()
-            .flat_map(|leaf| tree.ancestors(leaf));
-        let mut kinds = path.map(|node| tree.node(node).kind);
+        let mut kinds = tree.leaf_to_root().map(|node| tree.node(node).kind);
         let last = kinds.find(|kind| matches!(kind, Kind::Compaction | Kind::Uncompacted));
         last == Some(Kind::Uncompacted)
     }
@@ -87,7 +82,7 @@ impl Session {
 
     fn read_history(&self, history: &mut History) {
         let tree = self.tree();
-        let path = tree.leaf().map(|leaf| tree.path(leaf)).unwrap_or_default();
+        let path = tree.branch();
         let compacted = path
             .iter()
             .rposition(|node| tree.node(*node).kind == Kind::Compaction);
@@ -134,10 +129,8 @@ impl Session {
     /// What the user said first on the way to the leaf; none where nothing was said.
     pub fn first_prompt(&self) -> Option<String> {
         let tree = self.tree();
-        let path = tree.leaf().map(|leaf| tree.path(leaf)).unwrap_or_default();
-        let mut user = path
-            .into_iter()
-            .filter(|node| tree.node(*node).kind == Kind::User);
+        let path = tree.branch().into_iter();
+        let mut user = path.filter(|node| tree.node(*node).kind == Kind::User);
         user.find_map(|node| match &*self.load(node).ok()? {
             Body::Message { message } => match &**message {
                 Message::User(user) if user.origin.is_none() => Some(message.text()),
@@ -304,7 +297,6 @@ fn user(content: Vec<Content>, origin: Option<String>) -> Arc<Message> {
     Arc::new(Message::User(UserMessage {
         content,
         origin,
-        queue_id: None,
-        timestamp: 0,
+        ..UserMessage::default()
     }))
 }

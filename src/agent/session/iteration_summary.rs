@@ -27,12 +27,9 @@ pub struct IterationSummary {
     pub calls: Vec<CallSummary>,
 }
 
-/// A tool call in figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallSummary {
-    /// Its id.
     pub id: String,
-    /// The tool.
     pub name: String,
     /// How it ended; none without a result.
     pub status: Option<ToolStatus>,

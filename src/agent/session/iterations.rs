@@ -32,14 +32,10 @@ pub struct Iteration {
     pub metadata: Map<String, Value>,
 }
 
-/// A call of a tool in an iteration.
 #[derive(Clone, Debug, Serialize)]
 pub struct IterationCall {
-    /// Its id.
     pub id: String,
-    /// The tool.
     pub name: String,
-    /// What the tool got.
     pub arguments: Value,
     /// Whether it failed; none without a result.
     pub is_error: Option<bool>,
@@ -50,10 +46,7 @@ pub struct IterationCall {
 impl Tree {
     /// The number of the iteration that begins with the next model call at the leaf.
     pub fn next_iteration(&self) -> usize {
-        let path = self
-            .leaf()
-            .into_iter()
-            .flat_map(|leaf| self.ancestors(leaf));
+        let path = self.leaf_to_root();
         1 + path.filter(|node| self.is_answer(*node)).count()
     }
 
@@ -159,16 +152,15 @@ impl Fold {
             }
             Message::Assistant(answer) => {
                 let done = self.complete(true);
-                let call = std::mem::take(&mut self.call);
+                let end = self.call.end.take();
                 let mut next = self.next();
                 next.answer(answer);
-                next.started_at = call.started_at.unwrap_or(next.started_at);
                 for (key, from) in [
                     ("first_token_ms", "firstTokenMs"),
                     ("duration_ms", "durationMs"),
                 ] {
-                    if call.end[from].is_u64() {
-                        next.metadata.insert(key.into(), call.end[from].clone());
+                    if end[from].is_u64() {
+                        next.metadata.insert(key.into(), end[from].clone());
                     }
                 }
                 next.add(Arc::clone(&message), id);
@@ -185,9 +177,7 @@ impl Fold {
     /// An answer that cannot be read counts all the same.
     fn damaged(&mut self) -> Option<Iteration> {
         let done = self.complete(true);
-        let call = std::mem::take(&mut self.call);
         let mut next = self.next();
-        next.started_at = call.started_at.unwrap_or(next.started_at);
         next.metadata.insert("damaged".into(), true.into());
         self.current = Some(next);
         done
@@ -200,15 +190,13 @@ impl Fold {
             return done;
         }
         // The model is being called.
-        let call = std::mem::take(&mut self.call);
-        let mut next = self.next();
-        next.started_at = call.started_at.unwrap_or(next.started_at);
-        Some(next)
+        Some(self.next())
     }
 
     /// An iteration that begins with what leads to it.
     fn next(&mut self) -> Iteration {
         self.given += 1;
+        let ModelCall { started_at, .. } = std::mem::take(&mut self.call);
         let entries = std::mem::take(&mut self.entries);
         let mut metadata = Map::from_iter([("entries".into(), entries.into())]);
         if let Some(system) = self.system.take_if(|_| self.given == 1) {
@@ -218,7 +206,7 @@ impl Fold {
             number: self.given,
             messages: std::mem::take(&mut self.leading),
             tool_calls: Vec::new(),
-            started_at: self.time.clone(),
+            started_at: started_at.unwrap_or_else(|| self.time.clone()),
             completed_at: None,
             metadata,
         }

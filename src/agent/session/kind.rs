@@ -1,64 +1,45 @@
 //! What kinds of entries there are: what the tree knows of an entry without reading what it holds.
 
-/// `customType` of entries that hold what the requests begin with.
+// The `customType`s of entries; [`Kind`] says what they are.
 pub(super) const PROMPT: &str = "tiller.prompt";
-/// `customType` of entries behind which a model gets none of its thinking before back.
 pub(super) const THINKING_FROM: &str = "tiller.thinking_from";
-/// `customType` of entries about trials.
 pub(super) const TRIAL: &str = "tiller.try";
-/// `customType` of entries behind which a compaction is undone.
 pub(super) const UNCOMPACTED: &str = "tiller.uncompacted";
-/// `customType` of entries that name a turn which changes files.
 pub(super) const UNDO: &str = "tiller.undo";
 
-/// `customType` of entries that hold a message which waits for its moment.
 pub(super) const QUEUED: &str = "tiller.queued";
-/// `customType` of entries that name messages which wait no more.
 pub(super) const UNQUEUED: &str = "tiller.unqueued";
 
-/// `customType` of entries that say what a run came to.
 pub(super) const RUN: &str = "tiller.run";
 
-/// What an entry holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A message of the user, or of the program in their place.
     User,
-    /// An answer of a model.
     Assistant,
-    /// The result of a tool call.
     ToolResult,
     /// A message of another role, as pi and its extensions write them.
     OtherMessage,
     /// A message an extension put into the context.
     CustomMessage,
-    /// A summary of what stands before it.
     Compaction,
-    /// A summary of a branch that was left.
     BranchSummary,
     /// Another content for an earlier entry, or none.
     ContextEdit,
-    /// The model from here on.
     ModelChange,
-    /// The thinking level from here on.
     ThinkingLevelChange,
     /// System prompt and tools of the requests from here on.
     Prompt,
     /// Thinking before it is not sent any more.
     ThinkingFrom,
-    /// A trial began or ended.
     Trial,
-    /// A compaction was undone.
     Uncompacted,
     /// A turn began to change files.
     Undo,
     /// Tokens were spent beside the conversation.
     Usage,
-    /// A run ended.
     RunEnd,
-    /// A message waits for its moment.
     Queued,
-    /// Messages wait no more.
     Unqueued,
     /// Anything else, which is no part of a context.
     Other,

@@ -201,16 +201,10 @@ fn agent_end(outcome: &RunOutcome, totals: &RunTotals) -> Vec<Body> {
     // Plain data cannot fail to serialise.
     let mut data = serde_json::to_value(totals).unwrap_or_default();
     data["outcome"] = json!(name);
-    bodies.push(Body::Custom {
-        custom_type: RUN.into(),
-        data,
-    });
+    bodies.push(Body::custom(RUN, data));
     bodies
 }
 
 fn entry(data: Value) -> Body {
-    Body::Custom {
-        custom_type: EVENT.into(),
-        data,
-    }
+    Body::custom(EVENT, data)
 }

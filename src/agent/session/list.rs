@@ -11,16 +11,12 @@ use super::head::SessionHead;
 /// Longest first line, in bytes.
 const LONGEST_HEADER: u64 = 1024 * 1024;
 
-/// One stored session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSession {
-    /// Its id.
     pub id: String,
-    /// Its file.
     pub path: PathBuf,
     /// When it was last written to, as Unix time in milliseconds.
     pub changed: i64,
-    /// Bytes of its file.
     pub size: u64,
 }
 
@@ -74,7 +70,6 @@ pub fn all_sessions(root: &Path) -> io::Result<Vec<StoredSession>> {
 }
 
 impl StoredSession {
-    /// The session in the file at `path`.
     pub fn at(path: &Path) -> Self {
         Self {
             id: id_of(path).unwrap_or_default(),

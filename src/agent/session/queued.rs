@@ -33,20 +33,12 @@ impl Body {
     /// A message waits in the session with this id.
     pub(in crate::agent) fn queued(session: &str, queued: &Queued) -> Self {
         let (session, queued) = (session.to_owned(), queued.clone());
-        // Plain data cannot fail to serialise.
-        let data = serde_json::to_value(Waiting { session, queued }).unwrap_or_default();
-        Self::Custom {
-            custom_type: QUEUED.into(),
-            data,
-        }
+        Self::custom(QUEUED, Waiting { session, queued })
     }
 
     /// The messages with these ids wait no more; so many others still do.
     pub(in crate::agent) fn unqueued(ids: Vec<u64>, left: usize) -> Self {
-        Self::Custom {
-            custom_type: UNQUEUED.into(),
-            data: serde_json::to_value(Over { ids, left }).unwrap_or_default(),
-        }
+        Self::custom(UNQUEUED, Over { ids, left })
     }
 }
 

@@ -26,11 +26,8 @@ const LONGEST: usize = 32 * 1024 * 1024;
 pub struct Loaded {
     /// Its first line.
     pub header: Header,
-    /// Its entries.
     pub tree: Tree,
-    /// Tokens and cost of all of them.
     pub usage: Usage,
-    /// Bytes of the first line.
     pub header_length: u64,
     /// Bytes up to the end of the last whole entry.
     pub length: u64,
@@ -103,9 +100,6 @@ pub fn read(file: &File) -> io::Result<Loaded> {
 
 impl Loaded {
     /// The line of an entry of version 1, with the id and parent it has here.
-    ///
-    /// # Errors
-    /// It cannot be read.
     pub fn with_id(&self, file: &File, node: NodeId) -> io::Result<Vec<u8>> {
         let Place::File { offset, length } = self.tree.node(node).place else {
             return Ok(Vec::new());
@@ -143,10 +137,6 @@ pub fn names(line: &[u8], id: &str, parent: Option<&str>) -> bool {
     })
 }
 
-/// Reads the text of the entry at `place` again.
-///
-/// # Errors
-/// The file cannot be read, or what stands there is no entry any more.
 pub fn body(file: &File, offset: u64, length: u32) -> io::Result<Body> {
     Body::read(&line(file, offset, length)?).ok_or_else(|| {
         let text = format!("the entry at byte {offset} cannot be read");
@@ -154,7 +144,6 @@ pub fn body(file: &File, offset: u64, length: u32) -> io::Result<Body> {
     })
 }
 
-/// Whether a line of `length` bytes can be read again.
 pub fn can_load(length: u64) -> bool {
     length <= LONGEST as u64
 }
@@ -177,9 +166,6 @@ pub fn line(file: &File, offset: u64, length: u32) -> io::Result<Vec<u8>> {
 }
 
 /// Opens a session file. Devices, pipes and folders are none: reading one may never end.
-///
-/// # Errors
-/// It is no file, or cannot be opened.
 pub fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
     if !std::fs::metadata(path)?.is_file() {
         let text = "it is not a session file: it is no regular file";

@@ -17,9 +17,6 @@ pub trait Entries {
     fn tree(&self) -> &Tree;
 
     /// What an entry holds.
-    ///
-    /// # Errors
-    /// It cannot be read, or is no JSON.
     fn entry(&self, node: NodeId) -> io::Result<StoredEntry>;
 }
 

@@ -12,7 +12,7 @@ use super::entry::{Body, Entry, Header, Kind, LEAF, ModelChange, VERSION, timest
 use super::file::{self, SessionFile, Sync};
 use super::folder::{file_name, folder_for, make_private};
 use super::live::is_at;
-use super::reader;
+use super::reader::{self, Loaded};
 use super::tree::{NodeId, Place, Tree};
 use crate::agent::event::NoticeLevel;
 use crate::llm::{Model, ThinkingLevel, Usage};
@@ -86,9 +86,6 @@ impl Session {
     }
 
     /// Opens the session in the file at `path` to go on with it, and says what was passed over.
-    ///
-    /// # Errors
-    /// Another program has it open, it is of a newer version, or it cannot be read.
     pub fn open(root: &Path, path: &Path) -> Result<(Self, Vec<String>), OpenError> {
         let file = reader::open(path, OpenOptions::new().read(true).append(true))?;
         if !file::lock(&file) {
@@ -98,11 +95,11 @@ impl Session {
         if !is_at(&file, path) {
             return Err(io::Error::from(io::ErrorKind::NotFound).into());
         }
-        let loaded = reader::read(&file)?;
+        let mut loaded = reader::read(&file)?;
         if !(2..=VERSION).contains(&loaded.header.version) {
             return Err(OpenError::Version(loaded.header.version));
         }
-        let mut problems = loaded.problems;
+        let mut problems = std::mem::take(&mut loaded.problems);
         if loaded.torn > 0 {
             problems.push(format!(
                 "its last entry was cut off in writing; the piece of {} bytes is in {}",
@@ -112,51 +109,42 @@ impl Session {
         }
         let (length, unterminated) = (loaded.length, loaded.unterminated);
         let file = SessionFile::existing(path.to_owned(), file, length, unterminated)?;
-        let mut session = Self {
-            header: loaded.header,
-            tree: loaded.tree,
-            stored: Some(Stored {
-                root: root.to_owned(),
-                file,
-                waiting: Vec::new(),
-                begun: true,
-                failing: false,
-            }),
-            looked_at: None,
-            usage: loaded.usage,
-            model: None,
-            thinking: None,
+        let stored = Stored {
+            root: root.to_owned(),
+            file,
+            waiting: Vec::new(),
+            begun: true,
+            failing: false,
         };
-        session.recall_model();
-        Ok((session, problems))
+        Ok((Self::of(loaded, Some(stored), None), problems))
     }
 
     /// Opens the session in the file at `path` to read it, also while another program has it open, and
     /// says what was passed over. Nothing that is appended reaches the file.
-    ///
-    /// # Errors
-    /// It cannot be read, or is no session.
     pub fn look(path: &Path) -> Result<(Self, Vec<String>), OpenError> {
         let file = File::open(path)?;
-        let loaded = reader::read(&file)?;
+        let mut loaded = reader::read(&file)?;
+        let problems = std::mem::take(&mut loaded.problems);
+        let looked_at = Some((path.to_owned(), Arc::new(file)));
+        Ok((Self::of(loaded, None, looked_at), problems))
+    }
+
+    fn of(loaded: Loaded, stored: Option<Stored>, looked_at: Option<(PathBuf, Arc<File>)>) -> Self {
         let mut session = Self {
             header: loaded.header,
             tree: loaded.tree,
-            stored: None,
-            looked_at: Some((path.to_owned(), Arc::new(file))),
+            stored,
+            looked_at,
             usage: loaded.usage,
             model: None,
             thinking: None,
         };
         session.recall_model();
-        Ok((session, loaded.problems))
+        session
     }
 
     /// Opens a copy of the session in the file at `source`, for the working directory `cwd`, and says
     /// what was passed over. The session itself stays as it is and may be open elsewhere.
-    ///
-    /// # Errors
-    /// It is of a newer version, cannot be read, or the copy cannot be written.
     pub fn fork(root: &Path, source: &Path, cwd: &Path) -> Result<(Self, Vec<String>), OpenError> {
         let file = reader::open(source, OpenOptions::new().read(true))?;
         let loaded = reader::read(&file)?;
@@ -169,6 +157,30 @@ impl Session {
             .usage_before
             .iter()
             .for_each(|it| usage.add(it));
+        Self::write_copy(root, source, cwd, usage, |copy| {
+            if loaded.header.version == 1 {
+                for node in loaded.tree.nodes() {
+                    copy.write_all(&loaded.with_id(&file, node)?)?;
+                }
+                return Ok(());
+            }
+            let mut entries = &file;
+            entries.seek(io::SeekFrom::Start(loaded.header_length))?;
+            let length = loaded.length.saturating_sub(loaded.header_length);
+            io::copy(&mut entries.take(length), copy)?;
+            copy.write_all(if loaded.unterminated { b"\n" } else { b"" })
+        })
+    }
+
+    /// Opens a copy of the session in the file at `source`, which has taken `usage`, with the entries
+    /// that `write` gives it, and says what was passed over.
+    pub(super) fn write_copy(
+        root: &Path,
+        source: &Path,
+        cwd: &Path,
+        usage: Usage,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> Result<(Self, Vec<String>), OpenError> {
         let header = Header::copy_of(source, cwd, usage);
         let path = folder_for(root, cwd).join(file_name(&header.timestamp, &header.id));
         let folder = path.parent().unwrap_or(root);
@@ -177,21 +189,7 @@ impl Session {
             .prefix(".fork-")
             .tempfile_in(folder)?;
         copy.write_all(&line(&header))?;
-        if loaded.header.version == 1 {
-            for node in loaded.tree.nodes() {
-                copy.write_all(&loaded.with_id(&file, node)?)?;
-            }
-        } else {
-            let mut entries = &file;
-            entries.seek(io::SeekFrom::Start(loaded.header_length))?;
-            io::copy(
-                &mut entries.take(loaded.length.saturating_sub(loaded.header_length)),
-                &mut copy,
-            )?;
-            if loaded.unterminated {
-                copy.write_all(b"\n")?;
-            }
-        }
+        write(copy.as_file_mut())?;
         copy.as_file().sync_data()?;
         copy.persist_noclobber(&path).map_err(|error| error.error)?;
         let apart = share_outputs(source, &path);
@@ -283,9 +281,6 @@ impl Session {
     }
 
     /// What the entry at `node` holds.
-    ///
-    /// # Errors
-    /// The file cannot be read, or what stands there is damaged.
     pub fn load(&self, node: NodeId) -> io::Result<Arc<Body>> {
         match &self.tree.node(node).place {
             Place::Memory(body) => Ok(Arc::clone(body)),
@@ -429,8 +424,7 @@ impl Session {
     /// Looks up on the way from the leaf which model and thinking level are in force there.
     fn recall_model(&mut self) {
         (self.model, self.thinking) = (None, None);
-        let leaf = self.tree.leaf();
-        for node in leaf.into_iter().flat_map(|leaf| self.tree.ancestors(leaf)) {
+        for node in self.tree.leaf_to_root() {
             let wanted = match self.tree.node(node).kind {
                 Kind::ModelChange => self.model.is_none(),
                 Kind::ThinkingLevelChange => self.thinking.is_none(),
@@ -457,7 +451,7 @@ impl Session {
 /// Gives the session in the file `to`, a copy of that in `from`, the files that its results name:
 /// outputs that were too long for the model. Returns what the user should read: the copy is whole
 /// without them.
-pub(super) fn share_outputs(from: &Path, to: &Path) -> Option<String> {
+fn share_outputs(from: &Path, to: &Path) -> Option<String> {
     let (from, to) = (from.with_extension(""), to.with_extension(""));
     let files = fs::read_dir(&from).ok()?;
     let share = || {
@@ -480,7 +474,7 @@ fn failure(text: String) -> (NoticeLevel, String) {
     (NoticeLevel::Error, text)
 }
 
-pub(super) fn line(value: &impl Serialize) -> Vec<u8> {
+fn line(value: &impl Serialize) -> Vec<u8> {
     // These types have string keys only and cannot fail to serialise.
     let mut line = serde_json::to_vec(value).unwrap_or_default();
     line.push(b'\n');

@@ -18,7 +18,6 @@ pub(super) struct Syncer {
 }
 
 impl Syncer {
-    /// A thread that syncs `file` on request.
     pub fn spawn(file: Arc<File>) -> io::Result<Self> {
         let (requests, inbox) = mpsc::channel::<Option<oneshot::Sender<()>>>();
         let failed = Arc::<Mutex<Option<io::Error>>>::default();

@@ -10,9 +10,6 @@ use super::store::OpenError;
 
 /// Moves the session in the file at `path`, with its outputs and what was torn off it, into a folder
 /// below `trash`, and gives that folder.
-///
-/// # Errors
-/// Somebody has it open, or it cannot be moved.
 pub fn move_to_trash(path: &Path, trash: &Path) -> Result<PathBuf, OpenError> {
     // Locked until it is moved, so that nobody opens it meanwhile.
     let file = File::open(path)?;

@@ -2,12 +2,11 @@
 //! conversation is the path from a leaf to the root; a fork is another leaf. Holds no text but
 //! labels and the name: what an entry says is read from its place when it is needed.
 
-use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
-use std::hash::{Hash, Hasher};
 use std::num::NonZero;
 use std::sync::Arc;
 
+use compact_str::{CompactString, ToCompactString, format_compact};
 use indexmap::IndexMap;
 
 use super::entry::{Body, Kind};
@@ -16,7 +15,7 @@ use super::entry::{Body, Kind};
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     /// The nodes in the order of their lines; the position is the [`NodeId`].
-    nodes: IndexMap<Id, Node>,
+    nodes: IndexMap<CompactString, Node>,
     leaf: Option<NodeId>,
     /// How often an id came that was taken.
     copies: HashMap<Box<str>, u32>,
@@ -40,60 +39,11 @@ impl NodeId {
     }
 }
 
-/// The id of an entry. A long session has many: one of eight letters, as tiller and pi write them,
-/// needs no memory of its own.
-#[derive(Clone, Debug)]
-enum Id {
-    Short([u8; 8]),
-    Long(Box<str>),
-}
-
-impl Id {
-    fn as_str(&self) -> &str {
-        match self {
-            Self::Short(letters) => std::str::from_utf8(letters).unwrap_or_default(),
-            Self::Long(text) => text,
-        }
-    }
-}
-
-impl From<&str> for Id {
-    fn from(text: &str) -> Self {
-        match <[u8; 8]>::try_from(text.as_bytes()) {
-            Ok(letters) => Self::Short(letters),
-            Err(_) => Self::Long(text.into()),
-        }
-    }
-}
-
-impl Borrow<str> for Id {
-    fn borrow(&self) -> &str {
-        self.as_str()
-    }
-}
-
-impl PartialEq for Id {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
-    }
-}
-
-impl Eq for Id {}
-
-impl Hash for Id {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.as_str().hash(state);
-    }
-}
-
-/// One entry.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// The entry it goes on from; none for a root.
     pub parent: Option<NodeId>,
-    /// What it holds.
     pub kind: Kind,
-    /// Where its text is.
     pub place: Place,
 }
 
@@ -112,7 +62,6 @@ pub enum Place {
 }
 
 impl Place {
-    /// The line of `length` bytes at `offset` of the file.
     pub fn in_file(offset: u64, length: u64) -> Self {
         let length = u32::try_from(length).unwrap_or(u32::MAX);
         Self::File { offset, length }
@@ -129,18 +78,17 @@ impl Tree {
             place,
         };
         let at = NodeId::at(self.nodes.len());
-        let mut key = Id::from(id);
+        let mut key = id.to_compact_string();
         while self.nodes.contains_key(key.as_str()) {
             let copies = self.copies.entry(id.into()).or_insert(1);
             *copies += 1;
-            key = Id::from(&*format!("{id}#{copies}"));
+            key = format_compact!("{id}#{copies}");
         }
         self.nodes.insert(key, node);
         self.leaf = Some(at);
         at
     }
 
-    /// An id that no entry has.
     pub fn fresh_id(&self) -> String {
         loop {
             let id = format!("{:08x}", uuid::Uuid::new_v4().as_fields().0);
@@ -150,19 +98,16 @@ impl Tree {
         }
     }
 
-    /// The node with this id.
     pub fn find(&self, id: &str) -> Option<NodeId> {
         self.nodes.get_index_of(id).map(NodeId::at)
     }
 
-    /// The id of a node, as in the file.
     pub fn id(&self, node: NodeId) -> &str {
         self.nodes
             .get_index(node.index())
             .map_or("", |(id, _)| id.as_str())
     }
 
-    /// The node.
     pub fn node(&self, node: NodeId) -> &Node {
         &self.nodes[node.index()]
     }
@@ -172,9 +117,18 @@ impl Tree {
         self.leaf
     }
 
-    /// The text of `node` is at `place` now.
     pub fn set_place(&mut self, node: NodeId, place: Place) {
         self.nodes[node.index()].place = place;
+    }
+
+    /// The entries of the conversation, from its leaf up to its root.
+    pub fn leaf_to_root(&self) -> impl Iterator<Item = NodeId> {
+        self.leaf.into_iter().flat_map(|leaf| self.ancestors(leaf))
+    }
+
+    /// The same from its root on.
+    pub fn branch(&self) -> Vec<NodeId> {
+        self.leaf.map(|leaf| self.path(leaf)).unwrap_or_default()
     }
 
     /// The nodes from the root to `node`, in the order of a conversation.
@@ -229,7 +183,6 @@ impl Tree {
         self.labels.get(&node).map(String::as_str)
     }
 
-    /// Sets or removes the bookmark at `node`.
     pub fn set_label(&mut self, node: NodeId, label: Option<String>) {
         match label {
             Some(label) => self.labels.insert(node, label),
@@ -237,7 +190,6 @@ impl Tree {
         };
     }
 
-    /// The name the user gave the session.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }

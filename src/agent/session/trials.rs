@@ -4,14 +4,13 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::entry::{Body, Kind};
+use super::kind::TRIAL;
 use super::store::Session;
 use super::tree::NodeId;
 use crate::agent::trial::{Trial, recover, remove};
 
-/// What an entry says.
 #[derive(Serialize, Deserialize)]
 struct Entry {
     state: State,
@@ -24,7 +23,6 @@ struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::agent) enum State {
-    /// It has begun.
     Open,
     /// It has ended, and its changes are in the user's files.
     Kept,
@@ -85,15 +83,14 @@ pub(in crate::agent) fn open_trial(session: &Session) -> Option<(Trial, NodeId)>
     (state == State::Open).then_some((trial, entry))
 }
 
-/// The entry that says what became of `trial`.
 pub(in crate::agent) fn trial_entry(session: &Session, trial: &Trial, state: State) -> Body {
     let entry = Entry {
         state,
         session: session.id().to_owned(),
         trial: trial.clone(),
     };
-    // Plain data; a path that is no text was refused when the trial began.
-    Body::trial(serde_json::to_value(entry).unwrap_or(Value::Null))
+    // A path that is no text was refused when the trial began.
+    Body::custom(TRIAL, entry)
 }
 
 /// What the session says last about a trial of its own.

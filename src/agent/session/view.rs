@@ -18,7 +18,6 @@ pub struct SessionView {
     loaded: Loaded,
 }
 
-/// What an entry holds, and when it was written.
 #[derive(Debug)]
 pub struct StoredEntry {
     /// In ISO 8601, as in the file; empty where it does not say.
@@ -29,9 +28,6 @@ pub struct StoredEntry {
 
 impl SessionView {
     /// Reads the session in the file at `path`.
-    ///
-    /// # Errors
-    /// It cannot be read, or is no session.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = reader::open(path, OpenOptions::new().read(true))?;
         let loaded = reader::read(&file)?;
@@ -66,18 +62,15 @@ impl SessionView {
 
     /// The nodes from the root to the leaf.
     pub fn branch(&self) -> Vec<NodeId> {
-        let tree = self.tree();
-        tree.leaf().map(|leaf| tree.path(leaf)).unwrap_or_default()
+        self.tree().branch()
     }
 
     /// The model in force at the leaf, if an entry says so.
     pub fn model(&self) -> Option<ModelChange> {
         let tree = self.tree();
-        let changes = tree
-            .leaf()
-            .into_iter()
-            .flat_map(|leaf| tree.ancestors(leaf));
-        let mut changes = changes.filter(|node| tree.node(*node).kind == Kind::ModelChange);
+        let mut changes = tree
+            .leaf_to_root()
+            .filter(|node| tree.node(*node).kind == Kind::ModelChange);
         match self.entry(changes.next()?).ok()?.body? {
             Body::ModelChange(change) => Some(change),
             _ => None,
@@ -85,17 +78,11 @@ impl SessionView {
     }
 
     /// The line of an entry.
-    ///
-    /// # Errors
-    /// It cannot be read, or is no JSON.
     pub fn line(&self, node: NodeId) -> io::Result<Value> {
         Ok(serde_json::from_slice(&self.bytes(node)?)?)
     }
 
     /// What an entry holds.
-    ///
-    /// # Errors
-    /// It cannot be read, or is no JSON.
     pub fn entry(&self, node: NodeId) -> io::Result<StoredEntry> {
         Ok(StoredEntry::read(&self.bytes(node)?)?)
     }
@@ -106,9 +93,6 @@ impl SessionView {
     }
 
     /// The text of an entry's line.
-    ///
-    /// # Errors
-    /// The file cannot be read, or the line is too long.
     pub fn bytes(&self, node: NodeId) -> io::Result<Vec<u8>> {
         // A file that was only read has all its entries there.
         let Place::File { offset, length } = self.tree().node(node).place else {
@@ -119,10 +103,6 @@ impl SessionView {
 }
 
 impl StoredEntry {
-    /// Reads a line.
-    ///
-    /// # Errors
-    /// It is no JSON.
     pub fn read(line: &[u8]) -> serde_json::Result<Self> {
         let line: Value = serde_json::from_slice(line)?;
         let timestamp = line["timestamp"].as_str().unwrap_or_default().to_owned();

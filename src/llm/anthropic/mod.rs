@@ -1,6 +1,6 @@
 //! Anthropic Messages, also as other hosts serve it.
 
 pub mod request;
-pub mod decode;
+pub(crate) mod decode;
 
 pub use decode::AnthropicDecoder;

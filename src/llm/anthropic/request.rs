@@ -25,7 +25,6 @@ const THINKING_BINDING: &str = "thinking-binding-controls-2026-08-01";
 /// The smallest thinking budget the API takes, in tokens.
 const SMALLEST_BUDGET: u64 = 1024;
 
-/// Where requests to `model` go.
 pub(crate) fn url(model: &Model) -> String {
     http::join(&model.base_url, "/v1/messages")
 }

@@ -38,7 +38,6 @@ pub struct KeyFiles {
     pub env_file: Option<(PathBuf, HashMap<String, String>)>,
 }
 
-/// Reads the files anew.
 type FileReader = Arc<dyn Fn() -> Result<KeyFiles, String> + Send + Sync>;
 
 /// A key that a command prints: there, on its way, or not asked for yet.
@@ -47,9 +46,6 @@ type Fetched = Arc<OnceCell<Secret>>;
 impl Keys {
     /// The same with the keys of the files that `read` reads, now and with each
     /// [`reload`](Self::reload).
-    ///
-    /// # Errors
-    /// A file cannot be read or understood.
     pub fn with_files(
         mut self,
         read: impl Fn() -> Result<KeyFiles, String> + Send + Sync + 'static,

@@ -36,9 +36,6 @@ impl Default for BuiltIn {
 
 impl BuiltIn {
     /// Reads a catalogue, but for its models.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub fn parse(text: Cow<'static, str>) -> Result<Self, String> {
         let mut providers: Vec<String> = Vec::new();
         let mut models = Vec::new();
@@ -88,16 +85,9 @@ impl BuiltIn {
 
     /// Whether `fetched` may stand in the place of this one; the number of its models. It may change
     /// what is known of models and hosts, never where keys and requests go.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub fn check_update(&self, fetched: &Self) -> Result<usize, String> {
-        let date = fetched.as_of().as_bytes();
-        let shape = |(at, byte): (usize, &u8)| match at {
-            4 | 7 => *byte == b'-',
-            _ => byte.is_ascii_digit(),
-        };
-        if date.len() != 10 || !date.iter().enumerate().all(shape) {
+        let date = fetched.as_of();
+        if date.len() != 10 || date.parse::<jiff::civil::Date>().is_err() {
             return Err("as_of = \"YYYY-MM-DD\" is missing".to_owned());
         }
         for (id, models) in fetched.all()? {
@@ -168,9 +158,6 @@ impl BuiltIn {
     }
 
     /// All models of each provider, in order. Parses everything.
-    ///
-    /// # Errors
-    /// What is wrong with one of them.
     pub fn all(&self) -> Result<Vec<(&str, Vec<ModelEntry>)>, String> {
         let mut file = file::parse(&self.text)?;
         let mut models = |id| file.providers.remove(id).unwrap_or_default().models;

@@ -72,7 +72,6 @@ pub struct ProviderEntry {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelEntry {
-    /// The id the provider knows it by.
     pub id: String,
     pub name: Option<String>,
     /// Another API than the provider's.
@@ -81,7 +80,6 @@ pub struct ModelEntry {
     pub base_url: Option<String>,
     pub context_window: Option<u64>,
     pub max_output: Option<u64>,
-    /// Whether and how it thinks.
     pub thinking: Option<Thinking>,
     pub input: Option<Vec<Input>>,
     /// Most images and bytes of one request.
@@ -97,7 +95,6 @@ pub struct ModelEntry {
     pub options: Map<String, Json>,
 }
 
-/// What a model takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Input {

@@ -26,9 +26,6 @@ struct State {
 
 impl Catalog {
     /// Reads the user's `models.toml`; a file that is not there is an empty one.
-    ///
-    /// # Errors
-    /// What is wrong with the file.
     pub fn open(user_file: &Path, options: CatalogOptions) -> Result<Self, String> {
         let wrong = |what: String| format!("{}: {what}", user_file.display());
         let text = read(user_file).map_err(wrong)?;

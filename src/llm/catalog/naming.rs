@@ -19,7 +19,6 @@ pub type Named = (Model, Option<ThinkingLevel>);
 
 /// What names are looked up in.
 pub struct Resolver<'a> {
-    /// The models.
     pub snapshot: &'a Snapshot,
     /// Of several that fit, one with a key is meant.
     pub keys: &'a Keys,
@@ -256,7 +255,6 @@ fn rank(snapshot: &Snapshot, provider: &str) -> u8 {
     }
 }
 
-/// The newest id of `provider`'s `family` among `ids`.
 fn newest<'a>(ids: &[(&str, &'a str)], provider: &str, family: &[String]) -> Option<&'a str> {
     ids.iter()
         .filter(|(other, id)| *other == provider && Name::parse(id).family == family)

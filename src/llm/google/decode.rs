@@ -21,7 +21,6 @@ pub struct GoogleDecoder {
     prefix: String,
     /// The block that grows.
     open: Option<Open>,
-    /// The ids of the calls so far.
     calls: Vec<String>,
     counts: Counts,
     stop: Option<String>,
@@ -32,7 +31,6 @@ pub struct GoogleDecoder {
 struct Open {
     block: Block,
     signature: Option<String>,
-    /// The arguments of a call.
     pieces: Pieces,
 }
 

@@ -2,7 +2,7 @@
 
 pub mod request;
 mod thinking;
-pub mod decode;
+pub(crate) mod decode;
 mod pieces;
 
 pub use decode::GoogleDecoder;

@@ -25,14 +25,12 @@ enum Key {
 }
 
 impl Pieces {
-    /// Takes arguments that came as a whole.
     pub fn whole(&mut self, arguments: &Map<String, Value>) {
         for (name, value) in arguments {
             self.arguments.insert(name.clone(), value.clone());
         }
     }
 
-    /// Takes one piece.
     pub fn take(&mut self, piece: &Value) {
         let Some(path) = piece["jsonPath"].as_str() else {
             return;
@@ -59,7 +57,6 @@ impl Pieces {
         }
     }
 
-    /// The arguments as JSON text.
     pub fn text(&self) -> String {
         // Plain data cannot fail to be written.
         serde_json::to_string(&self.arguments).unwrap_or_default()

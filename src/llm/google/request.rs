@@ -7,7 +7,6 @@
 //! and the older `parameters` knows only a part of it.
 
 use std::borrow::Cow;
-use std::fmt::Write;
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -35,17 +34,8 @@ pub(crate) fn url(model: &Model) -> String {
     let versioned = model.base_url.split('/').skip(3).any(version);
     let version = if versioned { "" } else { "/v1beta" };
     let id = &model.id;
-    let mut name = String::new();
-    for byte in id.strip_prefix("models/").unwrap_or(id).bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'@' | b'/' => {
-                name.push(char::from(byte));
-            }
-            _ => {
-                let _ = write!(name, "%{byte:02X}");
-            }
-        }
-    }
+    let name = id.strip_prefix("models/").unwrap_or(id);
+    let name = http::percent_encoded(name, b"-_.~@/");
     let kind = if name.starts_with("tunedModels/") {
         ""
     } else {

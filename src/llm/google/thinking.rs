@@ -5,7 +5,6 @@ use serde::Serialize;
 use crate::llm::model::{Model, ThinkingLevel};
 use crate::llm::quirks::{BudgetRange, ThinkingFormat};
 
-/// How to think.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ThinkingConfig {

@@ -36,7 +36,6 @@ fn limits(model: &Model) -> Limits {
     }
 }
 
-/// The images that are left out.
 #[derive(Default)]
 pub(super) struct LeftOut {
     images: HashSet<*const Image>,

@@ -21,6 +21,6 @@ mod turns;
 pub use call_ids::valid_name;
 pub use effort::base_effort;
 pub use turns::{
-    CONTINUE_PROMPT, IMAGES_ABOVE, NO_RESULT, SentBlock, ToolResult, Turn, ends_with_answer,
-    joined_text, to_turns,
+    CONTINUE_PROMPT, IMAGES_ABOVE, SentBlock, ToolResult, Turn, ends_with_answer, joined_text,
+    to_turns,
 };

@@ -40,7 +40,6 @@ pub enum Turn<'a> {
 /// A block as it is sent. Small, for a long conversation has thousands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SentBlock<'a> {
-    /// As it was stored.
     Stored(&'a Content),
     /// Made for this request.
     Made(Box<Content>),
@@ -61,7 +60,6 @@ impl AsRef<Content> for SentBlock<'_> {
     }
 }
 
-/// The result of one call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolResult<'a> {
     /// The call's id as this API takes it.
@@ -70,7 +68,6 @@ pub struct ToolResult<'a> {
     pub call: &'a ToolCall,
     /// Text and images; never empty.
     pub content: Vec<SentBlock<'a>>,
-    /// Whether it failed.
     pub is_error: bool,
 }
 
@@ -83,7 +80,6 @@ impl ToolResult<'_> {
         }
     }
 
-    /// The images.
     pub fn images(&self) -> impl Iterator<Item = &Image> {
         self.content
             .iter()

@@ -11,5 +11,4 @@ mod names;
 
 pub use names::resolve;
 pub use probe::{DISCOVERY_TIMEOUT, DiscoveredServer, best, discover, is_listening, loaded_window};
-pub use replies::LocalModel;
-pub use server::{Address, LocalServer, ServerAddrs, ServerFacts};
+pub use server::{Address, LocalServer, ServerAddrs};

@@ -17,10 +17,8 @@ const OLLAMA_WINDOW: u64 = 4096;
 /// Bytes of a model's id at most.
 const MAX_ID_BYTES: usize = 200;
 
-/// A model of a local server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocalModel {
-    /// The model, ready to be spoken to.
     pub model: Model,
     /// Whether it is in memory, so that it answers at once.
     pub loaded: bool,

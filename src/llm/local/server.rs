@@ -17,7 +17,6 @@ pub enum LocalServer {
     LmStudio,
 }
 
-/// What is known of a server.
 pub struct ServerFacts {
     /// The provider id of its models: the part before the slash.
     pub id: &'static str,

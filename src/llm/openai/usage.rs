@@ -18,7 +18,6 @@ pub struct UsageFields {
     pub cache_write: &'static [&'static str],
 }
 
-/// The tokens in `counts`.
 pub fn usage(counts: &Value, fields: &UsageFields) -> Usage {
     let count = |pointer: &str| counts.pointer(pointer).and_then(Value::as_u64);
     let first = |pointers: &[&str]| pointers.iter().find_map(|pointer| count(pointer));

@@ -43,4 +43,4 @@ mod script;
 
 pub use demo::{demo_model, demo_script};
 pub use play::Scripted;
-pub use script::{File, MessageReply, Reply, ReplyStep, Script};
+pub use script::{ReplyStep, Script};

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::llm::message::{self, AssistantMessage, Message, StopReason, ToolResultMessage};
 
-/// What the next response has to do.
 pub(super) struct Position {
     /// How many replies of the sequence were given and carried out.
     pub given: usize,

@@ -32,19 +32,15 @@ pub struct Script {
 pub struct File {
     /// Relative to the project's folder.
     pub path: String,
-    /// Its content.
     pub text: String,
 }
 
-/// One response.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reply {
-    /// In order.
     pub steps: Vec<ReplyStep>,
 }
 
-/// One response to a message of the user.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MessageReply {

@@ -27,7 +27,6 @@ const HEADING: &str = "## The user's messages, word for word";
 /// Stands before the todo list.
 const TODO: &str = "## The todo list as it stands";
 
-/// What is carried over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::agent) struct Carried {
     /// The one read last stands last.
@@ -185,7 +184,6 @@ impl Carried {
         text
     }
 
-    /// Puts the names of the files behind `text`.
     pub fn append_files(&self, text: &mut String) {
         for (title, files) in [
             ("Files read", &self.read),

@@ -213,6 +213,12 @@ mod tests {
         Window::of(&model(tokens), &rules)
     }
 
+    /// Where a conversation without a prompt is cut for the model with the window `tokens`.
+    fn cut_of(window: &Window, messages: &[Arc<Message>], tokens: u64, room: u64) -> Option<Cut> {
+        let prompt = SessionPrompt::default();
+        cut(window, &prompt, messages, &model(tokens), (room, 0))
+    }
+
     // F13
     #[test]
     fn it_never_parts_a_call_from_its_result() {
@@ -253,9 +259,7 @@ mod tests {
             ),
         ];
         for (name, messages, keep, expected) in cases {
-            let prompt = SessionPrompt::default();
-            let window = window(0, keep);
-            let cut = cut(&window, &prompt, &messages, &model(0), (u64::MAX, 0));
+            let cut = cut_of(&window(0, keep), &messages, 0, u64::MAX);
             assert_eq!(cut.map(|cut| cut.kept_from), expected, "{name}");
         }
     }
@@ -290,16 +294,13 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_asked_about_in_parts() {
         let messages: Vec<_> = (0..10).map(|_| user(3500)).collect();
-        let prompt = SessionPrompt::default();
-        let window = window(8000, 20_000);
-        let cut = cut(&window, &prompt, &messages, &model(8000), (4500, 0)).unwrap();
+        let cut = cut_of(&window(8000, 20_000), &messages, 8000, 4500).unwrap();
         assert_eq!(cut.kept_from, 4);
         assert_eq!(cut.part.unwrap(), messages[..4]);
     }
 
     #[test]
     fn a_message_that_is_too_long_to_ask_about_is_shortened() {
-        let prompt = SessionPrompt::default();
         let write = || answer(&[("write", json!({"content": "x".repeat(35_000)}))], 0);
         for (name, mut messages) in [
             ("the first", vec![user(35_000), answer(&[], 0)]),
@@ -310,8 +311,7 @@ mod tests {
             ("a call", vec![summary(), write(), result(350)]),
         ] {
             messages.push(user(35_000));
-            let window = window(8000, 10);
-            let cut = cut(&window, &prompt, &messages, &model(8000), (5000, 0)).unwrap();
+            let cut = cut_of(&window(8000, 10), &messages, 8000, 5000).unwrap();
             assert_eq!(cut.kept_from, messages.len() - 1, "{name}");
             let part = cut.part.unwrap();
             assert!(size(&part, 0) < 2000, "{name}");
@@ -363,9 +363,8 @@ mod tests {
         let messages: Vec<_> = (0..400)
             .flat_map(|_| [user(3500), answer(&[], 0)])
             .collect();
-        let prompt = SessionPrompt::default();
         let room = window.room();
-        let cut = cut(&window, &prompt, &messages, &model(10_000), (room, 0)).unwrap();
+        let cut = cut_of(&window, &messages, 10_000, room).unwrap();
         assert!(cut.kept_from > 790, "all but the latest are replaced");
         let part = cut.part.unwrap();
         assert!(size(&part, part.len()) <= room, "one request");

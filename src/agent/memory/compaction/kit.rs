@@ -63,10 +63,8 @@ pub(super) fn result(bytes: usize) -> Arc<Message> {
         tool_call_id: "c".into(),
         tool_name: "read".into(),
         content: vec![Content::text("x".repeat(bytes))],
-        details: None,
-        is_error: false,
-        duration_ms: None,
         timestamp: 1,
+        ..ToolResultMessage::default()
     }))
 }
 
@@ -74,7 +72,6 @@ pub(super) fn summary() -> Arc<Message> {
     Arc::new(Message::User(UserMessage {
         content: vec![Content::text("before")],
         origin: Some(SUMMARY_ORIGIN.into()),
-        queue_id: None,
-        timestamp: 0,
+        ..UserMessage::default()
     }))
 }

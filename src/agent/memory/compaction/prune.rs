@@ -100,18 +100,12 @@ fn stand_in(result: &ToolResultMessage, tokens: u64) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::super::kit::{answer, answer_at, result, user};
+    use super::super::kit::{answer, answer_at, model, result, user};
     use super::*;
     use crate::agent::rules::CompactionRules;
-    use crate::llm::{Api, Model, WindowSource};
 
     fn window(tokens: u64) -> Window {
-        let model = Model {
-            context_window: tokens,
-            window_source: WindowSource::Model,
-            ..Model::new("lab", "scripted", Api::Scripted, "")
-        };
-        Window::of(&model, &CompactionRules::default())
+        Window::of(&model(tokens), &CompactionRules::default())
     }
 
     fn call() -> Arc<Message> {

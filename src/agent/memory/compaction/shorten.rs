@@ -10,12 +10,9 @@ use crate::llm::{Content, Message, ToolCall};
 /// Characters that stay of a text that is shortened.
 const SHORTENED: usize = 2000;
 
-/// What is shortened where it is long.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Long {
-    /// Results of tools.
     Results,
-    /// Everything.
     All,
 }
 

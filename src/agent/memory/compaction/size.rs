@@ -19,12 +19,10 @@ pub(super) fn of_bytes(bytes: usize) -> u64 {
     (bytes as u64 * 2).div_ceil(7)
 }
 
-/// The tokens that a text takes.
 pub(super) fn text_size(text: &str) -> u64 {
     of_bytes(text.len())
 }
 
-/// The tokens a request with `prompt` and `messages` takes.
 pub(in crate::agent) fn tokens(prompt: &SessionPrompt, messages: &[Arc<Message>]) -> u64 {
     match reported(prompt, messages) {
         Some((at, usage)) => usage.context_tokens() + size(&messages[at + 1..], 0),
@@ -86,7 +84,6 @@ pub(super) fn message_size(message: &Message, thinking: bool) -> u64 {
     content_size(content, thinking)
 }
 
-/// The tokens that the content of a message takes.
 pub(super) fn content_size(content: &[Content], thinking: bool) -> u64 {
     let (mut bytes, mut images) = (FRAME, 0);
     for block in content {

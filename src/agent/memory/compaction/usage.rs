@@ -177,17 +177,13 @@ impl Parts {
 mod tests {
     use serde_json::json;
 
-    use super::super::kit::{answer, result, summary, user};
+    use super::super::kit::{answer, model, result, summary, user};
     use super::*;
-    use crate::llm::{Api, ToolSpec, UserMessage, WindowSource};
+    use crate::llm::{ToolSpec, UserMessage};
 
     #[test]
     fn every_part_is_counted_and_together_they_are_what_was_reported() {
-        let model = Model {
-            context_window: 200_000,
-            window_source: WindowSource::Model,
-            ..Model::new("lab", "scripted", Api::Scripted, "")
-        };
+        let model = model(200_000);
         let file = "<instructions path=\"/p/AGENTS.md\">\nUse tabs.\n</instructions>";
         let prompt = SessionPrompt {
             system: format!("You are tiller.\n\n{file}"),
@@ -197,8 +193,7 @@ mod tests {
         let note = Arc::new(Message::User(UserMessage {
             content: vec![Content::text(format!("[new:]\n{file}"))],
             origin: Some("note".into()),
-            queue_id: None,
-            timestamp: 0,
+            ..UserMessage::default()
         }));
         let said = [
             summary(),

@@ -1,10 +1,11 @@
 //! The ways a secret is written.
 
-use std::fmt::Write;
 use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+
+use crate::llm::http::percent_encoded;
 
 /// A shorter one is in too many words to be looked for.
 const SHORTEST: usize = 4;
@@ -34,7 +35,6 @@ const TOKENS: [(&str, usize); 16] = [
     ("sk-proj-", 40),
     ("xoxb-", 24),
 ];
-/// No token is longer than this.
 pub const LONGEST_TOKEN: usize = 256;
 
 /// The beginnings of tokens, whoever they belong to.
@@ -59,7 +59,6 @@ pub fn token_letters(bytes: &[u8]) -> usize {
 #[derive(PartialEq, Eq)]
 pub struct Form {
     pub text: String,
-    /// What the secret is called.
     pub name: Arc<str>,
     /// Whether it counts only where no letter or digit stands beside it.
     pub alone: bool,
@@ -77,7 +76,7 @@ pub fn forms(secret: &str, name: &str) -> Vec<Form> {
     let json = serde_json::Value::from(secret).to_string();
     let json = &json[1..json.len() - 1];
     let mut ways = vec![secret.to_owned(), json.to_owned(), json.replace('/', "\\/")];
-    let upper = address(secret);
+    let upper = percent_encoded(secret, b"-_.~");
     ways.push(upper.clone());
     if upper != secret {
         ways.push(upper.to_ascii_lowercase());
@@ -100,21 +99,6 @@ pub fn forms(secret: &str, name: &str) -> Vec<Form> {
         }
     }
     forms
-}
-
-fn address(secret: &str) -> String {
-    let mut out = String::new();
-    for byte in secret.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                out.push(char::from(byte));
-            }
-            _ => {
-                let _ = write!(out, "%{byte:02X}");
-            }
-        }
-    }
-    out
 }
 
 /// The part of the base64 text of anything with the secret in it that is the same whatever stands

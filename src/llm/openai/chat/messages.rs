@@ -44,7 +44,6 @@ pub fn of<'a>(
     messages
 }
 
-/// One message.
 #[derive(Serialize)]
 pub struct ChatMessage<'a> {
     role: &'static str,
@@ -72,7 +71,6 @@ impl ChatMessage<'_> {
         }
     }
 
-    /// Adds to the reasoning in `field`.
     fn append_reasoning(&mut self, field: &str, text: &str) {
         if text.is_empty() {
             return;
@@ -83,7 +81,6 @@ impl ChatMessage<'_> {
         }
     }
 
-    /// Adds to the details of the reasoning.
     fn append_details(&mut self, mut details: Vec<Value>) {
         let all = self.reasoning.entry(DETAILS);
         if let Value::Array(all) = all.or_insert_with(|| Value::Array(Vec::new())) {

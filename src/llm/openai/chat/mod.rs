@@ -4,6 +4,6 @@ mod reasoning;
 pub mod request;
 mod messages;
 mod tags;
-pub mod decode;
+pub(crate) mod decode;
 
 pub use decode::ChatDecoder;

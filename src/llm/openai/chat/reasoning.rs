@@ -54,7 +54,6 @@ fn kind(detail: &Value) -> Option<&str> {
 pub struct Details(Vec<Map<String, Value>>);
 
 impl Details {
-    /// Takes the pieces of one chunk.
     pub fn take(&mut self, pieces: &Value) {
         for piece in pieces.as_array().into_iter().flatten() {
             if let (Some(_), Some(piece)) = (kind(piece), piece.as_object()) {
@@ -63,7 +62,6 @@ impl Details {
         }
     }
 
-    /// Whether none came.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -15,7 +15,6 @@ use crate::llm::provider::Request;
 use crate::llm::quirks::{Quirks, ThinkingFormat};
 use crate::llm::request_size;
 
-/// Where requests to `model` go.
 pub(crate) fn url(model: &Model) -> String {
     http::join(&model.base_url, "/chat/completions")
 }

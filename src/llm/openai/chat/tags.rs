@@ -7,9 +7,7 @@ const CLOSE: &str = "</think>";
 /// A part of the streamed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Segment {
-    /// Of the answer.
     Text(String),
-    /// Of the reasoning.
     Thinking(String),
 }
 
@@ -17,12 +15,15 @@ pub enum Segment {
 #[derive(Debug)]
 pub enum ThinkTagParser {
     /// At the beginning: `pending` may become the opening tag.
-    Start { pending: String },
+    Start {
+        pending: String,
+    },
     /// In the reasoning: `pending` may become the closing tag. Leading space is trimmed.
-    Thinking { pending: String, trim_leading: bool },
-    /// Between the closing tag and the answer.
+    Thinking {
+        pending: String,
+        trim_leading: bool,
+    },
     Between,
-    /// In the answer.
     Answer,
 }
 
@@ -35,7 +36,6 @@ impl Default for ThinkTagParser {
 }
 
 impl ThinkTagParser {
-    /// Takes one delta.
     pub fn push(&mut self, text: &str) -> Vec<Segment> {
         let mut segments = Vec::new();
         self.parse(text, &mut segments);

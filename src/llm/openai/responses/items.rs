@@ -19,7 +19,6 @@ use crate::llm::quirks::Quirks;
 /// Longest id of an item, in bytes; some hosts make up much longer ones, which none takes back.
 pub(super) const ID_LENGTH: usize = 64;
 
-/// One item.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Item<'a> {
@@ -45,7 +44,6 @@ pub(super) enum NewItem<'a> {
         name: &'a str,
         arguments: String,
     },
-    /// Its result.
     FunctionCallOutput {
         call_id: &'a str,
         output: Output<'a>,
@@ -58,7 +56,6 @@ pub(super) enum NewItem<'a> {
         name: &'a str,
         input: Cow<'a, str>,
     },
-    /// Its result.
     CustomToolCallOutput {
         call_id: &'a str,
         output: Output<'a>,
@@ -67,7 +64,6 @@ pub(super) enum NewItem<'a> {
     ConfigurationUpdate { reasoning: Effort<'a> },
 }
 
-/// How hard to think.
 #[derive(Serialize)]
 pub(super) struct Effort<'a> {
     effort: &'a str,
@@ -291,7 +287,6 @@ fn reasoning<'a>(stored: &'a str, used: &mut Ids) -> Option<&'a RawValue> {
 /// What is kept of an answer's message beside its text, in pi's form.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct TextSignature {
-    /// The message's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<String>,
     /// `commentary` or `final_answer`; models want it back.
@@ -300,7 +295,6 @@ pub(super) struct TextSignature {
 }
 
 impl TextSignature {
-    /// The stored form.
     pub fn write(id: &str, phase: Option<&str>) -> String {
         match phase {
             Some(phase) => serde_json::json!({ "v": 1, "id": id, "phase": phase }),

@@ -3,8 +3,8 @@
 
 pub mod request;
 mod items;
-pub mod decode;
+pub(crate) mod decode;
 mod item;
 
 pub use decode::ResponsesDecoder;
-pub use request::{explained, refuses_effort_updates, refuses_summaries};
+pub(crate) use request::{explained, refuses_effort_updates, refuses_summaries};

@@ -18,7 +18,6 @@ const SMALLEST_LIMIT: u64 = 16;
 /// What makes reasoning come in a form that can be sent back to a server that stores nothing.
 const ENCRYPTED: &str = "reasoning.encrypted_content";
 
-/// Where requests to `model` go.
 pub(crate) fn url(model: &Model) -> String {
     http::join(&model.base_url, "/responses")
 }

@@ -1,9 +1,12 @@
-//! Which model is asked next.
+//! What the user changes while a session goes on: the model, what it may spend, and the policy.
 
 use std::sync::Arc;
 
+use super::policy::told;
 use super::task::Actor;
+use crate::agent::budget::Budget;
 use crate::agent::event::AgentEvent;
+use crate::agent::permission::{PermissionMode, Rule};
 use crate::llm::{Model, ThinkingLevel};
 
 impl Actor {
@@ -37,5 +40,36 @@ impl Actor {
             });
             self.model = model;
         }
+    }
+
+    pub(super) fn raise_budget(&mut self) {
+        self.env.account.raise();
+        self.show_budget();
+    }
+
+    pub(super) fn set_budget(&mut self, budget: Budget) {
+        self.env.account.set_limit(budget);
+        self.show_budget();
+    }
+
+    pub(super) fn show_budget(&mut self) {
+        let limit = self.env.account.limit();
+        self.conversation.send(AgentEvent::Budget(limit));
+    }
+
+    /// Calls that begin from now on are judged in this mode; the model is told with the user's next
+    /// words.
+    pub(super) fn set_permission(&mut self, mode: PermissionMode) {
+        self.policy.change(|policy| policy.mode = mode);
+        self.conversation.prompts.set_mode(told(mode));
+        self.conversation.send(AgentEvent::PermissionMode(mode));
+    }
+
+    pub(super) fn add_rules(&mut self, rules: &[Rule]) {
+        self.policy.change(|policy| {
+            for rule in rules {
+                policy.add(rule.clone());
+            }
+        });
     }
 }
