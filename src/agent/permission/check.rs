@@ -6,12 +6,11 @@ use std::path::Path;
 use super::matching::{Holds, holds};
 use super::rule::{Action, Origin, Rule, like, path_pattern};
 use super::shell::{is_wrapper, read};
+use crate::agent::word_list::WordList;
 
 /// Programs that run whatever they are given.
-const INTERPRETERS: [&str; 12] = [
-    "python", "python2", "python3", "node", "deno", "bun", "perl", "ruby", "php", "lua", "npx",
-    "uvx",
-];
+const INTERPRETERS: WordList =
+    WordList("python python2 python3 node deno bun perl ruby php lua npx uvx");
 /// The tool that runs commands.
 const COMMANDS: &str = "bash";
 /// How the tools of MCP servers are named.
@@ -134,7 +133,7 @@ impl Rule {
                      command it runs"
                 ));
             }
-            if self.prefix.len() == 1 && !self.sandbox && INTERPRETERS.contains(&name) {
+            if self.prefix.len() == 1 && !self.sandbox && INTERPRETERS.contains(name) {
                 return Err(format!(
                     "'{name}' runs any program, here without a sandbox; add what it may run to the \
                      prefix"

@@ -16,7 +16,6 @@ use super::suggest;
 
 const SANDBOX: Confinement = Confinement::Sandboxed { network: false };
 
-/// Decides about a command line.
 pub(super) fn decide(policy: &Policy, request: &Request, text: &str) -> Decision {
     let full = policy.mode == PermissionMode::Full;
     let whole = whole_tool(policy, request);
@@ -190,7 +189,6 @@ impl Judging<'_> {
         }
     }
 
-    /// What the rules say about one simple command.
     fn rules<'a>(&'a self, command: &'a SimpleCommand) -> Found<'a> {
         let full = self.policy.mode == PermissionMode::Full;
         let folder = self.request.root.to_string_lossy();

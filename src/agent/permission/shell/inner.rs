@@ -8,9 +8,7 @@ pub(super) enum Inner {
     Script(String),
     /// Text that may be one, and is left alone where it is none.
     MaybeScript(String),
-    /// A command and its arguments.
     Command(Vec<Word>),
-    /// Something that cannot be known.
     Doubt(String),
 }
 

@@ -40,7 +40,6 @@ pub struct SimpleCommand {
     pub wraps: bool,
     /// Whether those it starts may do more, or elsewhere, than they could by themselves (sudo, ssh).
     pub raises: bool,
-    /// What it reads.
     pub(super) input: Input,
 }
 

@@ -20,7 +20,6 @@ enum Quoting {
     None,
     /// A pattern or a default value: spaces and operators are text.
     Loose,
-    /// Between double quotes.
     Double,
     /// A here-document or an arithmetic expression: quotes are text.
     Text,
@@ -35,7 +34,6 @@ pub(super) struct Scanned {
     pub scripts: Vec<String>,
 }
 
-/// Reads a word of a command.
 pub(super) fn scan_word(
     text: &str,
     variables: &Variables,

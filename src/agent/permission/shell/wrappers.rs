@@ -2,7 +2,7 @@
 
 use super::inner::{Inner, Through, as_script, fill, is_name, joined};
 use super::line::{Input, SimpleCommand};
-use super::options::{Options, Parsed};
+use super::options::Parsed;
 use super::word::{Atom, Word};
 use super::wrapper_table::{LOOSE, RUNNERS, WRAPPERS, Wrapper, options};
 use super::{find, programs};
@@ -95,21 +95,12 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Result<Through, String> {
 
 fn shell(command: &SimpleCommand) -> Result<Through, String> {
     let words = &command.words;
-    let known = Options {
-        flags: "abcefhiklmnpqrstuvwxyBCDEHPTlL",
-        valued: "oO",
-        long_flags: &[
-            "login",
-            "norc",
-            "noprofile",
-            "posix",
-            "restricted",
-            "verbose",
-            "noediting",
-        ],
-        long_valued: &[],
-        numbers: false,
-    };
+    let known = options(
+        "abcefhiklmnpqrstuvwxyBCDEHPTlL",
+        "oO",
+        "login norc noprofile posix restricted verbose noediting",
+        "",
+    );
     // `+e` switches an option off.
     let plus = |word: &Word| match word.strip_prefix("+") {
         Some(rest) => Word::new([&[Atom::Quoted('-')], rest.atoms()].concat()),
@@ -203,7 +194,7 @@ fn eval(words: &[Word]) -> Through {
 }
 
 fn by_command(words: &[Word]) -> Result<Through, String> {
-    let parsed = options("pvV", "", &[], &[]).parse(words)?;
+    let parsed = options("pvV", "", "", "").parse(words)?;
     if parsed.has(&["v", "V"]) {
         return Ok(Through::default());
     }
@@ -227,25 +218,8 @@ fn xargs(words: &[Word]) -> Result<Through, String> {
     let known = options(
         "0oprtx",
         "aEILnPsd",
-        &[
-            "null",
-            "open-tty",
-            "interactive",
-            "no-run-if-empty",
-            "verbose",
-            "exit",
-            "replace",
-            "max-lines",
-            "eof",
-        ],
-        &[
-            "arg-file",
-            "delimiter",
-            "max-args",
-            "max-procs",
-            "max-chars",
-            "process-slot-var",
-        ],
+        "null open-tty interactive no-run-if-empty verbose exit replace max-lines eof",
+        "arg-file delimiter max-args max-procs max-chars process-slot-var",
     );
     let parsed = known.parse(words)?;
     let place = match parsed.value(&["I", "replace"]) {
@@ -267,32 +241,13 @@ fn xargs(words: &[Word]) -> Result<Through, String> {
 }
 
 fn parallel(words: &[Word]) -> Through {
-    let known = Options {
-        numbers: false,
-        ..options(
-            "kmnqrtuvX0",
-            "jPNnILSC",
-            &[
-                "keep-order",
-                "bar",
-                "progress",
-                "dry-run",
-                "verbose",
-                "null",
-                "ungroup",
-                "no-notice",
-                "will-cite",
-                "eta",
-                "line-buffer",
-                "halt-on-error",
-                "tag",
-                "quote",
-            ],
-            &[
-                "jobs", "max-args", "timeout", "delay", "retries", "halt", "colsep", "joblog",
-            ],
-        )
-    };
+    let known = options(
+        "kmnqrtuvX0",
+        "jPNnILSC",
+        "keep-order bar progress dry-run verbose null \
+        ungroup no-notice will-cite eta line-buffer halt-on-error tag quote",
+        "jobs max-args timeout delay retries halt colsep joblog",
+    );
     let parsed = match known.parse(words) {
         Ok(parsed) => parsed,
         Err(doubt) => return Through::doubt(doubt),
@@ -329,18 +284,8 @@ fn watch(words: &[Word]) -> Result<Through, String> {
     let known = options(
         "bcdeghptwxC",
         "nq",
-        &[
-            "beep",
-            "color",
-            "differences",
-            "errexit",
-            "chgexit",
-            "precise",
-            "no-title",
-            "no-wrap",
-            "exec",
-        ],
-        &["interval", "equexit"],
+        "beep color differences errexit chgexit precise no-title no-wrap exec",
+        "interval equexit",
     );
     let parsed = known.parse(words)?;
     if parsed.has(&["x", "exec"]) {
@@ -353,7 +298,7 @@ fn watch(words: &[Word]) -> Result<Through, String> {
 }
 
 fn entr(words: &[Word]) -> Result<Through, String> {
-    let parsed = options("acdnprsxz", "", &[], &[]).parse(words)?;
+    let parsed = options("acdnprsxz", "", "", "").parse(words)?;
     if parsed.has(&["s"]) {
         let script = as_script(words.get(parsed.operands));
         return Ok(Through {
@@ -372,16 +317,8 @@ fn script(words: &[Word]) -> Result<Through, String> {
     let known = options(
         "aefq",
         "cEIOBTmot",
-        &["append", "return", "flush", "force", "quiet"],
-        &[
-            "command",
-            "echo",
-            "log-in",
-            "log-out",
-            "log-io",
-            "log-timing",
-            "output-limit",
-        ],
+        "append return flush force quiet",
+        "command echo log-in log-out log-io log-timing output-limit",
     );
     let parsed = known.parse(words)?;
     let writes = words[parsed.operands..].to_vec();
@@ -401,15 +338,8 @@ fn switch_user(words: &[Word]) -> Result<Through, String> {
     let known = options(
         "lmpfP",
         "cgGsuw",
-        &["login", "preserve-environment", "fast", "pty"],
-        &[
-            "command",
-            "session-command",
-            "group",
-            "supp-group",
-            "shell",
-            "user",
-        ],
+        "login preserve-environment fast pty",
+        "command session-command group supp-group shell user",
     );
     let command = words.iter().position(|word| {
         let exact = word.exact();
@@ -432,16 +362,8 @@ fn flock(words: &[Word]) -> Result<Through, String> {
     let known = options(
         "sxneouFv",
         "wE",
-        &[
-            "shared",
-            "exclusive",
-            "nonblock",
-            "unlock",
-            "close",
-            "no-fork",
-            "verbose",
-        ],
-        &["timeout", "wait", "conflict-exit-code"],
+        "shared exclusive nonblock unlock close no-fork verbose",
+        "timeout wait conflict-exit-code",
     );
     let parsed = known.parse(words)?;
     let rest = words.get(parsed.operands + 1..).unwrap_or_default();
