@@ -42,7 +42,6 @@ impl Query {
         }
     }
 
-    /// The words.
     pub fn words(&self) -> &[String] {
         &self.words
     }

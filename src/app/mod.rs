@@ -6,7 +6,7 @@ pub(crate) mod dirs;
 pub mod sanitize;
 pub(crate) mod humanize;
 pub mod files;
-pub mod fuzzy;
+pub(crate) mod fuzzy;
 pub(crate) mod config;
 pub mod models;
 pub(crate) mod catalogue;

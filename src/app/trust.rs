@@ -42,11 +42,9 @@ pub struct Trust {
     file: PathBuf,
     /// The repository, or the working folder where there is none.
     root: PathBuf,
-    /// The working folder.
     cwd: PathBuf,
     /// What counts only when it is trusted.
     brings: Vec<String>,
-    /// What the user said.
     pub verdict: Verdict,
     /// Rules of permission that the user made for this project.
     pub rules: Vec<Rule>,

@@ -22,10 +22,8 @@ const BATCH: usize = 1000;
 /// Threads at most: more only wait for the disk.
 const THREADS: usize = 8;
 
-/// What was copied.
 #[derive(Debug, Default)]
 pub(super) struct Copies {
-    /// The copies.
     pub begun: Snapshot,
     /// Files that could not be read.
     pub left_out: Vec<PathBuf>,

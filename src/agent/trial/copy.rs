@@ -15,11 +15,8 @@ const SMALL: u64 = 128 * 1024;
 /// What stands at a path.
 #[derive(Debug)]
 pub(in crate::agent) enum Found {
-    /// Nothing.
     Nothing,
-    /// A file.
     File(Metadata),
-    /// A symbolic link, and where it leads.
     Link(PathBuf),
     /// A folder.
     Folder,
@@ -110,7 +107,6 @@ pub(super) fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     copy.set_permissions(meta.permissions())
 }
 
-/// Makes a link at `to`.
 pub(super) fn link(target: &Path, to: &Path) -> io::Result<()> {
     symlink(target, to)
 }

@@ -28,7 +28,6 @@ const SETTINGS: [&str; 7] = [
 /// Most bytes of what git says of a failure.
 const MAX_TEXT: usize = 600;
 
-/// A way to run git.
 #[derive(Clone, Debug)]
 pub(in crate::agent) struct Git {
     folder: PathBuf,
@@ -36,7 +35,6 @@ pub(in crate::agent) struct Git {
 }
 
 impl Git {
-    /// Git in this folder.
     pub fn within(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),

@@ -28,7 +28,6 @@ pub(super) struct Plan {
 
 /// What a path comes to.
 enum Outcome {
-    /// It stays as the user has it.
     Stays,
     /// It will hold this, or nothing.
     Becomes(Option<Entry>),

@@ -41,7 +41,6 @@ enum Content {
     File(NewFile),
     /// The bytes for a file that has other names, or attributes that no other can be given.
     InPlace(Vec<u8>, u32),
-    /// A link.
     Link(PathBuf),
 }
 

@@ -1,7 +1,6 @@
 //! Reads the index of a git repository: which files git tracks, and what they were like when it last
 //! looked. Never writes one, and takes a form that it does not know for none.
 
-/// A file that git tracks.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tracked {
     /// Below the top of the working tree.

@@ -340,7 +340,6 @@ impl Undo {
         }
     }
 
-    /// The store.
     pub(super) fn opened(&self) -> Result<Store, UndoError> {
         self.store(&mut lock(&self.state).store)
     }

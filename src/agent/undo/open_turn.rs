@@ -27,7 +27,6 @@ pub(super) struct OpenTurn {
 }
 
 impl OpenTurn {
-    /// Begins a turn.
     pub fn begin(store: &Store, begun: Begun) -> Result<Self, UndoError> {
         let journal = Journal::create(store, &begun)?;
         let said = Said {

@@ -23,15 +23,12 @@ const JOURNAL: &str = "open";
 const RECORD: &str = "turn.json";
 const LISTING: &str = "tree-";
 
-/// How a turn began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Begun {
     /// Names it. Sorts by time.
     pub id: String,
-    /// The session it belongs to.
     pub session: String,
-    /// What the user said.
     pub prompt: String,
     /// When, in milliseconds.
     pub at: i64,
@@ -50,7 +47,6 @@ pub(super) struct Record {
     pub status: Status,
 }
 
-/// What became of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Change {
@@ -67,13 +63,10 @@ pub(super) struct Change {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Status {
-    /// They are.
     Done,
-    /// They are being taken back.
     Undoing,
     /// They were taken back at this time, in milliseconds.
     Undone(i64),
-    /// They are being made again.
     Redoing,
 }
 
@@ -105,7 +98,6 @@ impl Record {
         matches!(self.status, Status::Undoing | Status::Redoing)
     }
 
-    /// Writes it.
     pub fn save(&self, store: &Store) -> Result<(), UndoError> {
         let path = store.turns().join(&self.begun.id).join(RECORD);
         let json = serde_json::to_vec(self).map_err(io::Error::other);
@@ -117,7 +109,6 @@ impl Record {
     }
 }
 
-/// One line of a journal.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum Line {
@@ -177,7 +168,6 @@ pub(super) struct Said {
 }
 
 impl Journal {
-    /// Begins one.
     pub fn create(store: &Store, begun: &Begun) -> Result<Self, UndoError> {
         let folder = store.turns().join(&begun.id);
         let made = DirBuilder::new().mode(0o700).create(&folder);
@@ -218,7 +208,6 @@ impl Journal {
         self.append(&lines.collect::<Vec<_>>())
     }
 
-    /// Writes down that a command begins.
     pub fn command(&mut self) -> Result<(), UndoError> {
         self.append(&[Line::Command])
     }

@@ -72,7 +72,6 @@ impl Store {
         self.written.swap(0, Ordering::Relaxed)
     }
 
-    /// The folder with a folder for each turn.
     pub fn turns(&self) -> PathBuf {
         self.home.join("turns")
     }

@@ -51,7 +51,6 @@ pub(in crate::agent) fn git_folders(tree: &Path) -> Option<GitFolders> {
     })
 }
 
-/// Whether `folder` is one of git's.
 pub(super) fn is_git_folder(folder: &Path) -> bool {
     folder.join("HEAD").is_file() && folder.join("objects").is_dir()
 }
@@ -110,7 +109,6 @@ pub(super) fn path_in(path: &Path, prefix: &str) -> Option<PathBuf> {
     (is_plain && !named.is_empty()).then(|| PathBuf::from(named))
 }
 
-/// The working tree that the config at `path` names.
 fn worktree_in(path: &Path) -> Option<PathBuf> {
     let text = read_small(path)?;
     let value = text.lines().find_map(|line| {
@@ -120,7 +118,6 @@ fn worktree_in(path: &Path) -> Option<PathBuf> {
     value.map(PathBuf::from)
 }
 
-/// The text of a file that is not large.
 pub(super) fn read_small(path: &Path) -> Option<String> {
     let mut options = OpenOptions::new();
     let file = options.read(true).custom_flags(O_NONBLOCK | O_NOCTTY);

@@ -30,7 +30,6 @@ pub struct AuthContext {
 }
 
 impl AuthContext {
-    /// Does what was asked.
     pub async fn run(&self, what: &AuthCommand) -> Result<Outcome, StartError> {
         let store = self.keys.store();
         if let Some(notice) = store.notice() {

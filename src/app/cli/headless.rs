@@ -43,15 +43,11 @@ impl Said {
     }
 }
 
-/// Says what happens.
 pub trait Sink {
-    /// The first prompt leaves now.
     fn start(&mut self, _said: &mut Said) {}
 
-    /// Takes one event.
     fn event(&mut self, event: &Event, said: &mut Said);
 
-    /// The run is over.
     fn end(&mut self, _said: &mut Said) {}
 }
 
@@ -98,11 +94,9 @@ pub async fn run_headless(
     run.ends.stopped.unwrap_or(outcome)
 }
 
-/// Why a run is left before its end.
 enum GaveUp {
     /// A signal, or `--timeout`.
     Time(Outcome),
-    /// stdout cannot be written.
     Write(io::Error),
 }
 

@@ -25,7 +25,6 @@ pub(super) struct Subject {
     pub note: String,
 }
 
-/// The change of one file.
 pub(super) struct FileDiff {
     /// The file and how many lines changed.
     pub title: String,

@@ -11,7 +11,6 @@ use nix::mount::MsFlags;
 /// `MS_NOSYMFOLLOW`.
 const NO_SYMLINKS: MsFlags = MsFlags::from_bits_retain(1 << 8);
 
-/// One mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mount {
     pub point: PathBuf,

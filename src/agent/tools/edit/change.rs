@@ -7,7 +7,6 @@ use crate::agent::tool::{Details, DiffDetails, Rehearsal, ToolError, ToolOutput}
 
 /// A change that is possible as far as can be known before.
 pub struct Change {
-    /// The file.
     pub file: LockedFile,
     /// What is there; none when nothing is.
     pub before: Option<CurrentFile>,

@@ -46,7 +46,6 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// The call that has this context.
     pub fn new(context: &ToolContext) -> Self {
         Self {
             cwd: context.cwd.clone(),
@@ -105,7 +104,6 @@ impl ResolvedPath {
 
 /// A file that a call is going to change. Other calls wait for it until this is dropped.
 pub struct LockedFile {
-    /// Where it is.
     pub path: ResolvedPath,
     seen: SeenFiles,
     cancel: CancellationToken,
@@ -147,7 +145,6 @@ pub async fn lock_files(
 
 /// What is in a file now.
 pub struct CurrentFile {
-    /// Its metadata.
     pub meta: Metadata,
     /// Its bytes; none when it is too large to load.
     pub bytes: Option<Vec<u8>>,
@@ -182,7 +179,6 @@ impl LockedFile {
         self.seen.fingerprint(change)
     }
 
-    /// Whether nothing is there yet.
     pub fn is_new(&self) -> bool {
         fs::symlink_metadata(&self.path.real).is_err_and(|error| {
             matches!(

@@ -78,7 +78,6 @@ pub struct Plan {
 
 /// One file, as it is and as it is going to be.
 pub struct File {
-    /// Where it is.
     pub locked: LockedFile,
     /// What is there; none when nothing is.
     pub before: Option<CurrentFile>,
@@ -90,14 +89,10 @@ pub struct File {
     moved_from: Option<usize>,
 }
 
-/// What a file is going to be.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub enum After {
-    /// What it is.
     Same,
-    /// These bytes.
     Bytes(Vec<u8>),
-    /// Gone.
     Gone,
 }
 

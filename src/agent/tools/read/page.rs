@@ -22,7 +22,6 @@ pub struct Wanted {
     pub max_bytes: usize,
 }
 
-/// A page of a text.
 #[derive(Default)]
 pub struct Page {
     /// The lines with their ends, control bytes escaped.

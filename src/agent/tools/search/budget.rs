@@ -20,7 +20,6 @@ const NAMED: usize = 5;
 /// How long after its time limit a search may still be busy before it is given up.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How much one search may take and say.
 #[derive(Clone, Copy)]
 pub struct Limits {
     /// Matches, names or entries shown.
@@ -44,7 +43,6 @@ impl Limits {
 
 /// One search's limits, and what it left out.
 pub struct Budget {
-    /// How much it may take and say.
     pub limits: Limits,
     cancel: CancellationToken,
     /// None if it is later than the clock can count.
@@ -53,10 +51,8 @@ pub struct Budget {
     omitted: Mutex<[Omitted; 4]>,
 }
 
-/// Why something was left out.
 #[derive(Clone, Copy)]
 pub enum Omission {
-    /// A file or folder could not be read.
     Unreadable,
     /// A file has lines longer than [`MAX_LINE`].
     LongLine,
@@ -98,7 +94,6 @@ impl Budget {
         self.timed_out.load(Ordering::Relaxed)
     }
 
-    /// Fails when the search was cancelled.
     pub fn check_cancelled(&self) -> Result<(), ToolError> {
         if self.cancel.is_cancelled() {
             return Err(call::cancelled());

@@ -41,7 +41,6 @@ pub struct Results<'s> {
     pub empty: &'s str,
 }
 
-/// The result of a search.
 pub struct Finished {
     /// For the model.
     pub text: String,

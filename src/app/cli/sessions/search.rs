@@ -75,7 +75,6 @@ fn match_json(found: &Found) -> Value {
     json!({ "entry": found.entry, "role": found.role, "text": excerpt(found) })
 }
 
-/// The text around the word.
 fn excerpt(found: &Found) -> String {
     cut(&found.excerpt(BEFORE), CONTEXT)
 }
