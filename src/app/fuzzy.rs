@@ -46,7 +46,6 @@ impl Query {
         &self.words
     }
 
-    /// How many letters they have.
     pub fn letters(&self) -> usize {
         self.words.iter().map(|word| word.chars().count()).sum()
     }

@@ -22,6 +22,7 @@ pub mod sessions;
 pub mod branches;
 pub(crate) mod keys;
 pub mod rule_store;
+mod from_word;
 pub mod notify;
 pub mod manners;
 pub mod clipboard;

@@ -113,7 +113,6 @@ impl Loaded {
         })
     }
 
-    /// Leaves the project's settings out, because of this error.
     fn leave_project_out(&mut self, fault: String) -> Result<(), StartError> {
         let mut layers = self.layers.clone().without_project();
         let secret_env = std::mem::take(&mut self.settings.tools.bash_secret_env);
@@ -170,7 +169,6 @@ fn resume(
 
 pub struct Plan {
     pub loaded: Loaded,
-    /// Which of the standard streams are terminals.
     pub stdio: Stdio,
     pub front_end: FrontEnd,
     /// The first message; empty when there is none.
@@ -250,7 +248,6 @@ impl Plan {
     }
 }
 
-/// The models of a run.
 struct Chosen {
     models: Arc<Models>,
     model: Option<(Model, ThinkingLevel)>,
@@ -334,7 +331,6 @@ pub fn models(settings: &Settings, dirs: &Dirs, catalog: &Arc<Catalog>, keys: &K
     )
 }
 
-/// All layers of settings for a run.
 fn run_layers(args: &RunArgs, dirs: &Dirs, trust: &Trust) -> Result<Layers, StartError> {
     let mut layers = layers(dirs, Some(trust), &args.config)?;
     for (flag, key, value) in args.settings() {
@@ -367,7 +363,6 @@ pub fn working_folder(cd: Option<&Path>) -> Result<PathBuf, StartError> {
     }
 }
 
-/// The model that was named, if one was.
 fn choose_model(
     args: &RunArgs,
     settings: &Settings,

@@ -75,7 +75,6 @@ pub enum Disposition {
 }
 
 impl SteerResponse {
-    /// The answer to `request`.
     pub fn to(request: SteerRequest, delivered: Result<Delivery, String>) -> Self {
         let command = Some(request.r#type);
         Self {
@@ -85,7 +84,6 @@ impl SteerResponse {
         }
     }
 
-    /// The answer to what could not be read.
     pub fn refused(error: String) -> Self {
         Self::of(Err(error))
     }

@@ -11,7 +11,6 @@ use crate::agent::word_list::WordList;
 /// Programs that run whatever they are given.
 const INTERPRETERS: WordList =
     WordList("python python2 python3 node deno bun perl ruby php lua npx uvx");
-/// The tool that runs commands.
 const COMMANDS: &str = "bash";
 /// How the tools of MCP servers are named.
 const MCP: &str = "mcp__";

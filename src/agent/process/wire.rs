@@ -143,7 +143,6 @@ pub(super) fn send(to: &mut impl Write, report: &Report) {
     let _ = line(report).map(|line| to.write_all(line.as_bytes()));
 }
 
-/// Reports the network that was made for other commands.
 pub(super) fn send_network(to: &mut StdUnixStream, made: Option<&Namespaces>) {
     match (made, line(&Report::Network)) {
         (Some(made), Ok(line)) => drop(made.send(to, line.as_bytes())),

@@ -18,7 +18,6 @@ pub(in crate::agent) enum Found {
     Nothing,
     File(Metadata),
     Link(PathBuf),
-    /// A folder.
     Folder,
     /// Something else: a pipe, a socket, a device.
     Special,
@@ -39,7 +38,6 @@ impl<'a> Looker<'a> {
         }
     }
 
-    /// What stands at `path` below the root.
     pub fn look(&mut self, path: &Path) -> io::Result<Found> {
         if !self.is_reachable(path)? {
             return Ok(Found::Nothing);
@@ -84,7 +82,6 @@ impl<'a> Looker<'a> {
     }
 }
 
-/// Copies the file at `from` to the new file `to`.
 pub(super) fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     // Should it have become a pipe or a link by now, nothing is waited for or followed.
     let mut source = OpenOptions::new()
@@ -111,12 +108,10 @@ pub(super) fn link(target: &Path, to: &Path) -> io::Result<()> {
     symlink(target, to)
 }
 
-/// Whether a file with these data can be run by its owner.
 pub(super) fn is_executable(meta: &Metadata) -> bool {
     meta.permissions().mode() & 0o100 != 0
 }
 
-/// Whether the error says that nothing is there.
 pub(in crate::agent) fn is_gone(error: &io::Error) -> bool {
     matches!(
         error.kind(),

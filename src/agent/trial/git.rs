@@ -42,7 +42,6 @@ impl Git {
         }
     }
 
-    /// The same with an environment variable.
     pub fn with(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.variables.push((name.into(), value.into()));
         self

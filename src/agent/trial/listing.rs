@@ -109,7 +109,6 @@ impl Listing {
         Ok(modules)
     }
 
-    /// Adds everything below a folder.
     fn add_all(&mut self, root: &Path, folder: &Path) -> Result<(), TrialError> {
         let mut open = vec![folder.to_owned()];
         while let Some(folder) = open.pop() {

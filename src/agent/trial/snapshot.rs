@@ -9,19 +9,28 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::copy::write_whole;
+use super::copy::{is_executable, write_whole};
 use super::error::TrialError;
 
 /// What one path holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     File {
-        /// Whether its owner may run it.
         executable: bool,
         /// The version of its bytes, as git names it.
         version: String,
     },
     Link(PathBuf),
+}
+
+impl Entry {
+    /// The file with these data, whose version is not named yet.
+    pub fn unnamed(meta: &Metadata) -> Self {
+        Self::File {
+            executable: is_executable(meta),
+            version: String::new(),
+        }
+    }
 }
 
 /// When a file was last touched in any way; not to be set back.

@@ -31,9 +31,7 @@ pub struct Undo {
     max_bytes: u64,
     /// Of the turn that begins with the next change. Never held for long.
     next: Mutex<Option<Prompt>>,
-    /// How many prompts there were.
     prompts: AtomicU64,
-    /// Whether a turn is open.
     is_open: AtomicBool,
     state: Mutex<State>,
 }

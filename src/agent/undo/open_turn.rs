@@ -151,7 +151,6 @@ impl OpenTurn {
         self.covered.contains(cwd) && self.said.afters.is_empty()
     }
 
-    /// Notes that commands in the folder `cwd` are covered.
     pub fn command_covered(&mut self, cwd: &Path) {
         self.covered.insert(cwd.to_owned());
     }

@@ -113,14 +113,7 @@ impl Record {
 #[serde(rename_all = "camelCase")]
 enum Line {
     Begun(Begun),
-    Before {
-        #[serde(with = "path_text")]
-        path: PathBuf,
-        state: State,
-        /// Whether a tree before it, if that knows the path, has the first word.
-        #[serde(default)]
-        late: bool,
-    },
+    Before(Before),
     After {
         #[serde(with = "path_text")]
         path: PathBuf,
@@ -132,11 +125,13 @@ enum Line {
 }
 
 /// The state of a path before it was changed by name.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Before {
+    #[serde(with = "path_text")]
     pub path: PathBuf,
     pub state: State,
-    /// Whether the tree that is around it was looked at before.
+    /// Whether the tree around it was looked at before: if that knows the path, it has the first word.
+    #[serde(default)]
     pub late: bool,
 }
 
@@ -191,11 +186,7 @@ impl Journal {
     /// Writes down what these paths hold. Nobody waits until it is on the disk, as for the copies: a
     /// program that is killed loses nothing, a power cut may.
     pub fn before(&mut self, befores: &[Before]) -> Result<(), UndoError> {
-        let lines = befores.iter().map(|before| Line::Before {
-            path: before.path.clone(),
-            state: before.state.clone(),
-            late: before.late,
-        });
+        let lines = befores.iter().cloned().map(Line::Before);
         self.append(&lines.collect::<Vec<_>>())
     }
 
@@ -346,7 +337,7 @@ fn read(folder: &Path, file: &File) -> Result<Option<Said>, UndoError> {
         let line = line.map_err(UndoError::io("cannot read", &folder.join(JOURNAL)))?;
         match serde_json::from_str(&line) {
             Ok(Line::Begun(it)) => begun = Some(it),
-            Ok(Line::Before { path, state, late }) => befores.push(Before { path, state, late }),
+            Ok(Line::Before(before)) => befores.push(before),
             Ok(Line::After { path, state }) => drop(match state {
                 Some(state) => afters.insert(path, state),
                 None => afters.remove(&path),

@@ -26,7 +26,7 @@ pub(super) enum State {
     Special,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Content {
     /// Their SHA-256 in hexadecimal digits; empty where they were not read.
@@ -74,7 +74,6 @@ pub(super) enum Lost {
     /// The copies of one turn would have become too large.
     TooMuch,
     Unreadable,
-    /// It was being written all the time.
     Changing,
     /// Git no longer has it as it was.
     NotInGit,

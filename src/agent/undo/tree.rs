@@ -63,13 +63,11 @@ pub(super) enum Kind {
 /// Where the bytes of a file are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Image {
-    /// Nobody has asked yet.
     Unknown,
     /// A repository has them: its git folder, and how git names them.
     Blob(Arc<Path>, Box<[u8]>),
     /// The store has them.
     Kept(String),
-    /// Nobody has.
     Lost(Lost),
 }
 
@@ -97,7 +95,6 @@ impl Tree {
         })
     }
 
-    /// What was seen at `path` below the root.
     pub fn get(&self, path: &Path) -> Option<&Seen> {
         let folder = self.folder(path.parent()?)?;
         folder.get(path.file_name()?)
@@ -169,7 +166,6 @@ impl Folder {
 }
 
 impl Seen {
-    /// What is at `whole`, with these data.
     pub fn new(name: OsString, whole: &Path, meta: &Metadata) -> Option<Self> {
         let kind = meta.file_type();
         let stamp = Stamp::of(meta);

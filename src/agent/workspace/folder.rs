@@ -181,7 +181,6 @@ impl Place {
         exact::open_in(&self.folder.0, &self.name, flags, mode).map(File::from)
     }
 
-    /// Makes a link to `target` there.
     pub fn symlink(&self, target: &Path) -> io::Result<()> {
         Ok(symlinkat(target, &self.folder.0, &self.name)?)
     }

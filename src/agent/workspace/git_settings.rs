@@ -16,7 +16,6 @@ pub(super) struct Setting {
     pub value: Option<String>,
 }
 
-/// What stands in a file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Settings {
     pub all: Vec<Setting>,
@@ -159,7 +158,6 @@ impl Settings {
     }
 }
 
-/// The text of a file with these settings.
 pub(super) fn text_of<'a>(settings: impl Iterator<Item = &'a Setting>) -> String {
     let quoted = |text: &str| text.replace('\\', r"\\").replace('"', "\\\"");
     let mut text = String::new();

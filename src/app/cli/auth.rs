@@ -24,7 +24,6 @@ const MAX_BYTES: u64 = 16 * 1024;
 
 /// What `tiller auth` works with.
 pub struct AuthContext {
-    /// The models, and with them the providers.
     pub catalog: Catalog,
     pub keys: Keys,
 }

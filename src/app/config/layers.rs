@@ -76,7 +76,6 @@ impl Layer {
         }
     }
 
-    /// What it sets `key` to.
     pub fn value(&self, key: &str) -> Option<&Value> {
         get(&self.table, key)
     }
@@ -221,7 +220,6 @@ impl Layers {
         entries
     }
 
-    /// Whether a project sets anything.
     pub fn has_project(&self) -> bool {
         let origins = self.layers.iter().map(|layer| &layer.origin);
         origins

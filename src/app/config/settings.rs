@@ -45,7 +45,6 @@ pub struct Settings {
     /// Where model servers of this machine are looked for. Without an address of its own Ollama is
     /// where the environment says.
     pub servers: ServerAddrs,
-    /// Whether secrets are taken out of what tools answer.
     pub redact: bool,
     /// What is allowed, asked or denied before the mode counts.
     pub permission_rules: PermissionRules,

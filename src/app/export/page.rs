@@ -64,7 +64,6 @@ fn title_of(transcript: &Transcript) -> &str {
     }
 }
 
-/// What a reader should know first.
 fn facts(transcript: &Transcript) -> String {
     let usage = &transcript.usage;
     let prompt = usage

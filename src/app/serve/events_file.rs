@@ -101,7 +101,6 @@ impl EventsFile {
     }
 }
 
-/// Whether `file` is what stdout goes to.
 fn is_stdout(file: &File) -> bool {
     // `/dev/null` may be both.
     let stdout = Path::new("/dev/fd/1").metadata().ok();

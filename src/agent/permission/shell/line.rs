@@ -30,7 +30,6 @@ pub struct Line {
     pub doubts: Vec<String>,
 }
 
-/// One simple command.
 #[derive(Clone, Debug, Default)]
 pub struct SimpleCommand {
     /// Its name and arguments.

@@ -18,7 +18,6 @@ pub(super) struct Options {
     pub numbers: bool,
 }
 
-/// What stands before the operands.
 #[derive(Default)]
 pub(super) struct Parsed {
     pub given: Vec<(String, Option<Word>)>,

@@ -60,7 +60,6 @@ fn openings(command: &str) -> usize {
     marks + words.filter(opens).count()
 }
 
-/// Something that is still to be judged.
 enum Waiting {
     Script(String, usize),
     Command(SimpleCommand, usize),

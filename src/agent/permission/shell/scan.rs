@@ -25,7 +25,6 @@ enum Quoting {
     Text,
 }
 
-/// What is known of a word.
 #[derive(Default)]
 pub(super) struct Scanned {
     /// The words it becomes: several by its braces.

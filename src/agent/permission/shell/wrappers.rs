@@ -117,10 +117,7 @@ fn shell(command: &SimpleCommand) -> Result<Through, String> {
     }
     let operand = words.get(parsed.operands);
     if has("c") {
-        return Ok(Through {
-            wraps: true,
-            ..Through::starts(vec![as_script(operand)])
-        });
+        return Ok(Through::wraps(vec![as_script(operand)]));
     }
     let from_input = match operand {
         None => true,
@@ -131,15 +128,12 @@ fn shell(command: &SimpleCommand) -> Result<Through, String> {
     if !from_input {
         return Ok(Through::default());
     }
-    Ok(Through {
-        wraps: true,
-        ..Through::starts(vec![match &command.input {
-            Input::Text(Some(text)) => Inner::Script(text.clone()),
-            _ => Inner::Doubt(String::from(
-                "a shell that reads its commands from elsewhere",
-            )),
-        }])
-    })
+    Ok(Through::wraps(vec![match &command.input {
+        Input::Text(Some(text)) => Inner::Script(text.clone()),
+        _ => Inner::Doubt(String::from(
+            "a shell that reads its commands from elsewhere",
+        )),
+    }]))
 }
 
 /// What may be started by a program of which it is not known where its command stands.
@@ -208,10 +202,7 @@ fn rest_of(words: &[Word], parsed: &Parsed, operands: usize) -> Through {
     } else {
         vec![Inner::Command(rest.to_vec())]
     };
-    Through {
-        wraps: true,
-        ..Through::starts(inner)
-    }
+    Through::wraps(inner)
 }
 
 fn xargs(words: &[Word]) -> Result<Through, String> {
@@ -234,10 +225,7 @@ fn xargs(words: &[Word]) -> Result<Through, String> {
     if words.len() == parsed.operands {
         command.insert(0, Word::literal("echo"));
     }
-    Ok(Through {
-        wraps: true,
-        ..Through::starts(vec![Inner::Command(command)])
-    })
+    Ok(Through::wraps(vec![Inner::Command(command)]))
 }
 
 fn parallel(words: &[Word]) -> Through {
@@ -274,10 +262,7 @@ fn parallel(words: &[Word]) -> Through {
         }
         other => other,
     };
-    Through {
-        wraps: true,
-        ..Through::starts(vec![script])
-    }
+    Through::wraps(vec![script])
 }
 
 fn watch(words: &[Word]) -> Result<Through, String> {
@@ -291,26 +276,17 @@ fn watch(words: &[Word]) -> Result<Through, String> {
     if parsed.has(&["x", "exec"]) {
         return Ok(rest_of(words, &parsed, 0));
     }
-    Ok(Through {
-        wraps: true,
-        ..Through::starts(vec![joined(&words[parsed.operands..])])
-    })
+    Ok(Through::wraps(vec![joined(&words[parsed.operands..])]))
 }
 
 fn entr(words: &[Word]) -> Result<Through, String> {
     let parsed = options("acdnprsxz", "", "", "").parse(words)?;
     if parsed.has(&["s"]) {
         let script = as_script(words.get(parsed.operands));
-        return Ok(Through {
-            wraps: true,
-            ..Through::starts(vec![script])
-        });
+        return Ok(Through::wraps(vec![script]));
     }
     let rest = fill(&words[parsed.operands..], "/_", Atom::Gap);
-    Ok(Through {
-        wraps: true,
-        ..Through::starts(vec![Inner::Command(rest)])
-    })
+    Ok(Through::wraps(vec![Inner::Command(rest)]))
 }
 
 fn script(words: &[Word]) -> Result<Through, String> {
@@ -328,9 +304,8 @@ fn script(words: &[Word]) -> Result<Through, String> {
         ));
     };
     Ok(Through {
-        wraps: true,
         writes,
-        ..Through::starts(vec![as_script(Some(command))])
+        ..Through::wraps(vec![as_script(Some(command))])
     })
 }
 
@@ -352,9 +327,8 @@ fn switch_user(words: &[Word]) -> Result<Through, String> {
         (None, None) => Inner::Doubt(String::from("a shell of another user")),
     };
     Ok(Through {
-        wraps: true,
         raises: true,
-        ..Through::starts(vec![script])
+        ..Through::wraps(vec![script])
     })
 }
 
@@ -388,10 +362,7 @@ fn trap(words: &[Word]) -> Through {
         None => Through::default(),
         Some(word) => match word.exact().as_deref() {
             Some("" | "-" | "-l" | "-p") => Through::default(),
-            _ => Through {
-                wraps: true,
-                ..Through::starts(vec![as_script(Some(word))])
-            },
+            _ => Through::wraps(vec![as_script(Some(word))]),
         },
     }
 }

@@ -8,7 +8,6 @@ use std::{fs, io};
 
 use nix::mount::MsFlags;
 
-/// `MS_NOSYMFOLLOW`.
 const NO_SYMLINKS: MsFlags = MsFlags::from_bits_retain(1 << 8);
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,6 @@ pub struct Change {
     pub file: LockedFile,
     /// What is there; none when nothing is.
     pub before: Option<CurrentFile>,
-    /// What is going to be there.
     pub after: Vec<u8>,
     /// For users.
     pub details: DiffDetails,

@@ -29,7 +29,6 @@ const MAX_DIFF_BYTES: usize = 4000;
 pub struct ResolvedPath {
     /// The path for the model: as it wrote it, unless that was resolved to another.
     pub shown: String,
-    /// The path for users.
     pub display: String,
     /// The path behind all links but the last part, if that is one.
     pub entry: PathBuf,
@@ -143,7 +142,6 @@ pub async fn lock_files(
     Ok(paths.into_iter().map(locked).collect())
 }
 
-/// What is in a file now.
 pub struct CurrentFile {
     pub meta: Metadata,
     /// Its bytes; none when it is too large to load.
@@ -264,11 +262,7 @@ impl LockedFile {
 
     /// Fails when the call was cancelled.
     pub fn must_go_on(&self) -> Result<(), ToolError> {
-        if self.cancel.is_cancelled() {
-            Err(call::cancelled())
-        } else {
-            Ok(())
-        }
+        call::must_go_on(&self.cancel)
     }
 
     /// Tells the model what has changed since it last saw the file. The file counts as seen only

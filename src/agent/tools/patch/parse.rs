@@ -10,7 +10,6 @@ use super::marker::{Marker, marker};
 pub struct Section {
     /// The file, as written.
     pub path: String,
-    /// Its new name, where it moves.
     pub move_to: Option<String>,
     pub change: Change,
 }
@@ -41,7 +40,6 @@ pub struct Hunk {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HunkLine {
-    /// What becomes of it.
     pub sign: Sign,
     /// The text, without sign and line end.
     pub text: String,

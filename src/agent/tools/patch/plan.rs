@@ -81,7 +81,6 @@ pub struct File {
     pub locked: LockedFile,
     /// What is there; none when nothing is.
     pub before: Option<CurrentFile>,
-    /// What is going to be there.
     pub after: After,
     /// Whether the model has seen that content but for its own changes.
     pub freshness: Freshness,

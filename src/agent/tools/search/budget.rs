@@ -26,7 +26,6 @@ pub struct Limits {
     pub count: usize,
     /// Bytes shown, the last line end not counted.
     pub max_bytes: usize,
-    /// Seconds it may take.
     pub seconds: u64,
 }
 
@@ -95,13 +94,9 @@ impl Budget {
     }
 
     pub fn check_cancelled(&self) -> Result<(), ToolError> {
-        if self.cancel.is_cancelled() {
-            return Err(call::cancelled());
-        }
-        Ok(())
+        call::must_go_on(&self.cancel)
     }
 
-    /// Notes that something was left out.
     pub fn omit(&self, why: Omission, path: String) {
         let mut omitted = self.omitted.lock().unwrap_or_else(PoisonError::into_inner);
         let kind = &mut omitted[why as usize];

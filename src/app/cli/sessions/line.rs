@@ -11,7 +11,6 @@ use crate::app::outcome::StartError;
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::short_id;
 
-/// Columns of a title in a list.
 const TITLE: usize = 60;
 
 pub(super) fn title_line() -> String {

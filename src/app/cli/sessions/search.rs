@@ -14,7 +14,6 @@ use crate::app::humanize::abbreviate_home;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 
-/// Places that are shown of one session.
 const SHOWN: usize = 3;
 /// Columns of the text around a word.
 const CONTEXT: usize = 100;
