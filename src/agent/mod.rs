@@ -32,6 +32,7 @@ mod paths;
 mod new_file;
 mod aside;
 mod new_id;
+mod word_list;
 pub mod process;
 pub mod permission;
 

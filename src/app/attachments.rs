@@ -13,7 +13,6 @@ use crate::llm::Content;
 const MAX_BYTES: usize = 64 * 1024;
 /// Bytes of a mention at most: no path is longer.
 const MAX_PATH: usize = 4096;
-/// Files of one message at most.
 const MAX_FILES: usize = 20;
 
 /// What the names of pictures end in.
@@ -147,7 +146,6 @@ pub(crate) fn command_block(command: &str, ended: &str, output: &str) -> String 
     format!("{COMMAND}{line}\" by=\"user\" {ended}>\n{output}\n</command>")
 }
 
-/// The text of such a block, if it is one.
 pub(crate) fn as_command_block(block: &Content) -> Option<String> {
     match block {
         Content::Text(it) if it.text.starts_with(COMMAND) && it.text.ends_with("</command>") => {

@@ -17,7 +17,6 @@ pub struct Dirs {
     pub state: PathBuf,
     /// Where sockets may be, best first.
     pub sockets: Vec<PathBuf>,
-    /// The home folder, when known.
     pub home: Option<PathBuf>,
 }
 
@@ -93,7 +92,6 @@ impl Dirs {
         self.config.join("auth.toml")
     }
 
-    /// Which projects are trusted.
     pub fn projects_file(&self) -> PathBuf {
         self.config.join("projects.toml")
     }
@@ -108,12 +106,10 @@ impl Dirs {
         self.data.join("models.toml")
     }
 
-    /// The user's keys.
     pub fn keymap_file(&self) -> PathBuf {
         self.config.join("keymap.toml")
     }
 
-    /// The user's themes.
     pub fn themes(&self) -> PathBuf {
         self.config.join("themes")
     }
@@ -122,17 +118,14 @@ impl Dirs {
         self.data.join("sessions")
     }
 
-    /// Sessions that were removed.
     pub fn trash(&self) -> PathBuf {
         self.data.join(".trash")
     }
 
-    /// What turns have changed, to be undone.
     pub fn undo(&self) -> PathBuf {
         self.data.join("undo")
     }
 
-    /// The worktrees of open trials.
     pub fn trials(&self) -> PathBuf {
         self.data.join("try")
     }

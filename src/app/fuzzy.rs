@@ -42,12 +42,10 @@ impl Query {
         }
     }
 
-    /// The words.
     pub fn words(&self) -> &[String] {
         &self.words
     }
 
-    /// How many letters they have.
     pub fn letters(&self) -> usize {
         self.words.iter().map(|word| word.chars().count()).sum()
     }

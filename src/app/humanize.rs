@@ -67,7 +67,6 @@ pub fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", noun(count, one, many))
 }
 
-/// The noun that fits a count.
 pub fn noun<'a>(count: u64, one: &'a str, many: &'a str) -> &'a str {
     if count == 1 { one } else { many }
 }

@@ -1,8 +1,6 @@
 //! `/init`: the prompt that has the model write an `AGENTS.md`, or improve the one that is there.
 
-/// What the model is asked to do.
 const PROMPT: &str = include_str!("../../assets/init.md");
-/// The command, as it is typed.
 const COMMAND: &str = "/init";
 /// What stands before the user's own words.
 const ADDED: &str = "\n\nThe user adds: ";

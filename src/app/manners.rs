@@ -1,6 +1,6 @@
 //! How the screen behaves towards the terminal and the user in front of it.
 
-use std::str::FromStr;
+use super::from_word::from_word;
 
 /// What the screen does beside showing the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,18 +53,7 @@ pub enum Links {
     Off,
 }
 
-impl FromStr for Links {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "on" => Ok(Self::On),
-            "off" => Ok(Self::Off),
-            _ => Err(format!("'{text}' is none of auto, on, off")),
-        }
-    }
-}
+from_word!(Links { "auto" => Auto, "on" => On, "off" => Off });
 
 /// How pictures are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,20 +69,10 @@ pub enum Images {
     Blocks,
 }
 
-impl FromStr for Images {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            // Older settings name a protocol that is gone.
-            "auto" | "iterm2" | "sixel" => Ok(Self::Auto),
-            "off" => Ok(Self::Off),
-            "kitty" => Ok(Self::Kitty),
-            "blocks" => Ok(Self::Blocks),
-            _ => Err(format!("'{text}' is none of auto, off, kitty, blocks")),
-        }
-    }
-}
+// Older settings name a protocol that is gone.
+from_word!(Images {
+    "auto" | "iterm2" | "sixel" => Auto, "off" => Off, "kitty" => Kitty, "blocks" => Blocks
+});
 
 /// How often the screen changes by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,17 +84,7 @@ pub enum Motion {
     Reduced,
 }
 
-impl FromStr for Motion {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "full" => Ok(Self::Full),
-            "reduced" => Ok(Self::Reduced),
-            _ => Err(format!("'{text}' is none of full, reduced")),
-        }
-    }
-}
+from_word!(Motion { "full" => Full, "reduced" => Reduced });
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! How a user who looks elsewhere is called: only when something is asked, and only where the terminal
 //! says that it lost the focus.
 
-use std::str::FromStr;
+use super::from_word::from_word;
 
 /// How the user is called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,15 +28,4 @@ impl Notify {
     }
 }
 
-impl FromStr for Notify {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "bell" => Ok(Self::Bell),
-            "desktop" => Ok(Self::Desktop),
-            "off" => Ok(Self::Off),
-            _ => Err(format!("'{text}' is none of bell, desktop, off")),
-        }
-    }
-}
+from_word!(Notify { "bell" => Bell, "desktop" => Desktop, "off" => Off });

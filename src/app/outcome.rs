@@ -60,7 +60,6 @@ pub fn exit_codes() -> String {
 }
 
 impl Outcome {
-    /// Its exit code.
     pub fn code(self) -> u8 {
         let row = EXIT_CODES.iter().find(|(_, ends, _)| ends.contains(&self));
         row.map_or(1, |(code, ..)| *code)

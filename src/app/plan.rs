@@ -19,10 +19,8 @@ use crate::agent::session::Session;
 use crate::llm::local::{self, DiscoveredServer};
 use crate::llm::{Catalog, CatalogOptions, Content, Keys, Model, ThinkingLevel};
 
-/// Which front end runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrontEnd {
-    /// The full screen.
     Screen,
     /// The last reply on stdout.
     Print,
@@ -43,21 +41,15 @@ pub struct Stdio {
 
 /// What the files say: all that a plan stands on and that is read without waiting.
 pub struct Loaded {
-    /// The command line.
     pub args: RunArgs,
-    /// The settings in force.
     pub settings: Settings,
-    /// What they were made of.
     pub layers: Layers,
-    /// The folder to work in.
     pub cwd: PathBuf,
     /// The session that goes on; none for a new one.
     pub resumed: Option<Opened>,
     /// The one that was asked for and not opened; the screen asks how to go on.
     pub refused: Option<Refused>,
-    /// The models.
     pub catalog: Arc<Catalog>,
-    /// The keys.
     pub keys: Keys,
     /// Whether what the project brings along counts.
     pub trust: Trust,
@@ -121,7 +113,6 @@ impl Loaded {
         })
     }
 
-    /// Leaves the project's settings out, because of this error.
     fn leave_project_out(&mut self, fault: String) -> Result<(), StartError> {
         let mut layers = self.layers.clone().without_project();
         let secret_env = std::mem::take(&mut self.settings.tools.bash_secret_env);
@@ -176,17 +167,12 @@ fn resume(
     }
 }
 
-/// What is to be done.
 pub struct Plan {
-    /// What it was decided from.
     pub loaded: Loaded,
-    /// Which of the standard streams are terminals.
     pub stdio: Stdio,
-    /// Which front end runs.
     pub front_end: FrontEnd,
     /// The first message; empty when there is none.
     pub prompt: Vec<Content>,
-    /// Everything that can be chosen.
     pub models: Arc<Models>,
     /// The model to speak to; the demo where there is none.
     pub model: Option<(Model, ThinkingLevel)>,
@@ -262,7 +248,6 @@ impl Plan {
     }
 }
 
-/// The models of a run.
 struct Chosen {
     models: Arc<Models>,
     model: Option<(Model, ThinkingLevel)>,
@@ -336,7 +321,6 @@ pub fn catalog(settings: &Settings, dirs: &Dirs) -> Result<Catalog, StartError> 
     Catalog::open(&dirs.models_file(), options).map_err(StartError::usage)
 }
 
-/// Everything that can be chosen.
 pub fn models(settings: &Settings, dirs: &Dirs, catalog: &Arc<Catalog>, keys: &Keys) -> Models {
     Models::new(
         Arc::clone(catalog),
@@ -347,7 +331,6 @@ pub fn models(settings: &Settings, dirs: &Dirs, catalog: &Arc<Catalog>, keys: &K
     )
 }
 
-/// All layers of settings for a run.
 fn run_layers(args: &RunArgs, dirs: &Dirs, trust: &Trust) -> Result<Layers, StartError> {
     let mut layers = layers(dirs, Some(trust), &args.config)?;
     for (flag, key, value) in args.settings() {
@@ -380,7 +363,6 @@ pub fn working_folder(cd: Option<&Path>) -> Result<PathBuf, StartError> {
     }
 }
 
-/// The model that was named, if one was.
 fn choose_model(
     args: &RunArgs,
     settings: &Settings,

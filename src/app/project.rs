@@ -20,7 +20,6 @@ pub struct Project {
     trust: Trust,
     /// The settings that tiller was started with.
     layers: Layers,
-    /// The user's settings.
     config_file: PathBuf,
 }
 

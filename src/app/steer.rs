@@ -20,7 +20,6 @@ pub struct SteerRequest {
     pub id: Option<Value>,
     /// Which queue it waits in while a run is under way.
     pub r#type: SteerCommand,
-    /// What it says.
     pub message: String,
     /// The id of the session it is meant for; refused when another one is open by then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,7 +48,6 @@ impl From<SteerCommand> for QueueKind {
 /// What became of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SteerResponse {
-    /// As in the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<Value>,
     r#type: String,
@@ -57,33 +55,26 @@ pub struct SteerResponse {
     pub command: Option<SteerCommand>,
     /// Whether it was taken. If not, nothing of it was.
     pub success: bool,
-    /// What was done with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Taken>,
-    /// Why it was not taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// What was done with a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
     /// In pi's words.
     pub disposition: Disposition,
 }
 
-/// What was done with a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Disposition {
-    /// It started a run.
     Started,
-    /// It waits in the queue it was meant for.
     Queued,
 }
 
 impl SteerResponse {
-    /// The answer to `request`.
     pub fn to(request: SteerRequest, delivered: Result<Delivery, String>) -> Self {
         let command = Some(request.r#type);
         Self {
@@ -93,7 +84,6 @@ impl SteerResponse {
         }
     }
 
-    /// The answer to what could not be read.
     pub fn refused(error: String) -> Self {
         Self::of(Err(error))
     }
@@ -116,7 +106,6 @@ impl SteerResponse {
     }
 }
 
-/// A record as a line.
 pub fn to_line(record: &impl Serialize) -> Vec<u8> {
     // These types have string keys only and cannot fail to serialise.
     let mut line = serde_json::to_vec(record).unwrap_or_default();

@@ -19,7 +19,6 @@ use crate::llm::read_small::read_small;
 
 /// The table of `projects.toml`: a folder, and whether it is trusted; a repository with all below it.
 const TABLE: &str = "trust";
-/// A project's settings, in its own folder.
 const SETTINGS: &str = "config.toml";
 const TRUSTED: &str = "trusted";
 const DENIED: &str = "denied";
@@ -27,9 +26,7 @@ const DENIED: &str = "denied";
 /// What the user has said of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It counts.
     Trusted,
-    /// It does not.
     Denied,
     /// Nothing yet: it does not count.
     Unknown,
@@ -38,15 +35,12 @@ pub enum Verdict {
 /// A project, and whether what it brings along counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trust {
-    /// Where verdicts are kept.
     file: PathBuf,
     /// The repository, or the working folder where there is none.
     root: PathBuf,
-    /// The working folder.
     cwd: PathBuf,
     /// What counts only when it is trusted.
     brings: Vec<String>,
-    /// What the user said.
     pub verdict: Verdict,
     /// Rules of permission that the user made for this project.
     pub rules: Vec<Rule>,

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tiller::agent::workspace::{CommandPlaces, Places, Repositories, Workspace};
+use tiller::agent::process::sandbox::Sandbox;
+use tiller::agent::workspace::{Places, Repositories, Workspace};
 
 /// A plain git folder, as git would make it.
 fn git_folder(path: &Path) {
@@ -25,13 +26,13 @@ fn workspace(cwd: &Path, home: &Path) -> Workspace {
 
 /// The places for the first command of a session.
 /// As for a command that starts now.
-fn start(workspace: &Workspace, repositories: &mut Repositories) -> CommandPlaces {
+fn start(workspace: &Workspace, repositories: &mut Repositories) -> Sandbox {
     let places = workspace.for_commands(repositories);
     repositories.another_command();
     places
 }
 
-fn for_commands(workspace: &Workspace) -> CommandPlaces {
+fn for_commands(workspace: &Workspace) -> Sandbox {
     workspace.for_commands(&mut Repositories::default())
 }
 

@@ -6,13 +6,11 @@ use std::path::Path;
 use super::matching::{Holds, holds};
 use super::rule::{Action, Origin, Rule, like, path_pattern};
 use super::shell::{is_wrapper, read};
+use crate::agent::word_list::WordList;
 
 /// Programs that run whatever they are given.
-const INTERPRETERS: [&str; 12] = [
-    "python", "python2", "python3", "node", "deno", "bun", "perl", "ruby", "php", "lua", "npx",
-    "uvx",
-];
-/// The tool that runs commands.
+const INTERPRETERS: WordList =
+    WordList("python python2 python3 node deno bun perl ruby php lua npx uvx");
 const COMMANDS: &str = "bash";
 /// How the tools of MCP servers are named.
 const MCP: &str = "mcp__";
@@ -134,7 +132,7 @@ impl Rule {
                      command it runs"
                 ));
             }
-            if self.prefix.len() == 1 && !self.sandbox && INTERPRETERS.contains(&name) {
+            if self.prefix.len() == 1 && !self.sandbox && INTERPRETERS.contains(name) {
                 return Err(format!(
                     "'{name}' runs any program, here without a sandbox; add what it may run to the \
                      prefix"

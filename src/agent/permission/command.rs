@@ -16,7 +16,6 @@ use super::suggest;
 
 const SANDBOX: Confinement = Confinement::Sandboxed { network: false };
 
-/// Decides about a command line.
 pub(super) fn decide(policy: &Policy, request: &Request, text: &str) -> Decision {
     let full = policy.mode == PermissionMode::Full;
     let whole = whole_tool(policy, request);
@@ -190,7 +189,6 @@ impl Judging<'_> {
         }
     }
 
-    /// What the rules say about one simple command.
     fn rules<'a>(&'a self, command: &'a SimpleCommand) -> Found<'a> {
         let full = self.policy.mode == PermissionMode::Full;
         let folder = self.request.root.to_string_lossy();
@@ -320,11 +318,8 @@ impl Judging<'_> {
     /// Where the line runs without a question: outside the default sandbox only if rules allow that of
     /// every command in it that needs anything.
     fn confinement(&self, found: &[Found]) -> Confinement {
-        match self.policy.mode {
-            PermissionMode::Full => return Confinement::Free,
-            _ if self.policy.no_sandbox.is_some() => return Confinement::Free,
-            PermissionMode::Plan => return SANDBOX,
-            _ => {}
+        if let Some(given) = self.given_confinement() {
+            return given;
         }
         let writes =
             |may: fn(&str) -> bool| self.line.writes.iter().all(|word| may(&word.to_string()));
@@ -355,13 +350,20 @@ impl Judging<'_> {
         }
     }
 
+    /// Where every line runs, whatever the rules say.
+    fn given_confinement(&self) -> Option<Confinement> {
+        match self.policy.mode {
+            PermissionMode::Full => Some(Confinement::Free),
+            _ if self.policy.no_sandbox.is_some() => Some(Confinement::Free),
+            PermissionMode::Plan => Some(SANDBOX),
+            _ => None,
+        }
+    }
+
     /// Where the line runs once the user has said yes: where the rules that ask want it.
     fn wanted(&self, found: &[Found]) -> Confinement {
-        match self.policy.mode {
-            PermissionMode::Full => return Confinement::Free,
-            _ if self.policy.no_sandbox.is_some() => return Confinement::Free,
-            PermissionMode::Plan => return SANDBOX,
-            _ => {}
+        if let Some(given) = self.given_confinement() {
+            return given;
         }
         let rules = found.iter().filter_map(|one| one.rule);
         match rules.map(|rule| freedom(rule)).max() {
@@ -378,8 +380,7 @@ impl Judging<'_> {
         let alone = found
             .iter()
             .all(|one| one.command.wraps || own(one) || opens_nothing(one.command));
-        let unconfined =
-            self.policy.mode == PermissionMode::Full || self.policy.no_sandbox.is_some();
+        let unconfined = self.given_confinement() == Some(Confinement::Free);
         match wanted {
             _ if alone || unconfined => "",
             Confinement::Free => "; the rest of the line also runs outside the sandbox",

@@ -108,19 +108,11 @@ fn file(policy: &Policy, request: &Request, path: &PathUse, confinement: Confine
     let plan = policy.mode == PermissionMode::Plan;
     if let Some(decision) = tool_rules(policy, request, confinement, Some(&path.real)) {
         // A rule may allow what a mode asks, not what plan mode is for.
-        let allows = matches!(decision.verdict, Verdict::Allow(_));
+        let names_path = decision.rule.as_ref().is_some_and(|it| it.path.is_some());
         return match decision.verdict {
             Verdict::Allow(_) | Verdict::Ask(_) if plan && writes => refused_in_plan(None),
-            Verdict::Allow(_) if allows && path.zone == Zone::Protected => {
-                let named = decision
-                    .rule
-                    .as_ref()
-                    .is_some_and(|rule| rule.path.is_some());
-                if named {
-                    decision
-                } else {
-                    by_mode(policy, path, confinement, request)
-                }
+            Verdict::Allow(_) if path.zone == Zone::Protected && !names_path => {
+                by_mode(policy, path, confinement, request)
             }
             _ => decision,
         };

@@ -21,7 +21,6 @@ pub struct Policy {
     pub mode: PermissionMode,
     /// Why no sandbox works on this machine; `None` where one does, or nobody knows yet.
     pub no_sandbox: Option<String>,
-    /// The rules of the user, of projects and of answers.
     own: Arc<Vec<Arc<Rule>>>,
 }
 

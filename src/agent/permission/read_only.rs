@@ -2,108 +2,41 @@
 //! not on the list: interpreters, for one, never are.
 
 use super::shell::{SimpleCommand, Word};
+use crate::agent::word_list::WordList;
 
 /// Those that change nothing whatever their arguments are.
-const ALWAYS: &[&str] = &[
-    "arch",
-    "b2sum",
-    "base32",
-    "basename",
-    "cal",
-    "cat",
-    "cksum",
-    "cmp",
-    "column",
-    "comm",
-    "cut",
-    "df",
-    "diff",
-    "dirname",
-    "du",
-    "egrep",
-    "expand",
-    "expr",
-    "factor",
-    "fgrep",
-    "fmt",
-    "fold",
-    "free",
-    "getconf",
-    "grep",
-    "groups",
-    "head",
-    "hexdump",
-    "id",
-    "join",
-    "jq",
-    "locale",
-    "ls",
-    "lsb_release",
-    "lscpu",
-    "md5sum",
-    "nl",
-    "nproc",
-    "numfmt",
-    "od",
-    "paste",
-    "pgrep",
-    "printenv",
-    "ps",
-    "readlink",
-    "realpath",
-    "rev",
-    "seq",
-    "sha1sum",
-    "sha224sum",
-    "sha256sum",
-    "sha384sum",
-    "sha512sum",
-    "shasum",
-    "stat",
-    "strings",
-    "sum",
-    "tac",
-    "tail",
-    "tr",
-    "tsort",
-    "tty",
-    "uname",
-    "unexpand",
-    "uptime",
-    "users",
-    "vdir",
-    "wc",
-    "whereis",
-    "which",
-    "who",
-    "whoami",
-];
+const ALWAYS: WordList = WordList(
+    "arch b2sum base32 basename cal cat cksum cmp column comm cut df diff dirname du egrep expand \
+    expr factor fgrep fmt fold free getconf grep groups head hexdump id join jq locale ls \
+    lsb_release lscpu md5sum nl nproc numfmt od paste pgrep printenv ps readlink realpath rev \
+    seq sha1sum sha224sum sha256sum sha384sum sha512sum shasum stat strings sum tac tail tr \
+    tsort tty uname unexpand uptime users vdir wc whereis which who whoami",
+);
 /// What does nothing outside of the shell itself.
-const NOTHING: &[&str] = &[
-    ":", "[", "break", "cd", "continue", "dirs", "echo", "exit", "false", "popd", "printf",
-    "pushd", "pwd", "return", "shift", "sleep", "test", "true", "type", "wait",
-];
+const NOTHING: WordList = WordList(
+    ": [ break cd continue dirs echo exit false popd printf pushd pwd return shift sleep test \
+    true type wait",
+);
 /// Those that show names and numbers, and never what is in a file.
-const NAMES: &[&str] = &[
-    "arch", "basename", "df", "dirname", "groups", "id", "ls", "nproc", "readlink", "realpath",
-    "stat", "uname", "uptime", "whereis", "which", "whoami",
-];
+const NAMES: WordList = WordList(
+    "arch basename df dirname groups id ls nproc readlink realpath stat uname uptime whereis \
+    which whoami",
+);
 /// Programs that say their version.
-const VERSIONED: &[&str] = &[
-    "bun", "cargo", "clang", "cmake", "deno", "docker", "dotnet", "gcc", "gh", "git", "go",
-    "gradle", "java", "javac", "make", "mvn", "node", "npm", "perl", "php", "pip", "pip3", "pnpm",
-    "poetry", "python", "python3", "ruby", "rustc", "rustup", "tsc", "uv", "yarn",
-];
+const VERSIONED: WordList = WordList(
+    "bun cargo clang cmake deno docker dotnet gcc gh git go gradle java javac make mvn node npm \
+    perl php pip pip3 pnpm poetry python python3 ruby rustc rustup tsc uv yarn",
+);
 
 /// Whether a command does nothing outside of the shell itself.
 pub(super) fn does_nothing(command: &SimpleCommand) -> bool {
-    exact_name(command).is_some_and(|name| NOTHING.contains(&name.as_str()))
+    exact_name(command).is_some_and(|name| NOTHING.contains(&name))
 }
 
 /// Whether a command is known to change nothing and to open no file, wherever it runs: a file of the
 /// project may be a link to a key, and git starts what a repository's settings name.
 pub(super) fn opens_nothing(command: &SimpleCommand) -> bool {
-    does_nothing(command) || exact_name(command).is_some_and(|name| NAMES.contains(&name.as_str()))
+    does_nothing(command) || exact_name(command).is_some_and(|name| NAMES.contains(&name))
 }
 
 /// Whether a command is known to change nothing.
@@ -112,7 +45,7 @@ pub(super) fn is_read_only(command: &SimpleCommand) -> bool {
         return false;
     };
     let arguments = &command.words[1..];
-    if ALWAYS.contains(&name.as_str()) || NOTHING.contains(&name.as_str()) {
+    if ALWAYS.contains(&name) || NOTHING.contains(&name) {
         return true;
     }
     // From here on an argument that is not known may be an option that writes.
@@ -126,7 +59,7 @@ pub(super) fn is_read_only(command: &SimpleCommand) -> bool {
         .any(|word| word.exact().is_none() && word.head().is_empty());
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let is_version = matches!(known.as_slice(), ["--version" | "-V" | "-v" | "version"]);
-    if is_version && VERSIONED.contains(&name.as_str()) {
+    if is_version && VERSIONED.contains(&name) {
         return true;
     }
     !wild && by_arguments(&name, &known)

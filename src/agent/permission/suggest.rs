@@ -7,102 +7,30 @@ use super::exact::is_exact;
 use super::read_only::is_read_only;
 use super::rule::{Action, Origin, Rule};
 use super::shell::{SimpleCommand, Word, is_wrapper, read};
+use crate::agent::word_list::WordList;
 
 /// Programs of which a rule by their name alone would allow anything.
-const INTERPRETERS: [&str; 27] = [
-    "python",
-    "python2",
-    "python3",
-    "node",
-    "nodejs",
-    "deno",
-    "bun",
-    "perl",
-    "ruby",
-    "php",
-    "lua",
-    "awk",
-    "gawk",
-    "sed",
-    "R",
-    "Rscript",
-    "julia",
-    "java",
-    "osascript",
-    "tclsh",
-    "expect",
-    "make",
-    "npx",
-    "uvx",
-    "vim",
-    "emacs",
-    "ghci",
-];
+const INTERPRETERS: WordList = WordList(
+    "python python2 python3 node nodejs deno bun perl ruby php lua awk gawk sed R Rscript julia \
+    java osascript tclsh expect make npx uvx vim emacs ghci",
+);
 /// Programs that are asked each time: a rule by their name alone would let them send anything anywhere,
 /// or run what an option says (ssh).
-const NEVER: [&str; 27] = [
-    "rm", "rmdir", "mv", "cp", "dd", "chmod", "chown", "ln", "shred", "truncate", "tee", "install",
-    "kill", "pkill", "killall", "curl", "wget", "http", "https", "xh", "aria2c", "ssh", "autossh",
-    "mosh", "scp", "sftp", "rsync",
-];
+const NEVER: WordList = WordList(
+    "rm rmdir mv cp dd chmod chown ln shred truncate tee install kill pkill killall curl wget \
+    http https xh aria2c ssh autossh mosh scp sftp rsync",
+);
 /// Programs whose first operand says what they do.
-const WITH_SUB_COMMANDS: [&str; 38] = [
-    "git",
-    "cargo",
-    "npm",
-    "pnpm",
-    "yarn",
-    "go",
-    "docker",
-    "podman",
-    "kubectl",
-    "gh",
-    "glab",
-    "pip",
-    "pip3",
-    "uv",
-    "poetry",
-    "bundle",
-    "gem",
-    "rustup",
-    "brew",
-    "apt",
-    "apt-get",
-    "dnf",
-    "conda",
-    "terraform",
-    "aws",
-    "gcloud",
-    "az",
-    "helm",
-    "systemctl",
-    "dotnet",
-    "mix",
-    "composer",
-    "gradle",
-    "mvn",
-    "bun",
-    "deno",
-    "jj",
-    "hg",
-];
+const WITH_SUB_COMMANDS: WordList = WordList(
+    "git cargo npm pnpm yarn go docker podman kubectl gh glab pip pip3 uv poetry bundle gem \
+    rustup brew apt apt-get dnf conda terraform aws gcloud az helm systemctl dotnet mix composer \
+    gradle mvn bun deno jj hg",
+);
 
 /// Programs that run nothing of the project, whatever their options. Few: most programs for developers
 /// take hooks, plugins or settings from the folder they work in.
-const RUN_NO_FILE_OF_THE_PROJECT: [&str; 12] = [
-    "journalctl",
-    "dmesg",
-    "lsof",
-    "ss",
-    "lsusb",
-    "lspci",
-    "lsblk",
-    "nvidia-smi",
-    "sensors",
-    "free",
-    "uptime",
-    "hostname",
-];
+const RUN_NO_FILE_OF_THE_PROJECT: WordList =
+    WordList("journalctl dmesg lsof ss lsusb lspci lsblk nvidia-smi sensors free uptime hostname");
 
 /// Bytes of a command at most that a rule repeats.
 const LONGEST: usize = 300;
@@ -189,16 +117,15 @@ fn any(tool: &str, command: &SimpleCommand, asked: Option<&Rule>) -> Option<Rule
     };
     let words = words?;
     let name = words.first()?;
-    let refused = is_wrapper(name)
-        || NEVER.contains(&name.as_str())
-        || name.contains('/') && !name.starts_with("./");
+    let refused =
+        is_wrapper(name) || NEVER.contains(&name) || name.contains('/') && !name.starts_with("./");
     if refused {
         return None;
     }
     if is_exact(command) {
         return same(tool, command, asked);
     }
-    let length = if WITH_SUB_COMMANDS.contains(&name.as_str()) {
+    let length = if WITH_SUB_COMMANDS.contains(&name) {
         let deeper = matches!(
             name.as_str(),
             "npm" | "pnpm" | "yarn" | "docker" | "gh" | "uv"
@@ -209,7 +136,7 @@ fn any(tool: &str, command: &SimpleCommand, asked: Option<&Rule>) -> Option<Rule
             )
         });
         if deeper { 3 } else { 2 }
-    } else if INTERPRETERS.contains(&name.as_str()) {
+    } else if INTERPRETERS.contains(&name) {
         2
     } else {
         1

@@ -18,7 +18,6 @@ pub(super) fn inherited() -> Vec<RawFd> {
     numbers.into_iter().filter(open).collect()
 }
 
-/// Closes them.
 pub(super) fn close_all(descriptors: &[RawFd]) {
     for number in descriptors {
         let _ = close(*number);

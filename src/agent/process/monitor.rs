@@ -167,7 +167,6 @@ impl Monitor {
         }
     }
 
-    /// Continues the supervisor if it was stopped.
     fn wake(&self) {
         // The id is there only until the child is reaped, so it cannot be another process's.
         if let Some(id) = self.child.id() {

@@ -230,7 +230,6 @@ impl Commands {
 }
 
 impl Scope {
-    /// A scope within `parent`.
     pub(super) fn within(parent: &Arc<Self>) -> Self {
         Self {
             parent: Some(Arc::clone(parent)),
@@ -238,7 +237,6 @@ impl Scope {
         }
     }
 
-    /// This scope and all around it.
     fn ancestors(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |scope| scope.parent.as_deref())
     }

@@ -83,9 +83,7 @@ fn supervise() -> io::Result<()> {
     Ok(())
 }
 
-/// What this process is to do.
 enum Role {
-    /// To look after the command.
     Supervisor(Supervisor),
     /// To wait for the first process of the command's namespace, which looks after it. When that has
     /// ended, the kernel has ended all others in the namespace.

@@ -28,7 +28,6 @@ pub(super) enum Order {
     Run,
     /// SIGTERM, the grace, SIGKILL.
     Stop,
-    /// SIGKILL now.
     Kill,
 }
 
@@ -55,14 +54,11 @@ pub enum ExitStatus {
     Unknown(Option<i32>),
 }
 
-/// What a supervisor reports.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Report {
-    /// Orders have arrived.
     Ack,
     /// The network for other commands is made. It comes with the report, unless that failed.
     Network,
-    /// The shell has ended.
     Shell(ExitStatus),
     /// This process could not be ended.
     Left(String),
@@ -72,7 +68,6 @@ pub(super) enum Report {
     Done,
 }
 
-/// The strictest of the orders in `bytes`.
 pub(super) fn strictest(bytes: &[u8]) -> Order {
     let order = |byte: &u8| match byte {
         0 => Order::Run,
@@ -82,7 +77,6 @@ pub(super) fn strictest(bytes: &[u8]) -> Order {
     bytes.iter().map(order).max().unwrap_or_default()
 }
 
-/// What a supervisor is to do.
 #[derive(Debug)]
 pub(super) struct Request {
     pub sandbox: Option<Sandbox>,
@@ -149,7 +143,6 @@ pub(super) fn send(to: &mut impl Write, report: &Report) {
     let _ = line(report).map(|line| to.write_all(line.as_bytes()));
 }
 
-/// Reports the network that was made for other commands.
 pub(super) fn send_network(to: &mut StdUnixStream, made: Option<&Namespaces>) {
     match (made, line(&Report::Network)) {
         (Some(made), Ok(line)) => drop(made.send(to, line.as_bytes())),

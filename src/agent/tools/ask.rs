@@ -10,16 +10,13 @@ use crate::agent::tools::call;
 use crate::agent::tools::typed::{self, TypedTool};
 use crate::llm::ToolSpec;
 
-/// Its name.
 const NAME: &str = "ask_user";
 
 /// Choices a question may offer.
 const MOST_CHOICES: usize = 4;
 
-/// Asks the user.
 pub struct AskUser;
 
-/// The arguments of a call.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Args {

@@ -26,6 +26,14 @@ pub fn cancelled() -> ToolError {
     ToolError::new("Tool execution cancelled")
 }
 
+/// Fails when the call was cancelled.
+pub fn must_go_on(cancel: &CancellationToken) -> Result<(), ToolError> {
+    if cancel.is_cancelled() {
+        return Err(cancelled());
+    }
+    Ok(())
+}
+
 /// Runs `work` where it may block and always waits for its end: for changes, whose end must be
 /// known.
 pub async fn blocking<T: Send + 'static>(

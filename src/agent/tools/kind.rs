@@ -1,7 +1,6 @@
 //! Tells text from pictures and from everything else by the first bytes of a file; names and
 //! endings are not looked at.
 
-/// What a file holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Text in UTF-8, or near enough.

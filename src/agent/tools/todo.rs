@@ -11,13 +11,10 @@ use crate::agent::tool::{Details, Effects, ToolContext, ToolError, ToolOutput};
 use crate::agent::tools::typed::{self, TypedTool};
 use crate::llm::ToolSpec;
 
-/// Its name.
 const NAME: &str = "todo";
 
-/// Keeps the todo list.
 pub struct Todo;
 
-/// The arguments of a call.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Args {

@@ -25,18 +25,14 @@ pub trait TypedTool: Send + Sync + 'static {
         Schema::lenient(&parameters)
     }
 
-    /// As [`Tool::edit_format`].
     fn edit_format(&self) -> Option<EditFormat> {
         None
     }
 
-    /// As [`Tool::effects`].
     fn effects(&self, args: Self::Args) -> Effects;
 
-    /// As [`Tool::preview`].
     fn preview(&self, args: Self::Args) -> Details;
 
-    /// As [`Tool::rehearse`].
     fn rehearse(
         &self,
         _args: Self::Args,

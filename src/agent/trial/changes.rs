@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
 
-use super::copy::{Found, Looker, is_executable};
+use super::copy::{Found, Looker};
 use super::error::TrialError;
 use super::listing::Listing;
 use super::objects::Objects;
@@ -59,10 +59,7 @@ pub(super) fn scan(
                         now.stamps.insert(path.clone(), stamp);
                         entry.clone()
                     }
-                    _ => Entry::File {
-                        executable: is_executable(&meta),
-                        version: String::new(),
-                    },
+                    _ => Entry::unnamed(&meta),
                 }
             }
         };
@@ -72,7 +69,6 @@ pub(super) fn scan(
     Ok(now)
 }
 
-/// The differences, by path.
 pub(super) fn between(begun: &Snapshot, now: &Snapshot) -> Vec<Changed> {
     let mut changed = Vec::new();
     for (path, entry) in &begun.entries {

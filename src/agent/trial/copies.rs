@@ -11,7 +11,7 @@ use std::thread;
 
 use tokio_util::sync::CancellationToken;
 
-use super::copy::{Found, Looker, copy_file, is_executable, is_gone, link};
+use super::copy::{Found, Looker, copy_file, is_gone, link};
 use super::error::TrialError;
 use super::objects::Objects;
 use super::record::Trial;
@@ -22,16 +22,13 @@ const BATCH: usize = 1000;
 /// Threads at most: more only wait for the disk.
 const THREADS: usize = 8;
 
-/// What was copied.
 #[derive(Debug, Default)]
 pub(super) struct Copies {
-    /// The copies.
     pub begun: Snapshot,
     /// Files that could not be read.
     pub left_out: Vec<PathBuf>,
 }
 
-/// Copies `files` of the user.
 pub(super) fn copy_all(
     trial: &Trial,
     files: BTreeSet<PathBuf>,
@@ -138,10 +135,7 @@ impl Copies {
                 Ok(Some(Entry::Link(target)))
             }
             Found::File(meta) => match copy_file(&from, &to) {
-                Ok(()) => Ok(Some(Entry::File {
-                    executable: is_executable(&meta),
-                    version: String::new(),
-                })),
+                Ok(()) => Ok(Some(Entry::unnamed(&meta))),
                 // Its owner may have removed it since it was listed.
                 Err(error) if is_gone(&error) && !from.exists() => Ok(None),
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {

@@ -15,13 +15,9 @@ const SMALL: u64 = 128 * 1024;
 /// What stands at a path.
 #[derive(Debug)]
 pub(in crate::agent) enum Found {
-    /// Nothing.
     Nothing,
-    /// A file.
     File(Metadata),
-    /// A symbolic link, and where it leads.
     Link(PathBuf),
-    /// A folder.
     Folder,
     /// Something else: a pipe, a socket, a device.
     Special,
@@ -42,7 +38,6 @@ impl<'a> Looker<'a> {
         }
     }
 
-    /// What stands at `path` below the root.
     pub fn look(&mut self, path: &Path) -> io::Result<Found> {
         if !self.is_reachable(path)? {
             return Ok(Found::Nothing);
@@ -87,7 +82,6 @@ impl<'a> Looker<'a> {
     }
 }
 
-/// Copies the file at `from` to the new file `to`.
 pub(super) fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     // Should it have become a pipe or a link by now, nothing is waited for or followed.
     let mut source = OpenOptions::new()
@@ -110,17 +104,14 @@ pub(super) fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     copy.set_permissions(meta.permissions())
 }
 
-/// Makes a link at `to`.
 pub(super) fn link(target: &Path, to: &Path) -> io::Result<()> {
     symlink(target, to)
 }
 
-/// Whether a file with these data can be run by its owner.
 pub(super) fn is_executable(meta: &Metadata) -> bool {
     meta.permissions().mode() & 0o100 != 0
 }
 
-/// Whether the error says that nothing is there.
 pub(in crate::agent) fn is_gone(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -28,7 +28,6 @@ const SETTINGS: [&str; 7] = [
 /// Most bytes of what git says of a failure.
 const MAX_TEXT: usize = 600;
 
-/// A way to run git.
 #[derive(Clone, Debug)]
 pub(in crate::agent) struct Git {
     folder: PathBuf,
@@ -36,7 +35,6 @@ pub(in crate::agent) struct Git {
 }
 
 impl Git {
-    /// Git in this folder.
     pub fn within(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
@@ -44,7 +42,6 @@ impl Git {
         }
     }
 
-    /// The same with an environment variable.
     pub fn with(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.variables.push((name.into(), value.into()));
         self

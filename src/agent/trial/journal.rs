@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
 
-use super::copy::{Found, Looker, is_executable};
+use super::copy::{Found, Looker};
 use super::error::TrialError;
 use super::merge::Plan;
 use super::objects::Objects;
@@ -40,14 +40,9 @@ pub(super) fn roll_back(trial: &Trial, objects: &Objects) -> Result<bool, TrialE
     let half = half_written(trial, objects, [&after, &before], &here, &linked)?;
     // Only what stands as the keep has left it.
     let ours = |path: &&PathBuf| here.get(path) == after.get(path) || half.contains(*path);
-    let former: Vec<(&Path, &Entry)> = before
-        .entries
-        .iter()
-        .filter(|(path, _)| ours(path))
-        .map(|(path, entry)| (path.as_path(), entry))
-        .collect();
+    let former = before.entries.iter().filter(|(path, _)| ours(path));
     // Before anything is removed: on a full disk, or killed here, this can be done again.
-    let former = Staged::new(trial, objects, &former, &before.stamps)?;
+    let former = Staged::new(trial, objects, former, &before.stamps)?;
     let new = |path: &&PathBuf| before.get(path).is_none();
     for path in after.entries.keys().filter(ours).filter(new) {
         remove_file(trial, path)?;
@@ -121,10 +116,7 @@ fn look_at(
                 if meta.nlink() > 1 {
                     linked.push(path.clone());
                 }
-                Entry::File {
-                    executable: is_executable(&meta),
-                    version: String::new(),
-                }
+                Entry::unnamed(&meta)
             }
             Found::Link(target) => Entry::Link(target),
             Found::Nothing | Found::Folder | Found::Special => continue,

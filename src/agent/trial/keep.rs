@@ -1,8 +1,6 @@
 //! Keeps a trial: puts a plan into effect in the user's files, all of it or nothing. What fails or is
 //! killed in the middle is taken back.
 
-use std::path::Path;
-
 use tokio_util::sync::CancellationToken;
 
 use super::changes::{Changed, between, scan};
@@ -31,15 +29,25 @@ pub struct Kept {
 /// Files stand in the way, or something cannot be read or written.
 pub fn keep(trial: &Trial, cancel: &CancellationToken) -> Result<Kept, TrialError> {
     recover(trial)?;
-    let (begun, objects) = (trial.begun()?, trial.objects());
-    let now = scan(trial, &begun, &objects, cancel)?;
-    let changed = between(&begun, &now);
-    let plan = Plan::make(trial, &objects, &begun, &now, &changed, cancel)?;
+    let objects = trial.objects();
+    let (plan, changed) = plan(trial, &objects, cancel)?;
     carry_out(trial, &objects, &plan)?;
     Ok(Kept {
         merged: plan.merged,
         changed,
     })
+}
+
+fn plan(
+    trial: &Trial,
+    objects: &Objects,
+    cancel: &CancellationToken,
+) -> Result<(Plan, Vec<Changed>), TrialError> {
+    let begun = trial.begun()?;
+    let now = scan(trial, &begun, objects, cancel)?;
+    let changed = between(&begun, &now);
+    let plan = Plan::make(trial, objects, &begun, &now, &changed, cancel)?;
+    Ok((plan, changed))
 }
 
 /// Brings the user's files back to before a keep of `trial` that was killed in the middle. Returns
@@ -52,13 +60,7 @@ pub fn recover(trial: &Trial) -> Result<bool, TrialError> {
 }
 
 fn carry_out(trial: &Trial, objects: &Objects, plan: &Plan) -> Result<(), TrialError> {
-    let writes: Vec<(&Path, &Entry)> = plan
-        .after
-        .entries
-        .iter()
-        .map(|(path, entry)| (path.as_path(), entry))
-        .collect();
-    let staged = Staged::new(trial, objects, &writes, &plan.after.stamps)?;
+    let staged = Staged::new(trial, objects, &plan.after.entries, &plan.after.stamps)?;
     must_be_as_planned(trial, plan)?;
     journal::open(trial, plan)?;
     let done = remove_all(trial, plan).and_then(|()| staged.commit(trial));
@@ -111,6 +113,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::fs;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::path::Path;
     use std::process::Command;
 
     use super::super::begin::begin;
@@ -144,27 +147,11 @@ mod tests {
             write(&root, path, text);
         }
         write(&root, "b", "1\n2\n3\n4\n5\n");
-        for arguments in [
-            &["init", "-q"][..],
-            &["add", "-A"],
-            &[
-                "-c",
-                "user.name=T",
-                "-c",
-                "user.email=t@e",
-                "commit",
-                "-qm",
-                "x",
-            ],
-        ] {
+        let commit = "-c user.name=T -c user.email=t@e commit -qm x";
+        for arguments in ["init -q", "add -A", commit] {
             let mut git = Command::new("git");
-            assert!(
-                git.args(arguments)
-                    .current_dir(&root)
-                    .status()
-                    .unwrap()
-                    .success()
-            );
+            git.args(arguments.split(' ')).current_dir(&root);
+            assert!(git.status().unwrap().success());
         }
         let cancel = CancellationToken::new();
         let begun = begin(&folder.join("try"), &root, Path::new("/s"), &cancel);
@@ -187,21 +174,18 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let trial = trial(folder.path());
             let before = read(&trial.root);
-            let (begun, objects) = (trial.begun().unwrap(), trial.objects());
-            let now = scan(&trial, &begun, &objects, &cancel).unwrap();
-            let changed = between(&begun, &now);
-            let plan = Plan::make(&trial, &objects, &begun, &now, &changed, &cancel).unwrap();
+            let objects = trial.objects();
+            let (plan, _) = plan(&trial, &objects, &cancel).unwrap();
             journal::open(&trial, &plan).unwrap();
             let gone = plan.before.entries.keys();
             let gone: Vec<_> = gone.filter(|path| plan.after.get(path).is_none()).collect();
-            let written: Vec<(&Path, &Entry)> = (plan.after.entries.iter())
-                .map(|(path, entry)| (path.as_path(), entry))
-                .collect();
+            let written = &plan.after.entries;
             for path in gone.iter().take(steps) {
                 remove_file(&trial, path).unwrap();
             }
             let rest = steps.saturating_sub(gone.len()).min(written.len());
-            let staged = Staged::new(&trial, &objects, &written[..rest], &plan.after.stamps);
+            let staged = written.iter().take(rest);
+            let staged = Staged::new(&trial, &objects, staged, &plan.after.stamps);
             staged.unwrap().commit(&trial).unwrap();
             assert!(recover(&trial).unwrap(), "{steps}");
             assert_eq!(read(&trial.root), before, "{steps}");
@@ -244,10 +228,8 @@ mod tests {
             mode.set_mode(0o755);
             fs::set_permissions(trial.tree.join("a"), mode).unwrap();
             let before = read(&trial.root);
-            let (begun, objects) = (trial.begun().unwrap(), trial.objects());
-            let now = scan(&trial, &begun, &objects, &cancel).unwrap();
-            let changed = between(&begun, &now);
-            let plan = Plan::make(&trial, &objects, &begun, &now, &changed, &cancel).unwrap();
+            let objects = trial.objects();
+            let (plan, _) = plan(&trial, &objects, &cancel).unwrap();
             journal::open(&trial, &plan).unwrap();
             fs::write(&path, left).unwrap();
             assert!(recover(&trial).unwrap(), "{left:?}");

@@ -14,7 +14,6 @@ use super::record::Modules;
 /// How git names an entry that is a repository of its own.
 const MODULE_MODE: &[u8] = b"160000 ";
 
-/// The files of a working tree.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     /// Below its root.
@@ -110,7 +109,6 @@ impl Listing {
         Ok(modules)
     }
 
-    /// Adds everything below a folder.
     fn add_all(&mut self, root: &Path, folder: &Path) -> Result<(), TrialError> {
         let mut open = vec![folder.to_owned()];
         while let Some(folder) = open.pop() {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
 use super::changes::Changed;
-use super::copy::{Found, Looker, is_executable};
+use super::copy::{Found, Looker};
 use super::error::{Obstacle, TrialError};
 use super::git::Git;
 use super::objects::Objects;
@@ -28,7 +28,6 @@ pub(super) struct Plan {
 
 /// What a path comes to.
 enum Outcome {
-    /// It stays as the user has it.
     Stays,
     /// It will hold this, or nothing.
     Becomes(Option<Entry>),
@@ -61,33 +60,29 @@ impl Plan {
             let own = here.get(path);
             let becomes = match outcome(begun.get(path), own, now.get(path)) {
                 Outcome::Stays => continue,
-                Outcome::Becomes(entry) => entry,
+                Outcome::Becomes(entry) => Ok(entry),
                 Outcome::Merge {
                     executable,
                     versions,
                 } => match merge(trial, objects, &versions)? {
                     Some(version) => {
                         plan.merged += 1;
-                        Some(Entry::File {
+                        Ok(Some(Entry::File {
                             executable,
                             version,
-                        })
+                        }))
                     }
-                    None => {
-                        obstacles.push(Obstacle {
-                            path: path.clone(),
-                            why: "was changed here and in the trial, in the same place",
-                        });
-                        continue;
-                    }
+                    None => Err("was changed here and in the trial, in the same place"),
                 },
-                Outcome::Blocks(why) => {
-                    let path = path.clone();
-                    obstacles.push(Obstacle { path, why });
-                    continue;
-                }
+                Outcome::Blocks(why) => Err(why),
             };
-            plan.add(path, &here, becomes, now);
+            match becomes {
+                Ok(becomes) => plan.add(path, &here, becomes, now),
+                Err(why) => obstacles.push(Obstacle {
+                    path: path.clone(),
+                    why,
+                }),
+            }
         }
         plan.check_folders(trial, &folders, &mut obstacles);
         if obstacles.is_empty() {
@@ -184,10 +179,7 @@ fn look_at(
                 continue;
             }
             Found::Link(target) => Entry::Link(target),
-            Found::File(meta) => Entry::File {
-                executable: is_executable(&meta),
-                version: String::new(),
-            },
+            Found::File(meta) => Entry::unnamed(&meta),
         };
         here.entries.insert(path.clone(), entry);
     }

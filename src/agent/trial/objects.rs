@@ -98,7 +98,6 @@ impl Objects {
         Ok(())
     }
 
-    /// Reads `versions` one after the other.
     pub fn read(
         &self,
         versions: &[&str],

@@ -86,17 +86,14 @@ impl Trial {
         Some(self.tree.join(below))
     }
 
-    /// The versions of files that it keeps.
     pub(super) fn objects(&self) -> Objects {
         Objects::new(&self.folder.join("objects"), &self.common_dir)
     }
 
-    /// Where it says what it began with.
     pub(super) fn begun_file(&self) -> PathBuf {
         self.folder.join(BEGUN)
     }
 
-    /// What it began with.
     pub(super) fn begun(&self) -> Result<Snapshot, TrialError> {
         Snapshot::load(&self.begun_file())
     }

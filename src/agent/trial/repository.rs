@@ -9,7 +9,6 @@ use super::git::Git;
 /// The working tree around a folder.
 #[derive(Clone, Debug)]
 pub(super) struct Repository {
-    /// The top of the working tree.
     pub root: PathBuf,
     /// Its own git folder: index and HEAD.
     pub git_dir: PathBuf,
@@ -17,7 +16,6 @@ pub(super) struct Repository {
     pub common_dir: PathBuf,
     /// The folder within it.
     pub cwd: PathBuf,
-    /// The commit that is checked out.
     pub head: String,
 }
 

@@ -9,27 +9,33 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::copy::write_whole;
+use super::copy::{is_executable, write_whole};
 use super::error::TrialError;
 
 /// What one path holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// A file.
     File {
-        /// Whether its owner may run it.
         executable: bool,
         /// The version of its bytes, as git names it.
         version: String,
     },
-    /// A symbolic link, and where it leads.
     Link(PathBuf),
+}
+
+impl Entry {
+    /// The file with these data, whose version is not named yet.
+    pub fn unnamed(meta: &Metadata) -> Self {
+        Self::File {
+            executable: is_executable(meta),
+            version: String::new(),
+        }
+    }
 }
 
 /// When a file was last touched in any way; not to be set back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stamp {
-    /// The permissions.
     pub mode: u32,
     inode: u64,
     size: u64,
@@ -70,7 +76,6 @@ impl Snapshot {
         })
     }
 
-    /// The bytes of its file.
     fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for (path, entry) in &self.entries {
@@ -100,7 +105,6 @@ impl Snapshot {
         out
     }
 
-    /// Reads the bytes of its file.
     fn from_bytes(bytes: &[u8]) -> io::Result<Self> {
         let mut snapshot = Self::default();
         let whole = bytes.is_empty() || bytes.ends_with(&[0]);

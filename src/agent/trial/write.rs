@@ -41,32 +41,29 @@ enum Content {
     File(NewFile),
     /// The bytes for a file that has other names, or attributes that no other can be given.
     InPlace(Vec<u8>, u32),
-    /// A link.
     Link(PathBuf),
 }
 
-/// New content for several files.
 pub(super) struct Staged(Vec<(PathBuf, Content)>);
 
 impl Staged {
     /// Writes the content of `entries` beside their places.
-    pub fn new(
+    pub fn new<'e>(
         trial: &Trial,
         objects: &Objects,
-        entries: &[(&Path, &Entry)],
+        entries: impl IntoIterator<Item = (&'e PathBuf, &'e Entry)>,
         stamps: &BTreeMap<PathBuf, Stamp>,
     ) -> Result<Self, TrialError> {
-        let mut staged = Vec::with_capacity(entries.len());
-        let mut files = Vec::new();
+        let (mut staged, mut files) = (Vec::new(), Vec::new());
         for (path, entry) in entries {
             match entry {
                 Entry::Link(target) => {
-                    staged.push(((*path).to_owned(), Content::Link(target.clone())));
+                    staged.push((path.clone(), Content::Link(target.clone())));
                 }
                 Entry::File {
                     executable,
                     version,
-                } => files.push((*path, *executable, version.as_str())),
+                } => files.push((path, *executable, version.as_str())),
             }
         }
         let versions: Vec<&str> = files.iter().map(|(.., version)| *version).collect();
@@ -77,13 +74,12 @@ impl Staged {
             let like = stamps.get(path).map_or(usual, |stamp| stamp.mode);
             let content = stage(&whole, bytes, executable, like);
             let content = content.map_err(TrialError::io("cannot write", &whole))?;
-            staged.push((path.to_owned(), content));
+            staged.push((path.clone(), content));
             Ok(())
         })?;
         Ok(Self(staged))
     }
 
-    /// Puts it all in its place.
     pub fn commit(self, trial: &Trial) -> Result<(), TrialError> {
         for (path, content) in self.0 {
             let whole = trial.root.join(path);

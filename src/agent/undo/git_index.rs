@@ -3,7 +3,6 @@
 
 use super::look::MAX_READ;
 
-/// A file that git tracks.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tracked {
     /// Below the top of the working tree.

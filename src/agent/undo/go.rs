@@ -106,7 +106,6 @@ impl Undo {
         Ok(())
     }
 
-    /// Undoes or redoes what is recorded.
     fn carry_out(
         &self,
         record: &mut Record,
@@ -155,7 +154,6 @@ fn finish(record: &mut Record, direction: Direction, store: &Store) {
     }
 }
 
-/// What has to be done for it.
 fn steps_of(record: &Record, direction: Direction) -> Vec<Step<'_>> {
     let steps = record.changed.iter().map(|change| {
         let (from, to) = match direction {

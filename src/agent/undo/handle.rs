@@ -31,9 +31,7 @@ pub struct Undo {
     max_bytes: u64,
     /// Of the turn that begins with the next change. Never held for long.
     next: Mutex<Option<Prompt>>,
-    /// How many prompts there were.
     prompts: AtomicU64,
-    /// Whether a turn is open.
     is_open: AtomicBool,
     state: Mutex<State>,
 }
@@ -340,7 +338,6 @@ impl Undo {
         }
     }
 
-    /// The store.
     pub(super) fn opened(&self) -> Result<Store, UndoError> {
         self.store(&mut lock(&self.state).store)
     }

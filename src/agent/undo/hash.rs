@@ -16,23 +16,10 @@ pub(super) fn of_bytes(bytes: &[u8]) -> String {
 /// The SHA-256 of all that can be read, and how much that is; `take` gets it piece by piece.
 pub(super) fn of_reader(
     from: &mut impl Read,
-    mut take: impl FnMut(&[u8]) -> io::Result<()>,
+    take: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<(String, u64)> {
-    let mut context = Context::new(&SHA256);
-    let mut chunk = vec![0; CHUNK];
-    let mut size = 0;
-    loop {
-        let read = match from.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        context.update(&chunk[..read]);
-        take(&chunk[..read])?;
-        size += read as u64;
-    }
-    Ok((hex(context.finish().as_ref()), size))
+    let (hash, size) = digest(Context::new(&SHA256), from, take)?;
+    Ok((hex(&hash), size))
 }
 
 /// What git calls a file of `size` bytes that `from` gives, in a repository whose names are `id_len`
@@ -44,16 +31,27 @@ pub(super) fn of_blob(from: &mut impl Read, size: u64, id_len: usize) -> io::Res
     };
     let mut context = Context::new(algorithm);
     context.update(format!("blob {size}\0").as_bytes());
+    Ok(digest(context, from, |_| Ok(()))?.0)
+}
+
+fn digest(
+    mut context: Context,
+    from: &mut impl Read,
+    mut take: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<(Vec<u8>, u64)> {
     let mut chunk = vec![0; CHUNK];
+    let mut size = 0;
     loop {
-        match from.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(read) => context.update(&chunk[..read]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+        let read = match from.read(&mut chunk) {
+            Ok(0) => return Ok((context.finish().as_ref().to_vec(), size)),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
-        }
+        };
+        context.update(&chunk[..read]);
+        take(&chunk[..read])?;
+        size += read as u64;
     }
-    Ok(context.finish().as_ref().to_vec())
 }
 
 /// Bytes in hexadecimal digits.

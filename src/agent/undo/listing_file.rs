@@ -19,7 +19,6 @@ const LOST: [Lost; 5] = [
     Lost::NotInGit,
 ];
 
-/// The bytes of its file.
 pub(super) fn to_bytes(tree: &Tree) -> Vec<u8> {
     let count: usize = tree.folders.iter().map(|it| it.entries.len()).sum();
     let mut out = Vec::with_capacity(64 + tree.folders.len() * 64 + count * 96);
@@ -88,7 +87,6 @@ fn entry(out: &mut Vec<u8>, seen: &Seen, git_dirs: &mut Vec<Arc<Path>>) {
     }
 }
 
-/// Reads the bytes of its file.
 pub(super) fn from_bytes(bytes: &[u8]) -> io::Result<Tree> {
     let mut rest = Rest(bytes);
     rest.tree().ok_or_else(|| io::ErrorKind::InvalidData.into())

@@ -87,9 +87,7 @@ pub(super) fn content(hash: String, size: u64) -> Content {
     Content {
         hash,
         size,
-        blob: None,
-        lost: None,
-        inode: 0,
+        ..Content::default()
     }
 }
 

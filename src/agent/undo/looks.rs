@@ -30,7 +30,6 @@ impl Looks {
         }
     }
 
-    /// What was seen last at `root`.
     pub fn last(&self, root: &Path) -> Option<Arc<Tree>> {
         self.seen.get(root).cloned()
     }

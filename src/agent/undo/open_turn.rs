@@ -27,7 +27,6 @@ pub(super) struct OpenTurn {
 }
 
 impl OpenTurn {
-    /// Begins a turn.
     pub fn begin(store: &Store, begun: Begun) -> Result<Self, UndoError> {
         let journal = Journal::create(store, &begun)?;
         let said = Said {
@@ -152,7 +151,6 @@ impl OpenTurn {
         self.covered.contains(cwd) && self.said.afters.is_empty()
     }
 
-    /// Notes that commands in the folder `cwd` are covered.
     pub fn command_covered(&mut self, cwd: &Path) {
         self.covered.insert(cwd.to_owned());
     }

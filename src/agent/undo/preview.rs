@@ -130,7 +130,6 @@ fn lines(step: &Step<'_>, contents: &GitContents<'_>, end: Instant) -> Option<(u
     }))
 }
 
-/// The content, if it is compared.
 fn compared(state: &State) -> Option<&Content> {
     match state {
         State::File { content, .. } if content.size <= MAX_COMPARED => Some(content),

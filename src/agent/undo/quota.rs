@@ -83,7 +83,6 @@ struct Turn {
     record: u64,
 }
 
-/// The bytes of all records.
 fn records(store: &Store) -> Result<u64, UndoError> {
     let folders = folders(&store.turns())?;
     Ok(folders.iter().map(|(folder, _)| record_size(folder)).sum())

@@ -23,15 +23,12 @@ const JOURNAL: &str = "open";
 const RECORD: &str = "turn.json";
 const LISTING: &str = "tree-";
 
-/// How a turn began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Begun {
     /// Names it. Sorts by time.
     pub id: String,
-    /// The session it belongs to.
     pub session: String,
-    /// What the user said.
     pub prompt: String,
     /// When, in milliseconds.
     pub at: i64,
@@ -50,7 +47,6 @@ pub(super) struct Record {
     pub status: Status,
 }
 
-/// What became of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Change {
@@ -67,13 +63,10 @@ pub(super) struct Change {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Status {
-    /// They are.
     Done,
-    /// They are being taken back.
     Undoing,
     /// They were taken back at this time, in milliseconds.
     Undone(i64),
-    /// They are being made again.
     Redoing,
 }
 
@@ -105,7 +98,6 @@ impl Record {
         matches!(self.status, Status::Undoing | Status::Redoing)
     }
 
-    /// Writes it.
     pub fn save(&self, store: &Store) -> Result<(), UndoError> {
         let path = store.turns().join(&self.begun.id).join(RECORD);
         let json = serde_json::to_vec(self).map_err(io::Error::other);
@@ -117,19 +109,11 @@ impl Record {
     }
 }
 
-/// One line of a journal.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum Line {
     Begun(Begun),
-    Before {
-        #[serde(with = "path_text")]
-        path: PathBuf,
-        state: State,
-        /// Whether a tree before it, if that knows the path, has the first word.
-        #[serde(default)]
-        late: bool,
-    },
+    Before(Before),
     After {
         #[serde(with = "path_text")]
         path: PathBuf,
@@ -141,11 +125,13 @@ enum Line {
 }
 
 /// The state of a path before it was changed by name.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Before {
+    #[serde(with = "path_text")]
     pub path: PathBuf,
     pub state: State,
-    /// Whether the tree that is around it was looked at before.
+    /// Whether the tree around it was looked at before: if that knows the path, it has the first word.
+    #[serde(default)]
     pub late: bool,
 }
 
@@ -177,7 +163,6 @@ pub(super) struct Said {
 }
 
 impl Journal {
-    /// Begins one.
     pub fn create(store: &Store, begun: &Begun) -> Result<Self, UndoError> {
         let folder = store.turns().join(&begun.id);
         let made = DirBuilder::new().mode(0o700).create(&folder);
@@ -201,11 +186,7 @@ impl Journal {
     /// Writes down what these paths hold. Nobody waits until it is on the disk, as for the copies: a
     /// program that is killed loses nothing, a power cut may.
     pub fn before(&mut self, befores: &[Before]) -> Result<(), UndoError> {
-        let lines = befores.iter().map(|before| Line::Before {
-            path: before.path.clone(),
-            state: before.state.clone(),
-            late: before.late,
-        });
+        let lines = befores.iter().cloned().map(Line::Before);
         self.append(&lines.collect::<Vec<_>>())
     }
 
@@ -218,7 +199,6 @@ impl Journal {
         self.append(&lines.collect::<Vec<_>>())
     }
 
-    /// Writes down that a command begins.
     pub fn command(&mut self) -> Result<(), UndoError> {
         self.append(&[Line::Command])
     }
@@ -357,7 +337,7 @@ fn read(folder: &Path, file: &File) -> Result<Option<Said>, UndoError> {
         let line = line.map_err(UndoError::io("cannot read", &folder.join(JOURNAL)))?;
         match serde_json::from_str(&line) {
             Ok(Line::Begun(it)) => begun = Some(it),
-            Ok(Line::Before { path, state, late }) => befores.push(Before { path, state, late }),
+            Ok(Line::Before(before)) => befores.push(before),
             Ok(Line::After { path, state }) => drop(match state {
                 Some(state) => afters.insert(path, state),
                 None => afters.remove(&path),

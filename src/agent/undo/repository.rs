@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +14,7 @@ use super::state::Stamp;
 use super::tree::Tree;
 use crate::agent::trial::{Git, TrialError};
 use crate::llm::read_small::read_plain;
+use crate::agent::workspace::{GitFolders, git_folders};
 
 /// Attributes that make a file differ from what git has in more than its line ends.
 const CONVERTING: [&str; 3] = ["filter", "ident", "working-tree-encoding"];
@@ -41,11 +41,10 @@ impl Repository {
     /// The repository with its top at `below` in `tree`; none where its files cannot be read.
     pub fn read(tree: &Tree, below: &Path) -> Option<Self> {
         let top = tree.root.join(below);
-        let git_dir = git_dir(&top)?;
-        let common_dir = match read_small(&git_dir.join("commondir")) {
-            Some(text) => git_dir.join(OsStr::from_bytes(text.trim_ascii_end())),
-            None => git_dir.clone(),
-        };
+        let GitFolders {
+            own: git_dir,
+            common: common_dir,
+        } = git_folders(&top)?;
         let config = read_small(&common_dir.join("config"))?;
         let config = String::from_utf8_lossy(&config).to_lowercase();
         let is_sha256 = config.contains("objectformat") && config.contains("sha256");
@@ -202,19 +201,8 @@ fn next_blob(out: &mut impl BufRead) -> Option<(String, Option<Vec<u8>>)> {
 
 /// When the index of the repository with its top at `top` was written.
 pub(super) fn index_stamp(top: &Path) -> Option<Stamp> {
-    let index = git_dir(top)?.join("index");
+    let index = git_folders(top)?.own.join("index");
     fs::metadata(index).ok().map(|meta| Stamp::of(&meta))
-}
-
-/// The folder with git's own files for the working tree at `top`.
-fn git_dir(top: &Path) -> Option<PathBuf> {
-    let git = top.join(".git");
-    if fs::metadata(&git).ok()?.is_dir() {
-        return Some(git);
-    }
-    let text = read_small(&git)?;
-    let path = text.strip_prefix(b"gitdir: ")?.trim_ascii_end();
-    Some(top.join(OsStr::from_bytes(path)))
 }
 
 fn read_small(path: &Path) -> Option<Vec<u8>> {

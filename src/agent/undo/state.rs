@@ -14,16 +14,11 @@ use super::path_text;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum State {
-    /// Nothing.
     Nothing,
-    /// A file.
     File {
-        /// Its permissions.
         mode: u32,
-        /// Its bytes.
         content: Content,
     },
-    /// A symbolic link, and where it leads.
     Link(#[serde(with = "path_text")] PathBuf),
     /// A folder, with its permissions.
     Folder(u32),
@@ -31,13 +26,11 @@ pub(super) enum State {
     Special,
 }
 
-/// The bytes of a file.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Content {
     /// Their SHA-256 in hexadecimal digits; empty where they were not read.
     pub hash: String,
-    /// How many they are.
     pub size: u64,
     /// Where git has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +56,6 @@ impl Eq for Content {}
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Blob {
-    /// Its git folder.
     #[serde(with = "path_text")]
     pub git_dir: PathBuf,
     /// How git names them.
@@ -81,9 +73,7 @@ pub(super) enum Lost {
     TooLarge,
     /// The copies of one turn would have become too large.
     TooMuch,
-    /// It could not be read.
     Unreadable,
-    /// It was being written all the time.
     Changing,
     /// Git no longer has it as it was.
     NotInGit,
@@ -111,7 +101,6 @@ impl Lost {
 /// When a file was last touched in any way; not to be set back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stamp {
-    /// The permissions.
     pub mode: u32,
     pub inode: u64,
     pub size: u64,

@@ -72,7 +72,6 @@ impl Store {
         self.written.swap(0, Ordering::Relaxed)
     }
 
-    /// The folder with a folder for each turn.
     pub fn turns(&self) -> PathBuf {
         self.home.join("turns")
     }
@@ -167,7 +166,6 @@ impl Store {
         Ok(Err(Lost::Changing))
     }
 
-    /// Keeps these bytes and returns their hash.
     pub fn keep_bytes(&self, bytes: &[u8]) -> Result<String, UndoError> {
         let hash = hash::of_bytes(bytes);
         if !self.has(&hash, bytes.len() as u64) {

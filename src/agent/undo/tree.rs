@@ -13,13 +13,11 @@ use crate::agent::tools::Rules;
 /// Two changes this close to one another may look like one.
 const TICK: Duration = Duration::from_millis(20);
 
-/// A tree.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
     pub root: PathBuf,
     /// Sorted by path.
     pub folders: Vec<Arc<Folder>>,
-    /// Whether that is all.
     pub is_whole: bool,
     /// When it was looked at, by the clock of files.
     pub taken: SystemTime,
@@ -30,7 +28,6 @@ pub(super) struct Tree {
     pub indexes: Option<Vec<Option<Stamp>>>,
 }
 
-/// A folder of a tree.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Folder {
     /// Below the root.
@@ -41,7 +38,6 @@ pub(super) struct Folder {
     pub is_top: bool,
     /// Whether git ignores it, so that only what git tracks all the same is here.
     pub is_ignored: bool,
-    /// What is ignored in it.
     pub rules: Rules,
     /// The files in it that say so, as they were.
     pub rule_files: [Option<Stamp>; 2],
@@ -50,7 +46,6 @@ pub(super) struct Folder {
 /// One path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// In its folder.
     pub name: OsString,
     pub stamp: Stamp,
     pub kind: Kind,
@@ -68,13 +63,11 @@ pub(super) enum Kind {
 /// Where the bytes of a file are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Image {
-    /// Nobody has asked yet.
     Unknown,
     /// A repository has them: its git folder, and how git names them.
     Blob(Arc<Path>, Box<[u8]>),
     /// The store has them.
     Kept(String),
-    /// Nobody has.
     Lost(Lost),
 }
 
@@ -87,7 +80,6 @@ impl Tree {
         found.ok()
     }
 
-    /// The folder at `path` below the root.
     pub fn folder(&self, path: &Path) -> Option<&Arc<Folder>> {
         self.place_of(path).and_then(|at| self.folders.get(at))
     }
@@ -103,13 +95,11 @@ impl Tree {
         })
     }
 
-    /// What was seen at `path` below the root.
     pub fn get(&self, path: &Path) -> Option<&Seen> {
         let folder = self.folder(path.parent()?)?;
         folder.get(path.file_name()?)
     }
 
-    /// All that was seen.
     pub fn entries(&self) -> impl Iterator<Item = (&Folder, &Seen)> {
         let folders = self.folders.iter();
         folders.flat_map(|folder| folder.entries.iter().map(move |seen| (&**folder, seen)))
@@ -160,7 +150,6 @@ pub(super) fn file_time() -> SystemTime {
     SystemTime::now()
 }
 
-/// The order of folders.
 pub(super) fn order(a: &Path, b: &Path) -> std::cmp::Ordering {
     a.as_os_str().cmp(b.as_os_str())
 }
@@ -171,14 +160,12 @@ impl Folder {
         (self.entries).binary_search_by(|seen| seen.name.as_os_str().cmp(name))
     }
 
-    /// What was seen at `name`.
     pub fn get(&self, name: &OsStr) -> Option<&Seen> {
         self.place_of(name).ok().map(|at| &self.entries[at])
     }
 }
 
 impl Seen {
-    /// What is at `whole`, with these data.
     pub fn new(name: OsString, whole: &Path, meta: &Metadata) -> Option<Self> {
         let kind = meta.file_type();
         let stamp = Stamp::of(meta);

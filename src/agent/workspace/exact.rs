@@ -98,7 +98,6 @@ mod tests {
 
     use super::*;
 
-    /// A way to open a path.
     type Open = fn(&Path, OFlags) -> io::Result<OwnedFd>;
 
     #[test]

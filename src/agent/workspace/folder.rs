@@ -23,7 +23,6 @@ use rustix::io::Errno;
 
 use super::exact;
 
-/// An open folder.
 #[derive(Debug)]
 pub(in crate::agent) struct Folder(OwnedFd);
 
@@ -162,17 +161,14 @@ impl Place {
         }
     }
 
-    /// Its name in the folder.
     pub fn name(&self) -> &OsStr {
         &self.name
     }
 
-    /// The folder it is in.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// Opens the file there.
     pub fn open_file(&self, flags: OFlags) -> io::Result<File> {
         let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
         exact::open_in(&self.folder.0, &self.name, flags, Mode::empty()).map(File::from)
@@ -185,7 +181,6 @@ impl Place {
         exact::open_in(&self.folder.0, &self.name, flags, mode).map(File::from)
     }
 
-    /// Makes a link to `target` there.
     pub fn symlink(&self, target: &Path) -> io::Result<()> {
         Ok(symlinkat(target, &self.folder.0, &self.name)?)
     }
@@ -219,12 +214,10 @@ impl Place {
         }
     }
 
-    /// Removes the file there.
     pub fn remove(&self) -> io::Result<()> {
         Ok(unlinkat(&self.folder.0, &self.name, AtFlags::empty())?)
     }
 
-    /// Removes the empty folder there.
     pub fn remove_folder(&self) -> io::Result<()> {
         Ok(unlinkat(&self.folder.0, &self.name, AtFlags::REMOVEDIR)?)
     }
@@ -237,7 +230,6 @@ impl Place {
         }
     }
 
-    /// Gives the folder there this mode.
     pub fn set_folder_mode(&self, mode: u32) -> io::Result<()> {
         let folder = exact::open_in(&self.folder.0, &self.name, exact::FOLDER, Mode::empty())?;
         let mode = Mode::from_raw_mode(mode as _);

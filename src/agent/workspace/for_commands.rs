@@ -11,6 +11,7 @@ use super::places::Workspace;
 use super::repositories::{Found, Repositories};
 use super::zone::Zone;
 use crate::agent::paths::real;
+use crate::agent::process::sandbox::Sandbox;
 
 /// What of that would count if it were made; an empty folder of hooks counts for nothing.
 const FORBIDDEN_IN_GIT: [&str; 4] = ["config", "config.worktree", "commondir", ALTERNATES];
@@ -18,22 +19,6 @@ const FORBIDDEN_IN_GIT: [&str; 4] = ["config", "config.worktree", "commondir", A
 const MAX_KEPT: usize = 100;
 /// How many folders in a folder of git are looked through.
 const MAX_FOLDERS: usize = 256;
-
-/// Real paths that are there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CommandPlaces {
-    /// What commands may write: the folders of the workspace, and the folders that git needs for them
-    /// where these are elsewhere (in a linked working tree, in a submodule).
-    pub writable: Vec<PathBuf>,
-    /// What of that they may not write.
-    pub read_only: Vec<PathBuf>,
-    /// What they may not even read.
-    pub hidden: Vec<PathBuf>,
-    /// What of that they may read all the same.
-    pub readable: Vec<PathBuf>,
-    /// What is not there, and must not be made.
-    pub forbidden: Vec<PathBuf>,
-}
 
 impl Workspace {
     /// Looks at what is there before a command that is about to come: it will not wait for that then.
@@ -46,16 +31,20 @@ impl Workspace {
     /// What stands there now is the user's and kept from commands, unless one may have been running
     /// since the last look: then what is new is its work, and taken out of force. What commands have
     /// made stays theirs, to be changed and removed, as long as the user leaves it as it is.
-    pub fn for_commands(&self, repositories: &mut Repositories) -> CommandPlaces {
+    ///
+    /// What may be written are the folders of the workspace, and the folders that git needs for them where
+    /// these are elsewhere (in a linked working tree, in a submodule).
+    pub fn for_commands(&self, repositories: &mut Repositories) -> Sandbox {
         let found = self.settle(repositories);
         let (own, made) = found.split(&repositories.own);
         let writable = self.writable();
-        CommandPlaces {
+        Sandbox {
             read_only: self.read_only(&writable, &own, &made),
             hidden: self.hidden(),
             readable: self.readable().to_vec(),
             forbidden: self.forbidden(&writable, &own, &made),
             writable,
+            ..Sandbox::default()
         }
     }
 
@@ -178,7 +167,6 @@ impl Workspace {
     }
 }
 
-/// The real paths of those that are there.
 fn existing(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
     // Most are not, and to follow their links costs far more than this look.
     let there = paths.into_iter().filter(|path| path.exists());

@@ -47,7 +47,6 @@ pub(in crate::agent) fn git_folders(tree: &Path) -> Option<GitFolders> {
     })
 }
 
-/// Whether `folder` is one of git's.
 pub(super) fn is_git_folder(folder: &Path) -> bool {
     folder.join("HEAD").is_file() && folder.join("objects").is_dir()
 }
@@ -106,7 +105,6 @@ pub(super) fn path_in(path: &Path, prefix: &str) -> Option<PathBuf> {
     (is_plain && !named.is_empty()).then(|| PathBuf::from(named))
 }
 
-/// The working tree that the config at `path` names.
 fn worktree_in(path: &Path) -> Option<PathBuf> {
     let text = read_small(path)?;
     let value = text.lines().find_map(|line| {
@@ -116,7 +114,6 @@ fn worktree_in(path: &Path) -> Option<PathBuf> {
     value.map(PathBuf::from)
 }
 
-/// The text of a file that is not large.
 pub(super) fn read_small(path: &Path) -> Option<String> {
     String::from_utf8(read_plain(path, MAX_FILE).ok()?).ok()
 }

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// One setting.
+use crate::agent::word_list::WordList;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Setting {
     section: String,
@@ -15,7 +16,6 @@ pub(super) struct Setting {
     pub value: Option<String>,
 }
 
-/// What stands in a file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Settings {
     pub all: Vec<Setting>,
@@ -24,104 +24,52 @@ pub(super) struct Settings {
 }
 
 /// Sections that hold nothing but switches.
-const HARMLESS_SECTIONS: &[&str] = &[
-    "user",
-    "author",
-    "committer",
-    "extensions",
-    "advice",
-    "color",
-    "status",
-    "rerere",
-    "index",
-    "feature",
-];
-/// `section.key`, and `section.*.key` where the section has parts with names.
-const HARMLESS: &[&str] = &[
-    "core.repositoryformatversion",
-    "core.filemode",
-    "core.bare",
-    "core.logallrefupdates",
-    "core.ignorecase",
-    "core.precomposeunicode",
-    "core.symlinks",
-    "core.autocrlf",
-    "core.eol",
-    "core.safecrlf",
-    "core.quotepath",
-    "core.abbrev",
-    "core.whitespace",
-    "core.longpaths",
-    "core.compression",
-    "core.sparsecheckout",
-    "core.sparsecheckoutcone",
-    "core.untrackedcache",
-    "core.preloadindex",
-    "core.commitgraph",
-    "core.multipackindex",
-    "core.hidedotfiles",
-    "init.defaultbranch",
-    "pull.rebase",
-    "pull.ff",
-    "push.default",
-    "push.autosetupremote",
-    "push.followtags",
-    "fetch.prune",
-    "fetch.prunetags",
-    "fetch.parallel",
-    "fetch.recursesubmodules",
-    "merge.ff",
-    "merge.conflictstyle",
-    "rebase.autosquash",
-    "rebase.autostash",
-    "rebase.updaterefs",
-    "diff.algorithm",
-    "diff.renames",
-    "diff.mnemonicprefix",
-    "diff.colormoved",
-    "commit.gpgsign",
-    "commit.verbose",
-    "tag.gpgsign",
-    "tag.sort",
-    "branch.sort",
-    "gc.auto",
-    "gc.autodetach",
-    "maintenance.auto",
-    "maintenance.strategy",
-    "submodule.recurse",
-    "submodule.active",
-    "lfs.repositoryformatversion",
-    "branch.*.remote",
-    "branch.*.merge",
-    "branch.*.rebase",
-    "branch.*.description",
-    "branch.*.pushremote",
-    "remote.*.fetch",
-    "remote.*.push",
-    "remote.*.mirror",
-    "remote.*.tagopt",
-    "remote.*.prune",
-    "remote.*.skipdefaultupdate",
-    "remote.*.promisor",
-    "remote.*.partialclonefilter",
-    "submodule.*.url",
-    "submodule.*.path",
-    "submodule.*.active",
-    "submodule.*.branch",
-    "submodule.*.ignore",
-    "lfs.*.access",
+const HARMLESS_SECTIONS: WordList =
+    WordList("user author committer extensions advice color status rerere index feature");
+/// Sections, `section.*` where they have parts with names, and keys in them.
+const HARMLESS: &[(&str, WordList)] = &[
+    (
+        "core",
+        WordList(
+            "repositoryformatversion filemode bare logallrefupdates ignorecase \
+             precomposeunicode symlinks autocrlf eol safecrlf quotepath abbrev whitespace \
+             longpaths compression sparsecheckout sparsecheckoutcone untrackedcache \
+             preloadindex commitgraph multipackindex hidedotfiles",
+        ),
+    ),
+    ("init", WordList("defaultbranch")),
+    ("pull", WordList("rebase ff")),
+    ("push", WordList("default autosetupremote followtags")),
+    (
+        "fetch",
+        WordList("prune prunetags parallel recursesubmodules"),
+    ),
+    ("merge", WordList("ff conflictstyle")),
+    ("rebase", WordList("autosquash autostash updaterefs")),
+    (
+        "diff",
+        WordList("algorithm renames mnemonicprefix colormoved"),
+    ),
+    ("commit", WordList("gpgsign verbose")),
+    ("tag", WordList("gpgsign sort")),
+    ("branch", WordList("sort")),
+    ("gc", WordList("auto autodetach")),
+    ("maintenance", WordList("auto strategy")),
+    ("submodule", WordList("recurse active")),
+    ("lfs", WordList("repositoryformatversion")),
+    (
+        "branch.*",
+        WordList("remote merge rebase description pushremote"),
+    ),
+    (
+        "remote.*",
+        WordList("fetch push mirror tagopt prune skipdefaultupdate promisor partialclonefilter"),
+    ),
+    ("submodule.*", WordList("url path active branch ignore")),
+    ("lfs.*", WordList("access")),
 ];
 
 impl Setting {
-    /// As git writes it, with `*` for the name of a part.
-    fn pattern(&self) -> String {
-        match self.subsection {
-            Some(_) => format!("{}.*.{}", self.section, self.key),
-            None => format!("{}.{}", self.section, self.key),
-        }
-    }
-
-    /// Its name.
     pub fn name(&self) -> String {
         match &self.subsection {
             Some(part) => format!("{}.{part}.{}", self.section, self.key),
@@ -133,14 +81,19 @@ impl Setting {
     /// folder of its files.
     pub fn is_harmless(&self, of_module: bool) -> bool {
         let value = self.value.as_deref().unwrap_or("true");
-        match self.pattern().as_str() {
+        let any_part = self.subsection.as_ref().map_or("", |_| ".*");
+        let section = format!("{}{any_part}", self.section);
+        match (section.as_str(), self.key.as_str()) {
             // The path of a program, or whether git's own is used.
-            "core.fsmonitor" => matches!(value, "true" | "false"),
-            "core.worktree" => of_module,
+            ("core", "fsmonitor") => matches!(value, "true" | "false"),
+            ("core", "worktree") => of_module,
             // `NAME::ADDRESS` is a program for it.
-            "remote.*.url" | "remote.*.pushurl" => !value.contains("::"),
-            pattern => {
-                HARMLESS_SECTIONS.contains(&self.section.as_str()) || HARMLESS.contains(&pattern)
+            ("remote.*", "url" | "pushurl") => !value.contains("::"),
+            (section, key) => {
+                HARMLESS_SECTIONS.contains(&self.section)
+                    || HARMLESS
+                        .iter()
+                        .any(|(of, keys)| *of == section && keys.contains(key))
             }
         }
     }
@@ -164,12 +117,11 @@ impl Settings {
         last.value.as_deref()
     }
 
-    /// The addresses of all remotes.
     pub fn remotes(&self) -> impl Iterator<Item = &str> {
         let urls = self
             .all
             .iter()
-            .filter(|one| one.pattern() == "remote.*.url");
+            .filter(|one| one.section == "remote" && one.subsection.is_some() && one.key == "url");
         urls.map(|one| one.value.as_deref().unwrap_or_default())
     }
 
@@ -206,7 +158,6 @@ impl Settings {
     }
 }
 
-/// The text of a file with these settings.
 pub(super) fn text_of<'a>(settings: impl Iterator<Item = &'a Setting>) -> String {
     let quoted = |text: &str| text.replace('\\', r"\\").replace('"', "\\\"");
     let mut text = String::new();

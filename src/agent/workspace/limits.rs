@@ -8,7 +8,6 @@ use super::locate::Access;
 use super::places::Workspace;
 use super::zone::Zone;
 
-/// The limits of one call.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
     pub workspace: Arc<Workspace>,

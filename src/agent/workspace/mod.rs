@@ -26,8 +26,7 @@ mod sandboxed;
 
 pub(in crate::agent) use closed::Closed;
 pub(in crate::agent) use folder::{MadeFolder, Place, remove_folders};
-pub use for_commands::CommandPlaces;
-pub(in crate::agent) use git_folders::git_folders;
+pub(in crate::agent) use git_folders::{GitFolders, git_folders};
 pub use hooks::GitRemotes;
 pub(in crate::agent) use locate::destinations;
 pub use locate::{Access, Located};

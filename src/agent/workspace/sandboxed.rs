@@ -17,25 +17,21 @@ impl Workspace {
         network: Network,
         caches: &[PathBuf],
     ) -> Sandbox {
-        let places = self.for_commands(repositories);
-        let mut writable = Vec::new();
+        let mut places = self.for_commands(repositories);
         if writes {
-            writable = places.writable;
-            writable.extend(caches.iter().filter_map(|cache| cache.canonicalize().ok()));
+            let caches = caches.iter().filter_map(|cache| cache.canonicalize().ok());
+            places.writable.extend(caches);
+        } else {
+            places.writable.clear();
         }
         let private = self.private();
         Sandbox {
-            writable,
-            read_only: places.read_only,
-            hidden: places.hidden,
-            readable: places.readable,
-            forbidden: places.forbidden,
             visible: self.visible(),
             tmp: private.map(PrivateFolders::tmp),
             var_tmp: private.map(PrivateFolders::var_tmp),
             shm: private.map(PrivateFolders::shm),
             network,
-            ..Sandbox::default()
+            ..places
         }
     }
 }

@@ -18,7 +18,6 @@ use crate::app::tui::keymap::Keymap;
 use crate::app::{keys, plan};
 use crate::llm::{Catalog, CatalogOptions, Keys};
 
-/// Looks at everything and prints it.
 pub(super) fn doctor(
     dirs: &Dirs,
     env: &HashMap<String, String>,

@@ -42,7 +42,6 @@ pub(super) struct RunContext {
     spill_dir: PathBuf,
     /// For the temporary folders of the session's own; made when needed.
     temporary: PathBuf,
-    /// The session as the screen shows it.
     session: Option<SessionInfo>,
     /// What the user should read about the session.
     pub notices: Vec<String>,
@@ -193,7 +192,6 @@ impl RunContext {
         }))
     }
 
-    /// What the calls of the agent may do.
     fn permission(&self, plan: &Plan, dirs: &Dirs) -> PermissionOptions {
         let Loaded {
             settings, trust, ..

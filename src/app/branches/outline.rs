@@ -330,7 +330,6 @@ fn of_result(result: &ToolResultMessage) -> String {
     )
 }
 
-/// The beginning of a text.
 fn kept(text: &str, bytes: usize) -> String {
     text[..text.floor_char_boundary(bytes)].to_owned()
 }

@@ -24,13 +24,11 @@ const MAX_BYTES: u64 = 16 * 1024;
 
 /// What `tiller auth` works with.
 pub struct AuthContext {
-    /// The models, and with them the providers.
     pub catalog: Catalog,
     pub keys: Keys,
 }
 
 impl AuthContext {
-    /// Does what was asked.
     pub async fn run(&self, what: &AuthCommand) -> Result<Outcome, StartError> {
         let store = self.keys.store();
         if let Some(notice) = store.notice() {

@@ -28,10 +28,8 @@ const CLOSING: Duration = Duration::from_secs(1);
 /// After a run that ended: how long its processes get, SIGKILL included.
 const STOPPING: Duration = Duration::from_secs(4);
 
-/// What is said of one event.
 #[derive(Debug, Default)]
 pub struct Said {
-    /// For stdout.
     pub out: String,
     err: String,
 }
@@ -43,15 +41,11 @@ impl Said {
     }
 }
 
-/// Says what happens.
 pub trait Sink {
-    /// The first prompt leaves now.
     fn start(&mut self, _said: &mut Said) {}
 
-    /// Takes one event.
     fn event(&mut self, event: &Event, said: &mut Said);
 
-    /// The run is over.
     fn end(&mut self, _said: &mut Said) {}
 }
 
@@ -98,11 +92,9 @@ pub async fn run_headless(
     run.ends.stopped.unwrap_or(outcome)
 }
 
-/// Why a run is left before its end.
 enum GaveUp {
     /// A signal, or `--timeout`.
     Time(Outcome),
-    /// stdout cannot be written.
     Write(io::Error),
 }
 
@@ -118,7 +110,6 @@ impl From<io::Error> for GaveUp {
     }
 }
 
-/// What ends the run from outside.
 struct Ends<'a> {
     handle: &'a AgentHandle,
     signals: Signals<Outcome>,
@@ -251,7 +242,6 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Says how the run ended.
     async fn say_last(&mut self, mut last: Said) {
         if self.ends.stopped == Some(Outcome::TimedOut) {
             last.tell("the time given by --timeout ran out; the run was stopped");

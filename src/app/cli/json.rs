@@ -12,7 +12,6 @@ pub struct Json {
 }
 
 impl Json {
-    /// A writer for a run of the session with `header`.
     pub fn new(header: Header) -> Self {
         Self {
             header,

@@ -38,7 +38,6 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread.
     pub fn start(mut to: impl Write + Send + 'static) -> io::Result<Self> {
         let (texts, mut inbox) = mpsc::channel::<String>(WAITING);
         let (done, written) = oneshot::channel();
@@ -90,7 +89,6 @@ pub fn eprint_panics(redactor: Redactor) {
     }));
 }
 
-/// Writes the whole output of a sub-command to stdout.
 pub fn print(text: &str) -> Outcome {
     match write(text.as_bytes()) {
         Ok(()) => Outcome::Done,

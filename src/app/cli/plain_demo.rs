@@ -8,7 +8,6 @@ use crate::agent::{AgentEvent, Details, Event, ToolStatus};
 use crate::app::sanitize::for_terminal;
 use crate::llm::{Message, StreamEvent};
 
-/// Lines of a tool's result that are shown.
 const PREVIEW_LINES: usize = 8;
 
 /// Writes a run as text.

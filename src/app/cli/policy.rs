@@ -55,7 +55,6 @@ pub fn check_rules(policy: &Policy, json: bool) -> Outcome {
     }
 }
 
-/// Explains the decision about one command.
 pub fn explain_command(
     mode: PermissionMode,
     command: &str,

@@ -13,7 +13,6 @@ pub struct Print {
     output: Output,
 }
 
-/// What stdout is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// A terminal: control characters are escaped.

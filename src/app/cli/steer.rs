@@ -164,7 +164,6 @@ fn ask(record: &PresenceRecord, request: &SteerRequest) -> Result<SteerResponse,
     exchange().map_err(failed)
 }
 
-/// What was piped in.
 fn piped() -> Result<String, StartError> {
     let mut bytes = Vec::new();
     let read = io::stdin()

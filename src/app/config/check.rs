@@ -115,7 +115,6 @@ pub fn collect_keys(table: &Table, prefix: &str, out: &mut Vec<String>) {
     }
 }
 
-/// The key `name` in the table `prefix`.
 pub fn dotted(prefix: &str, name: &str) -> String {
     if prefix.is_empty() {
         name.to_owned()

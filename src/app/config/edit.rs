@@ -130,7 +130,6 @@ fn change_file(
     replace_file(file, &text, permissions).map_err(io_error)
 }
 
-/// Waits until nobody else changes `file`.
 fn lock(file: &Path) -> io::Result<File> {
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
@@ -142,7 +141,6 @@ fn lock(file: &Path) -> io::Result<File> {
     Ok(lock)
 }
 
-/// `text` with the string `name` of `table` set.
 fn set(text: &str, table: &str, name: &str, value: &str) -> Result<String, String> {
     set_value(text, &[table], name, value.into())
 }

@@ -17,9 +17,7 @@ pub const DEFAULTS: &str = include_str!("../../../assets/config.toml");
 /// Where a value comes from, from weakest to strongest.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
-    /// Built in.
     Default,
-    /// The user's file.
     User(PathBuf),
     /// The file of a project that is trusted.
     Project(PathBuf),
@@ -60,7 +58,6 @@ pub struct Layers {
     pub left_out: Vec<String>,
 }
 
-/// The settings of one origin.
 #[derive(Clone, Debug)]
 pub(super) struct Layer {
     pub origin: Origin,
@@ -79,7 +76,6 @@ impl Layer {
         }
     }
 
-    /// What it sets `key` to.
     pub fn value(&self, key: &str) -> Option<&Value> {
         get(&self.table, key)
     }
@@ -94,7 +90,6 @@ impl Layer {
 }
 
 impl Layers {
-    /// The built-in defaults alone.
     pub fn defaults() -> Self {
         let table = DEFAULTS.parse();
         let table = table.expect("assets/config.toml is checked by a test");
@@ -145,7 +140,6 @@ impl Layers {
         }
     }
 
-    /// Adds the settings of a file.
     pub(super) fn add_text(&mut self, origin: Origin, text: String) -> Result<&Layer, String> {
         let table = text.parse().map_err(|error: toml::de::Error| {
             let file = origin.file().unwrap_or(Path::new("settings"));
@@ -176,7 +170,6 @@ impl Layers {
         self.add(Layer::new(Origin::Command, table)).map(|_| ())
     }
 
-    /// Adds the value of a flag.
     pub fn add_flag(
         &mut self,
         flag: &'static str,
@@ -227,7 +220,6 @@ impl Layers {
         entries
     }
 
-    /// Whether a project sets anything.
     pub fn has_project(&self) -> bool {
         let origins = self.layers.iter().map(|layer| &layer.origin);
         origins
@@ -235,7 +227,6 @@ impl Layers {
             .any(|origin| matches!(origin, Origin::Project(_)))
     }
 
-    /// Leaves the project's settings out.
     pub fn without_project(mut self) -> Self {
         self.layers
             .retain(|layer| !matches!(layer.origin, Origin::Project(_)));

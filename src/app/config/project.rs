@@ -55,7 +55,6 @@ fn try_to_add(layers: &mut Layers, path: &Path, root: &Path) -> Result<(), Strin
     Ok(())
 }
 
-/// Whether a project may set all that `layer` sets.
 fn check_permitted(layer: &Layer) -> Result<(), String> {
     let mut keys = Vec::new();
     collect_keys(&layer.table, "", &mut keys);

@@ -14,7 +14,6 @@ use crate::llm::local::{Address, LocalServer, ServerAddrs};
 pub(super) struct Reader<'a>(pub &'a Layers);
 
 impl Reader<'_> {
-    /// The value of `key`.
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<T, String> {
         self.convert(key, |value| {
             let read = value.clone().try_into();
@@ -54,7 +53,6 @@ impl Reader<'_> {
         })
     }
 
-    /// A whole number, not 0.
     pub fn not_zero<T: TryFrom<u64>>(&self, key: &str) -> Result<T, String> {
         self.convert(key, |value| {
             let number = value.as_integer().and_then(|it| u64::try_from(it).ok());
@@ -65,7 +63,6 @@ impl Reader<'_> {
         })
     }
 
-    /// A share of the window.
     pub fn share(&self, key: &str) -> Result<f64, String> {
         self.convert(key, |value| {
             let share: f64 = value.clone().try_into().unwrap_or(f64::NAN);
@@ -77,7 +74,6 @@ impl Reader<'_> {
         })
     }
 
-    /// US dollars, from 0.
     pub fn dollars(&self, key: &str) -> Result<f64, String> {
         self.convert(key, |value| {
             let usd: f64 = value.clone().try_into().unwrap_or(f64::NAN);
@@ -87,7 +83,6 @@ impl Reader<'_> {
         })
     }
 
-    /// Where model servers are looked for.
     pub fn servers(&self) -> Result<ServerAddrs, String> {
         let mut addresses = BTreeMap::new();
         for server in LocalServer::ALL {
@@ -106,7 +101,6 @@ impl Reader<'_> {
         })
     }
 
-    /// The thresholds of single models.
     pub fn thresholds(&self) -> Result<BTreeMap<String, Threshold>, String> {
         let key = "compaction.thresholds";
         let parse = |(model, text): (String, String)| match text.parse() {
@@ -116,7 +110,6 @@ impl Reader<'_> {
         self.0.string_map(key).into_iter().map(parse).collect()
     }
 
-    /// How a queue is emptied.
     pub fn queue_mode(&self, key: &str) -> Result<QueueMode, String> {
         Ok(match self.one_of(key, &["all", "one"])?.as_str() {
             "one" => QueueMode::One,

@@ -19,7 +19,6 @@ use crate::llm::{PromptCaching, ThinkingLevel};
 pub struct Settings {
     pub rules: LoopRules,
     pub tools: ToolSettings,
-    /// Which tools the model may use.
     pub tool_set: ToolSelection,
     /// The model to start with, as typed; empty when none was named.
     pub model: String,
@@ -36,7 +35,6 @@ pub struct Settings {
     pub idle_timeout: Option<Duration>,
     /// Where `tiller models --refresh` fetches a newer catalogue of models; empty: nowhere.
     pub catalogue_url: String,
-    /// Whether providers are asked to cache prompts.
     pub caching: PromptCaching,
     /// User-defined names of models, and what they stand for.
     pub aliases: BTreeMap<String, String>,
@@ -47,15 +45,12 @@ pub struct Settings {
     /// Where model servers of this machine are looked for. Without an address of its own Ollama is
     /// where the environment says.
     pub servers: ServerAddrs,
-    /// Whether secrets are taken out of what tools answer.
     pub redact: bool,
     /// What is allowed, asked or denied before the mode counts.
     pub permission_rules: PermissionRules,
-    /// What belongs to the workspace, what is protected.
     pub places: PlaceSettings,
     /// What is done without a question.
     pub permission: PermissionMode,
-    /// What a session may spend.
     pub budget: Budget,
     /// Bytes that the copies of files take at most which an undo needs.
     pub undo_max_bytes: u64,
@@ -67,7 +62,6 @@ pub struct Settings {
     pub theme_light: String,
     /// How the user is called who looks elsewhere.
     pub notify: Notify,
-    /// How the screen behaves.
     pub manners: Manners,
 }
 

@@ -16,7 +16,6 @@ const NEEDED: u64 = 50_000_000;
 /// With less room it is time to make some.
 const COMFORTABLE: u64 = 1_000_000_000;
 
-/// The folders of `dirs`.
 pub fn folders(dirs: &Dirs) -> Section {
     let home = dirs.home.as_deref();
     let mut checks = vec![

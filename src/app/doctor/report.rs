@@ -10,7 +10,6 @@ use crate::app::sanitize::for_terminal;
 /// How good something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// As it should be.
     Good,
     /// tiller works without it.
     Hint,
@@ -18,7 +17,6 @@ enum State {
     Bad,
 }
 
-/// One thing that was looked at.
 #[derive(Clone, Debug)]
 pub struct Check {
     name: String,
@@ -28,7 +26,6 @@ pub struct Check {
 }
 
 impl Check {
-    /// It is as it should be.
     pub fn good(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -63,22 +60,18 @@ impl Check {
         }
     }
 
-    /// What was looked at.
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// Checks that belong together.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// What they are about.
     pub title: &'static str,
     /// In the order they are shown.
     pub checks: Vec<Check>,
 }
 
-/// Everything that was found.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// In the order they are shown.
@@ -136,7 +129,6 @@ impl Report {
         out
     }
 
-    /// For programs.
     pub fn json(&self) -> Value {
         let check = |check: &Check| {
             let state = match check.state {

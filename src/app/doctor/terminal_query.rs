@@ -13,10 +13,8 @@ const QUERIES: &[u8] = b"\x1b[?u\x1b[c";
 /// How long the answers may take; over a slow line they do.
 const LIMIT: Duration = Duration::from_millis(500);
 
-/// What the terminal answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answers {
-    /// It knows the kitty keyboard protocol.
     pub kitty_keys: bool,
     /// It says that it takes OSC 52.
     pub clipboard: bool,

@@ -9,7 +9,6 @@ use super::highlight::Colors;
 /// Deepest nesting of blocks; what is deeper stands on the last level.
 const DEEPEST: usize = 40;
 
-/// Appends `markdown` as HTML.
 pub fn push_markdown(out: &mut String, colors: &mut Colors, markdown: &str) {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH

@@ -13,7 +13,6 @@ const LINE: usize = 80;
 /// Steps a line is indented at most.
 const DEEPEST: usize = 8;
 
-/// The lines of the list.
 pub(super) fn contents(transcript: &Transcript) -> String {
     let entries = &transcript.entries;
     let mut out = String::new();

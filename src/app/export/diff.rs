@@ -4,7 +4,6 @@
 use super::escape::{open, push_element, push_text};
 use super::highlight::Colors;
 
-/// Appends the diff of the file at `path`.
 pub(super) fn push_diff(out: &mut String, colors: &mut Colors, path: &str, diff: &str) {
     let diff = diff.replace("\r\n", "\n");
     out.push_str("<pre class=\"diff\" tabindex=\"0\"><code>");

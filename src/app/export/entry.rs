@@ -19,7 +19,6 @@ const PREVIEW: usize = 100;
 /// Characters of an entry that cannot be read.
 const UNREADABLE: usize = 20_000;
 
-/// All entries.
 pub(super) fn entries(transcript: &Transcript) -> String {
     let mut out = String::new();
     let mut colors = Colors::default();

@@ -59,7 +59,6 @@ struct Known {
     theme: Theme,
 }
 
-/// Colors the lines of one block, in order.
 pub(super) struct Lines<'a> {
     known: &'a Known,
     highlighter: Highlighter<'a>,
@@ -88,7 +87,6 @@ impl Colors {
         })
     }
 
-    /// Appends `text` as code.
     pub fn push(&mut self, out: &mut String, language: &str, text: &str) {
         let text = &text.replace("\r\n", "\n");
         let Some(mut lines) = self.lines(language, text) else {
@@ -160,7 +158,6 @@ impl Known {
         }
     }
 
-    /// The syntax of a language's name or of a file's.
     fn syntax(&self, language: &str) -> Option<&SyntaxReference> {
         let name = Path::new(language).file_name()?.to_str()?;
         let end = name.rsplit_once('.').map_or(name, |(_, end)| end);

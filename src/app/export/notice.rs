@@ -4,7 +4,6 @@ use crate::agent::session::Body;
 use crate::app::humanize::grouped;
 use crate::llm::{AssistantMessage, StopReason};
 
-/// What an entry that is no message says.
 pub(super) fn notice(body: &Body) -> String {
     match body {
         Body::ModelChange(change) => format!("Model: {}/{}", change.provider, change.model_id),

@@ -15,7 +15,6 @@ const PAGE: &str = include_str!("../../../assets/export/page.html");
 const STYLE: &str = include_str!("../../../assets/export/style.css");
 const SCRIPT: &str = include_str!("../../../assets/export/script.js");
 
-/// The page of `transcript`.
 pub fn page(transcript: &Transcript) -> String {
     let mut title = String::new();
     push_text(&mut title, title_of(transcript));
@@ -65,7 +64,6 @@ fn title_of(transcript: &Transcript) -> &str {
     }
 }
 
-/// What a reader should know first.
 fn facts(transcript: &Transcript) -> String {
     let usage = &transcript.usage;
     let prompt = usage

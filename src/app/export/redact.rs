@@ -26,7 +26,6 @@ const MESSAGE: &[&str] = &["role", "api", "stopReason", "toolCallId"];
 const BLOCK: &[&str] = &["type", "id", "mimeType"];
 const DETAILS: &[&str] = &["kind", "change"];
 
-/// `line` without secrets.
 pub(super) fn redact_line<'a>(line: &'a [u8], redactor: &Redactor) -> Cow<'a, [u8]> {
     let plain = redactor.redact_bytes(line);
     let escaped = memchr::memmem::find(line, b"\\u").is_some();

@@ -25,7 +25,6 @@ pub(super) struct Subject {
     pub note: String,
 }
 
-/// The change of one file.
 pub(super) struct FileDiff {
     /// The file and how many lines changed.
     pub title: String,
@@ -151,7 +150,6 @@ pub fn subject(call: &ToolCall) -> String {
     first_line(text.unwrap_or_default(), SUBJECT)
 }
 
-/// How a call ended, in a few words.
 pub fn outcome(result: &ToolResultMessage) -> String {
     let failed = if result.is_error { "failed" } else { "done" };
     match (result.duration_ms, result.is_error) {
@@ -161,7 +159,6 @@ pub fn outcome(result: &ToolResultMessage) -> String {
     }
 }
 
-/// The changes of a result to files.
 pub fn diffs(result: &ToolResultMessage) -> Vec<FileDiff> {
     let Some(details) = &result.details else {
         return Vec::new();

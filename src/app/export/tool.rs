@@ -16,7 +16,6 @@ use crate::llm::{Content, ToolCall, ToolResultMessage};
 /// Characters of what a call is about, on its line.
 const TITLE: usize = 200;
 
-/// The arguments as a reader takes them in.
 pub fn arguments(call: &ToolCall) -> String {
     if !call.partial_arguments.is_empty() {
         return call.partial_arguments.clone();
@@ -35,7 +34,6 @@ pub fn push_call(out: &mut String, colors: &mut Colors, call: &ToolCall) {
     out.push_str("</details>\n");
 }
 
-/// Appends a result with the call it answers.
 pub fn push_result(
     out: &mut String,
     colors: &mut Colors,

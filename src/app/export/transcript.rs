@@ -191,7 +191,6 @@ impl Transcript {
 }
 
 impl Shown {
-    /// The message, if it is one.
     pub fn message(&self) -> Option<&Message> {
         match &self.body {
             Some(Body::Message { message }) => Some(message),

@@ -97,7 +97,6 @@ pub fn same_file(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// A file name in the words of `title`.
 fn name_of(title: &str) -> String {
     let title = title.replace(['\'', '’'], "");
     let words = title.split(|c: char| !c.is_alphanumeric());

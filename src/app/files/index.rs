@@ -34,7 +34,6 @@ pub struct FileIndex {
     spelled: HashMap<u32, Box<str>>,
 }
 
-/// What a thread has gathered.
 #[derive(Default)]
 struct Hits {
     /// The last part of the path holds what was typed.

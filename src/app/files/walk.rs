@@ -18,17 +18,14 @@ const BATCH: usize = 512;
 pub(crate) struct Found(Mutex<Vec<String>>);
 
 impl Found {
-    /// How many there are.
     pub(crate) fn count(&self) -> usize {
         self.paths(|paths| paths.len())
     }
 
-    /// A copy of them.
     pub(crate) fn so_far(&self) -> Vec<String> {
         self.paths(|paths| paths.clone())
     }
 
-    /// All of them.
     pub(crate) fn take(&self) -> Vec<String> {
         self.paths(std::mem::take)
     }

@@ -31,7 +31,6 @@ impl KnownSecrets {
         }
     }
 
-    /// Redacts all of them.
     pub fn redactor(&self) -> Redactor {
         let catalog = self.catalog.current();
         let usual = USUAL.map(str::to_owned);

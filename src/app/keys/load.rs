@@ -11,7 +11,6 @@ use crate::app::outcome::StartError;
 use crate::llm::Keys;
 use crate::llm::auth::{KeyFiles, Store};
 
-/// The keys of a run in `cwd`.
 pub(crate) fn load(
     dirs: &Dirs,
     settings: &Settings,

@@ -26,7 +26,6 @@ const MAX_WAITING: usize = 16 * 1024 * 1024;
 const STUCK: Duration = Duration::from_millis(100);
 const AT_MOST: Duration = Duration::from_secs(1);
 
-/// A file that is to be written to.
 #[derive(Debug)]
 pub struct EventsFile {
     path: PathBuf,
@@ -102,7 +101,6 @@ impl EventsFile {
     }
 }
 
-/// Whether `file` is what stdout goes to.
 fn is_stdout(file: &File) -> bool {
     // `/dev/null` may be both.
     let stdout = Path::new("/dev/fd/1").metadata().ok();
@@ -114,7 +112,6 @@ fn is_stdout(file: &File) -> bool {
     }
 }
 
-/// What is being written.
 #[derive(Debug)]
 pub struct EventsWriter {
     waiting: Arc<AtomicUsize>,

@@ -268,12 +268,7 @@ impl Opened {
 
     /// A new session of the folder `cwd`.
     pub fn new(root: &Path, cwd: &Path) -> Self {
-        Self {
-            session: Session::create(root, cwd),
-            facts: HistoryFacts::default(),
-            notices: Vec::new(),
-            prompt: None,
-        }
+        Self::empty(Session::create(root, cwd))
     }
 
     /// Why it does not go on where no model is known.
@@ -291,8 +286,12 @@ impl Opened {
 
     /// A session that is not stored.
     pub fn unstored(cwd: &Path) -> Self {
+        Self::empty(Session::unstored(cwd))
+    }
+
+    fn empty(session: Session) -> Self {
         Self {
-            session: Session::unstored(cwd),
+            session,
             facts: HistoryFacts::default(),
             notices: Vec::new(),
             prompt: None,

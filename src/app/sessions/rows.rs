@@ -68,7 +68,6 @@ pub fn rows(root: &Path, cwd: &Path, scope: SessionScope) -> Result<Vec<SessionR
     Ok(rows)
 }
 
-/// The row of a stored session.
 pub(super) fn row(
     session: StoredSession,
     states: &HashMap<PathBuf, SessionState>,

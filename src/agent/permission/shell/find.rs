@@ -2,6 +2,7 @@
 
 use super::inner::{Inner, Through, fill};
 use super::word::{Atom, Word};
+use crate::agent::word_list::WordList;
 
 /// `find`: what `-exec` starts, what `-delete` removes, the files it writes.
 pub(super) fn find(words: &[Word]) -> Through {
@@ -53,15 +54,7 @@ pub(super) fn find(words: &[Word]) -> Through {
 /// Tests of a name that say how what is found ends.
 const NAMES: [&str; 3] = ["-name", "-path", "-wholename"];
 /// Tests with one value, of which the opposite says nothing.
-const WITH_VALUE: [&str; 7] = [
-    "-name",
-    "-path",
-    "-wholename",
-    "-iname",
-    "-ipath",
-    "-regex",
-    "-type",
-];
+const WITH_VALUE: WordList = WordList("-name -path -wholename -iname -ipath -regex -type");
 
 /// What may stand for `{}`: below one of the roots, with one of the names that are looked for.
 fn found_by(roots: &[Word], words: &[Word]) -> Vec<Word> {
@@ -89,7 +82,7 @@ fn tails(words: &[Word]) -> Vec<String> {
             Some("-o" | "-or" | ",") => tails.push(None),
             Some("!" | "-not") => {
                 let denied = exact.get(at + 1).and_then(Option::as_deref);
-                if !denied.is_some_and(|test| WITH_VALUE.contains(&test)) {
+                if !denied.is_some_and(|test| WITH_VALUE.contains(test)) {
                     return vec![String::new()];
                 }
                 at += 2;

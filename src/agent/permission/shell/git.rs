@@ -2,35 +2,17 @@
 
 use super::inner::{Inner, Through, as_script};
 use super::word::Word;
+use crate::agent::word_list::WordList;
 
 /// Global options that take the next word.
-const VALUED: [&str; 6] = [
-    "-C",
-    "--git-dir",
-    "--work-tree",
-    "--namespace",
-    "--super-prefix",
-    "--attr-source",
-];
+const VALUED: WordList =
+    WordList("-C --git-dir --work-tree --namespace --super-prefix --attr-source");
 /// Global options that take none.
-const FLAGS: [&str; 16] = [
-    "-p",
-    "--paginate",
-    "-P",
-    "--no-pager",
-    "--bare",
-    "--no-replace-objects",
-    "--no-lazy-fetch",
-    "--no-optional-locks",
-    "--no-advice",
-    "--literal-pathspecs",
-    "--glob-pathspecs",
-    "--noglob-pathspecs",
-    "--icase-pathspecs",
-    "--version",
-    "--help",
-    "-h",
-];
+const FLAGS: WordList = WordList(
+    "-p --paginate -P --no-pager --bare --no-replace-objects --no-lazy-fetch --no-optional-locks \
+    --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs \
+    --version --help -h",
+);
 
 pub(super) fn git(words: &[Word]) -> Through {
     let mut through = Through::default();
@@ -48,7 +30,7 @@ pub(super) fn git(words: &[Word]) -> Through {
             through
                 .inner
                 .push(setting_of(&setting, words.get(at..).unwrap_or_default()));
-        } else if VALUED.contains(&head.as_str()) {
+        } else if VALUED.contains(&head) {
             if head == "-C" {
                 let folder = words.get(at).cloned().unwrap_or_default();
                 through
@@ -56,8 +38,8 @@ pub(super) fn git(words: &[Word]) -> Through {
                     .push(Inner::Command(vec![Word::literal("cd"), folder]));
             }
             at += 1;
-        } else if !(FLAGS.contains(&head.as_str()) && word.exact().is_some()
-            || VALUED.contains(&name) && name.starts_with("--"))
+        } else if !(FLAGS.contains(&head) && word.exact().is_some()
+            || VALUED.contains(name) && name.starts_with("--"))
         {
             return Through::doubt(format!("git {word}"));
         }
@@ -264,7 +246,8 @@ fn has_word(words: &[Word], wanted: &str) -> bool {
 
 /// Whether it is a command of git itself, which no alias replaces.
 fn is_known(name: &str) -> bool {
-    const KNOWN: &str = " add am annotate apply archive bisect blame branch bundle cat-file \
+    const KNOWN: WordList = WordList(
+        "add am annotate apply archive bisect blame branch bundle cat-file \
         check-attr check-ignore check-mailmap check-ref-format checkout checkout-index cherry \
         cherry-pick clean clone column commit commit-graph commit-tree config count-objects \
         credential describe diff diff-files diff-index diff-tree difftool fast-export fast-import \
@@ -278,6 +261,7 @@ fn is_known(name: &str) -> bool {
         shortlog show show-branch show-index show-ref sparse-checkout stage stash status \
         stripspace submodule subtree switch symbolic-ref tag unpack-file unpack-objects \
         update-index update-ref update-server-info var verify-commit verify-pack verify-tag \
-        version web--browse whatchanged worktree write-tree ";
-    KNOWN.split(' ').any(|known| known == name)
+        version web--browse whatchanged worktree write-tree ",
+    );
+    KNOWN.contains(name)
 }

@@ -8,9 +8,7 @@ pub(super) enum Inner {
     Script(String),
     /// Text that may be one, and is left alone where it is none.
     MaybeScript(String),
-    /// A command and its arguments.
     Command(Vec<Word>),
-    /// Something that cannot be known.
     Doubt(String),
 }
 
@@ -37,6 +35,14 @@ impl Through {
         }
     }
 
+    /// A program that does nothing but start others.
+    pub fn wraps(inner: Vec<Inner>) -> Self {
+        Self {
+            wraps: true,
+            ..Self::starts(inner)
+        }
+    }
+
     pub fn doubt(text: impl Into<String>) -> Self {
         Self::starts(vec![Inner::Doubt(text.into())])
     }
@@ -49,7 +55,6 @@ pub(super) fn is_name(text: &str) -> bool {
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// A word as a script.
 pub(super) fn as_script(word: Option<&Word>) -> Inner {
     match word.and_then(Word::pattern) {
         Some(text) => Inner::Script(text),

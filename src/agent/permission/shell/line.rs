@@ -30,7 +30,6 @@ pub struct Line {
     pub doubts: Vec<String>,
 }
 
-/// One simple command.
 #[derive(Clone, Debug, Default)]
 pub struct SimpleCommand {
     /// Its name and arguments.
@@ -40,7 +39,6 @@ pub struct SimpleCommand {
     pub wraps: bool,
     /// Whether those it starts may do more, or elsewhere, than they could by themselves (sudo, ssh).
     pub raises: bool,
-    /// What it reads.
     pub(super) input: Input,
 }
 

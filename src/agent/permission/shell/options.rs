@@ -2,8 +2,8 @@
 //! where that decides which word is the command, it is a doubt.
 
 use super::word::Word;
+use crate::agent::word_list::WordList;
 
-/// The options of a program.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Options {
     /// Letters that take no value.
@@ -11,24 +11,21 @@ pub(super) struct Options {
     /// Letters that take one, attached or as the next word.
     pub valued: &'static str,
     /// Long options that take no value, or only behind `=`.
-    pub long_flags: &'static [&'static str],
+    pub long_flags: WordList,
     /// Long options that take one behind `=` or as the next word.
-    pub long_valued: &'static [&'static str],
+    pub long_valued: WordList,
     /// Whether `-10` is an option.
     pub numbers: bool,
 }
 
-/// What stands before the operands.
 #[derive(Default)]
 pub(super) struct Parsed {
-    /// The options, each with its value.
     pub given: Vec<(String, Option<Word>)>,
     /// Where the operands begin.
     pub operands: usize,
 }
 
 impl Parsed {
-    /// Whether one of these options is given.
     pub fn has(&self, names: &[&str]) -> bool {
         self.given
             .iter()
@@ -85,8 +82,7 @@ impl Options {
         let unknown = || Err(format!("{}: its option {word} is not known", words[0]));
         let name = text.split('=').next().unwrap_or(text);
         if let Some((_, value)) = word.split_once('=') {
-            let known = self.long_flags.iter().chain(self.long_valued);
-            if !known.into_iter().any(|known| *known == name) {
+            if !self.long_flags.contains(name) && !self.long_valued.contains(name) {
                 return unknown();
             }
             given.push((name.to_owned(), Some(value)));
@@ -95,10 +91,10 @@ impl Options {
         if word.exact().is_none() {
             return unknown();
         }
-        if self.long_flags.contains(&name) {
+        if self.long_flags.contains(name) {
             given.push((name.to_owned(), None));
             Ok(0)
-        } else if self.long_valued.contains(&name) {
+        } else if self.long_valued.contains(name) {
             given.push((name.to_owned(), words.get(at).cloned()));
             Ok(1)
         } else {

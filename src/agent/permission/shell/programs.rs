@@ -41,7 +41,6 @@ fn doubt(text: impl Into<String>) -> Inner {
     Inner::Doubt(text.into())
 }
 
-/// Any other program.
 pub(super) fn other(name: &str, words: &[Word]) -> Through {
     match name {
         "git" => git::git(words),

@@ -11,13 +11,10 @@ use super::programs;
 use super::walk::Walker;
 use super::wrappers::look_through;
 
-/// Most bytes of a command line.
 const MAX_BYTES: usize = 64 * 1024;
 /// Most openings of anything that can be nested.
 const MAX_OPENINGS: usize = 2000;
-/// Most scripts and commands within others.
 const MAX_NESTED: usize = 500;
-/// How deep a script may stand in scripts.
 const MAX_DEPTH: usize = 24;
 /// Bytes of stack, of which only what is used takes memory.
 const STACK: usize = 64 * 1024 * 1024;
@@ -63,7 +60,6 @@ fn openings(command: &str) -> usize {
     marks + words.filter(opens).count()
 }
 
-/// Something that is still to be judged.
 enum Waiting {
     Script(String, usize),
     Command(SimpleCommand, usize),

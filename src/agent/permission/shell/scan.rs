@@ -20,13 +20,11 @@ enum Quoting {
     None,
     /// A pattern or a default value: spaces and operators are text.
     Loose,
-    /// Between double quotes.
     Double,
     /// A here-document or an arithmetic expression: quotes are text.
     Text,
 }
 
-/// What is known of a word.
 #[derive(Default)]
 pub(super) struct Scanned {
     /// The words it becomes: several by its braces.
@@ -35,7 +33,6 @@ pub(super) struct Scanned {
     pub scripts: Vec<String>,
 }
 
-/// Reads a word of a command.
 pub(super) fn scan_word(
     text: &str,
     variables: &Variables,

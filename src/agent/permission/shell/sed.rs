@@ -72,7 +72,6 @@ fn programs(arguments: &[Word]) -> Vec<Word> {
     found
 }
 
-/// How a program ends.
 enum Ends {
     /// Nothing in it runs a command.
     Whole,

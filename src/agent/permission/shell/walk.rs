@@ -22,12 +22,10 @@ pub(super) struct Found {
     pub scripts: Vec<String>,
 }
 
-/// A simple command as it stands.
 pub(super) struct FoundCommand {
     pub words: Vec<Word>,
     /// The variables that are set for it.
     pub sets: Vec<(String, Word)>,
-    /// What it reads.
     pub input: Input,
 }
 

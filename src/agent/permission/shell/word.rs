@@ -8,7 +8,6 @@ pub struct Word {
     atoms: Vec<Atom>,
 }
 
-/// A piece of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Atom {
     /// A character that was not quoted: `*`, `?` and `[` match file names.
@@ -33,7 +32,6 @@ impl Word {
         Self { atoms }
     }
 
-    /// A word that is known.
     pub fn literal(text: &str) -> Self {
         Self::new(text.chars().map(Atom::Quoted).collect())
     }

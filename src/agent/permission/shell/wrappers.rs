@@ -2,7 +2,7 @@
 
 use super::inner::{Inner, Through, as_script, fill, is_name, joined};
 use super::line::{Input, SimpleCommand};
-use super::options::{Options, Parsed};
+use super::options::Parsed;
 use super::word::{Atom, Word};
 use super::wrapper_table::{LOOSE, RUNNERS, WRAPPERS, Wrapper, options};
 use super::{find, programs};
@@ -95,21 +95,12 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Result<Through, String> {
 
 fn shell(command: &SimpleCommand) -> Result<Through, String> {
     let words = &command.words;
-    let known = Options {
-        flags: "abcefhiklmnpqrstuvwxyBCDEHPTlL",
-        valued: "oO",
-        long_flags: &[
-            "login",
-            "norc",
-            "noprofile",
-            "posix",
-            "restricted",
-            "verbose",
-            "noediting",
-        ],
-        long_valued: &[],
-        numbers: false,
-    };
+    let known = options(
+        "abcefhiklmnpqrstuvwxyBCDEHPTlL",
+        "oO",
+        "login norc noprofile posix restricted verbose noediting",
+        "",
+    );
     // `+e` switches an option off.
     let plus = |word: &Word| match word.strip_prefix("+") {
         Some(rest) => Word::new([&[Atom::Quoted('-')], rest.atoms()].concat()),
@@ -126,10 +117,7 @@ fn shell(command: &SimpleCommand) -> Result<Through, String> {
     }
     let operand = words.get(parsed.operands);
     if has("c") {
-        return Ok(Through {
-            wraps: true,
-            ..Through::starts(vec![as_script(operand)])
-        });
+        return Ok(Through::wraps(vec![as_script(operand)]));
     }
     let from_input = match operand {
         None => true,
@@ -140,15 +128,12 @@ fn shell(command: &SimpleCommand) -> Result<Through, String> {
     if !from_input {
         return Ok(Through::default());
     }
-    Ok(Through {
-        wraps: true,
-        ..Through::starts(vec![match &command.input {
-            Input::Text(Some(text)) => Inner::Script(text.clone()),
-            _ => Inner::Doubt(String::from(
-                "a shell that reads its commands from elsewhere",
-            )),
-        }])
-    })
+    Ok(Through::wraps(vec![match &command.input {
+        Input::Text(Some(text)) => Inner::Script(text.clone()),
+        _ => Inner::Doubt(String::from(
+            "a shell that reads its commands from elsewhere",
+        )),
+    }]))
 }
 
 /// What may be started by a program of which it is not known where its command stands.
@@ -203,7 +188,7 @@ fn eval(words: &[Word]) -> Through {
 }
 
 fn by_command(words: &[Word]) -> Result<Through, String> {
-    let parsed = options("pvV", "", &[], &[]).parse(words)?;
+    let parsed = options("pvV", "", "", "").parse(words)?;
     if parsed.has(&["v", "V"]) {
         return Ok(Through::default());
     }
@@ -217,35 +202,15 @@ fn rest_of(words: &[Word], parsed: &Parsed, operands: usize) -> Through {
     } else {
         vec![Inner::Command(rest.to_vec())]
     };
-    Through {
-        wraps: true,
-        ..Through::starts(inner)
-    }
+    Through::wraps(inner)
 }
 
 fn xargs(words: &[Word]) -> Result<Through, String> {
     let known = options(
         "0oprtx",
         "aEILnPsd",
-        &[
-            "null",
-            "open-tty",
-            "interactive",
-            "no-run-if-empty",
-            "verbose",
-            "exit",
-            "replace",
-            "max-lines",
-            "eof",
-        ],
-        &[
-            "arg-file",
-            "delimiter",
-            "max-args",
-            "max-procs",
-            "max-chars",
-            "process-slot-var",
-        ],
+        "null open-tty interactive no-run-if-empty verbose exit replace max-lines eof",
+        "arg-file delimiter max-args max-procs max-chars process-slot-var",
     );
     let parsed = known.parse(words)?;
     let place = match parsed.value(&["I", "replace"]) {
@@ -260,39 +225,17 @@ fn xargs(words: &[Word]) -> Result<Through, String> {
     if words.len() == parsed.operands {
         command.insert(0, Word::literal("echo"));
     }
-    Ok(Through {
-        wraps: true,
-        ..Through::starts(vec![Inner::Command(command)])
-    })
+    Ok(Through::wraps(vec![Inner::Command(command)]))
 }
 
 fn parallel(words: &[Word]) -> Through {
-    let known = Options {
-        numbers: false,
-        ..options(
-            "kmnqrtuvX0",
-            "jPNnILSC",
-            &[
-                "keep-order",
-                "bar",
-                "progress",
-                "dry-run",
-                "verbose",
-                "null",
-                "ungroup",
-                "no-notice",
-                "will-cite",
-                "eta",
-                "line-buffer",
-                "halt-on-error",
-                "tag",
-                "quote",
-            ],
-            &[
-                "jobs", "max-args", "timeout", "delay", "retries", "halt", "colsep", "joblog",
-            ],
-        )
-    };
+    let known = options(
+        "kmnqrtuvX0",
+        "jPNnILSC",
+        "keep-order bar progress dry-run verbose null \
+        ungroup no-notice will-cite eta line-buffer halt-on-error tag quote",
+        "jobs max-args timeout delay retries halt colsep joblog",
+    );
     let parsed = match known.parse(words) {
         Ok(parsed) => parsed,
         Err(doubt) => return Through::doubt(doubt),
@@ -319,69 +262,39 @@ fn parallel(words: &[Word]) -> Through {
         }
         other => other,
     };
-    Through {
-        wraps: true,
-        ..Through::starts(vec![script])
-    }
+    Through::wraps(vec![script])
 }
 
 fn watch(words: &[Word]) -> Result<Through, String> {
     let known = options(
         "bcdeghptwxC",
         "nq",
-        &[
-            "beep",
-            "color",
-            "differences",
-            "errexit",
-            "chgexit",
-            "precise",
-            "no-title",
-            "no-wrap",
-            "exec",
-        ],
-        &["interval", "equexit"],
+        "beep color differences errexit chgexit precise no-title no-wrap exec",
+        "interval equexit",
     );
     let parsed = known.parse(words)?;
     if parsed.has(&["x", "exec"]) {
         return Ok(rest_of(words, &parsed, 0));
     }
-    Ok(Through {
-        wraps: true,
-        ..Through::starts(vec![joined(&words[parsed.operands..])])
-    })
+    Ok(Through::wraps(vec![joined(&words[parsed.operands..])]))
 }
 
 fn entr(words: &[Word]) -> Result<Through, String> {
-    let parsed = options("acdnprsxz", "", &[], &[]).parse(words)?;
+    let parsed = options("acdnprsxz", "", "", "").parse(words)?;
     if parsed.has(&["s"]) {
         let script = as_script(words.get(parsed.operands));
-        return Ok(Through {
-            wraps: true,
-            ..Through::starts(vec![script])
-        });
+        return Ok(Through::wraps(vec![script]));
     }
     let rest = fill(&words[parsed.operands..], "/_", Atom::Gap);
-    Ok(Through {
-        wraps: true,
-        ..Through::starts(vec![Inner::Command(rest)])
-    })
+    Ok(Through::wraps(vec![Inner::Command(rest)]))
 }
 
 fn script(words: &[Word]) -> Result<Through, String> {
     let known = options(
         "aefq",
         "cEIOBTmot",
-        &["append", "return", "flush", "force", "quiet"],
-        &[
-            "command",
-            "echo",
-            "log-in",
-            "log-out",
-            "log-io",
-            "log-timing",
-            "output-limit",
-        ],
+        "append return flush force quiet",
+        "command echo log-in log-out log-io log-timing output-limit",
     );
     let parsed = known.parse(words)?;
     let writes = words[parsed.operands..].to_vec();
@@ -391,9 +304,8 @@ fn script(words: &[Word]) -> Result<Through, String> {
         ));
     };
     Ok(Through {
-        wraps: true,
         writes,
-        ..Through::starts(vec![as_script(Some(command))])
+        ..Through::wraps(vec![as_script(Some(command))])
     })
 }
 
@@ -401,15 +313,8 @@ fn switch_user(words: &[Word]) -> Result<Through, String> {
     let known = options(
         "lmpfP",
         "cgGsuw",
-        &["login", "preserve-environment", "fast", "pty"],
-        &[
-            "command",
-            "session-command",
-            "group",
-            "supp-group",
-            "shell",
-            "user",
-        ],
+        "login preserve-environment fast pty",
+        "command session-command group supp-group shell user",
     );
     let command = words.iter().position(|word| {
         let exact = word.exact();
@@ -422,9 +327,8 @@ fn switch_user(words: &[Word]) -> Result<Through, String> {
         (None, None) => Inner::Doubt(String::from("a shell of another user")),
     };
     Ok(Through {
-        wraps: true,
         raises: true,
-        ..Through::starts(vec![script])
+        ..Through::wraps(vec![script])
     })
 }
 
@@ -432,16 +336,8 @@ fn flock(words: &[Word]) -> Result<Through, String> {
     let known = options(
         "sxneouFv",
         "wE",
-        &[
-            "shared",
-            "exclusive",
-            "nonblock",
-            "unlock",
-            "close",
-            "no-fork",
-            "verbose",
-        ],
-        &["timeout", "wait", "conflict-exit-code"],
+        "shared exclusive nonblock unlock close no-fork verbose",
+        "timeout wait conflict-exit-code",
     );
     let parsed = known.parse(words)?;
     let rest = words.get(parsed.operands + 1..).unwrap_or_default();
@@ -466,10 +362,7 @@ fn trap(words: &[Word]) -> Through {
         None => Through::default(),
         Some(word) => match word.exact().as_deref() {
             Some("" | "-" | "-l" | "-p") => Through::default(),
-            _ => Through {
-                wraps: true,
-                ..Through::starts(vec![as_script(Some(word))])
-            },
+            _ => Through::wraps(vec![as_script(Some(word))]),
         },
     }
 }

@@ -8,10 +8,8 @@ use std::{fs, io};
 
 use nix::mount::MsFlags;
 
-/// `MS_NOSYMFOLLOW`.
 const NO_SYMLINKS: MsFlags = MsFlags::from_bits_retain(1 << 8);
 
-/// One mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mount {
     pub point: PathBuf,

@@ -156,8 +156,7 @@ fn keep_read_only(
     }
     pin(path, folder, pinned)?;
     bind(path, path)?;
-    let flags = mount_table::flags_at(mounts, path) | MsFlags::MS_RDONLY;
-    remount(path, flags).map_err(|error| failed("make read-only", path, error.desc()))
+    make_read_only(path, mount_table::flags_at(mounts, path))
 }
 
 /// Makes every folder between `folder` and `path` a mount of its own, so that none of them can be
@@ -312,11 +311,7 @@ fn private_dev(writable: &[PathBuf], memory: Option<(File, MsFlags)>) -> Result<
             None => empty(&shm, "mode=1777", MsFlags::empty())?,
         }
     }
-    remount(
-        dev,
-        MsFlags::MS_RDONLY | MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC,
-    )
-    .map_err(|error| failed("make read-only", dev, error.desc()))
+    make_read_only(dev, MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC)
 }
 
 /// Places that are to be seen again once something covers the folder that they are in.
@@ -381,11 +376,12 @@ fn mount_new(kind: &str, path: &Path, options: &str, flags: MsFlags) -> Result<(
 }
 
 fn seal(path: &Path) -> Result<()> {
-    remount(
-        path,
-        MsFlags::MS_RDONLY | MsFlags::MS_NOSUID | MsFlags::MS_NODEV,
-    )
-    .map_err(|error| failed("make read-only", path, error.desc()))
+    make_read_only(path, MsFlags::MS_NOSUID | MsFlags::MS_NODEV)
+}
+
+fn make_read_only(path: &Path, flags: MsFlags) -> Result<()> {
+    remount(path, flags | MsFlags::MS_RDONLY)
+        .map_err(|error| failed("make read-only", path, error.desc()))
 }
 
 fn change(path: &Path, flags: MsFlags) -> Result<()> {
@@ -398,7 +394,6 @@ fn remount(path: &Path, flags: MsFlags) -> nix::Result<()> {
     mount(None::<&str>, path, None::<&str>, flags, None::<&str>)
 }
 
-/// The words for a step that failed.
 pub(super) fn failed(step: &str, path: &Path, error: impl std::fmt::Display) -> String {
     format!("cannot {step} {}: {error}", path.display())
 }

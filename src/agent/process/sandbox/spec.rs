@@ -112,24 +112,14 @@ impl FromStr for Layer {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|layer| layer.to_string() == name.trim())
-            .ok_or_else(|| format!("no layer of the sandbox: {name}"))
+        let layer = serde_json::from_value(name.trim().into());
+        layer.map_err(|_| format!("no layer of the sandbox: {name}"))
     }
 }
 
 impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Namespaces => "namespaces",
-            Self::OwnNamespaces => "own_namespaces",
-            Self::Processes => "processes",
-            Self::Landlock => "landlock",
-            Self::Seccomp => "seccomp",
-            Self::Descriptors => "descriptors",
-            Self::Privileges => "privileges",
-        })
+        self.serialize(f)
     }
 }
 

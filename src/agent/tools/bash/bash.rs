@@ -37,7 +37,6 @@ const MAX_COMMAND: usize = 120 * 1024;
 /// Bytes read at once: as much as a pipe holds.
 const CHUNK: usize = 64 * 1024;
 
-/// The bash tool.
 #[derive(Debug)]
 pub struct Bash {
     settings: ToolSettings,
@@ -46,7 +45,6 @@ pub struct Bash {
 }
 
 impl Bash {
-    /// The tool, with the limits of `settings`.
     pub fn new(settings: &ToolSettings) -> Self {
         Self {
             settings: settings.clone(),
@@ -64,7 +62,6 @@ impl Bash {
     }
 }
 
-/// The arguments of a call.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Args {
@@ -198,7 +195,6 @@ fn check(command: &str) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// A running call.
 struct Call {
     running: Running,
     output: Output,

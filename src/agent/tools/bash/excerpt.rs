@@ -22,12 +22,10 @@ pub struct Excerpt {
 pub struct Limits {
     /// Characters (Unicode scalar values).
     pub chars: usize,
-    /// Lines.
     pub lines: usize,
 }
 
 impl Excerpt {
-    /// An empty text.
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -40,7 +38,6 @@ impl Excerpt {
         }
     }
 
-    /// Appends `text`.
     pub fn push(&mut self, text: &str) {
         let body = text.trim_end_matches('\n');
         let ends = (text.len() - body.len()) as u64;

@@ -45,7 +45,6 @@ impl Output {
         }
     }
 
-    /// Appends raw output.
     pub async fn push(&mut self, bytes: &[u8]) {
         self.redacted_raw.push(bytes, &mut self.passing_bytes);
         self.spill.push(&self.passing_bytes).await;

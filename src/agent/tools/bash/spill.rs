@@ -27,16 +27,13 @@ pub struct Spill {
     /// What is not in the file: once that has its beginning, at least the bytes of its end.
     held: Vec<u8>,
     file: Option<File>,
-    /// Bytes in the file.
     written: u64,
     /// Why further output is dropped.
     error: Option<io::Error>,
 }
 
-/// What was stored.
 #[derive(Default)]
 pub struct Spilled {
-    /// Where it is, if there is a file.
     pub path: Option<PathBuf>,
     /// Bytes missing in its middle.
     pub dropped: u64,
@@ -54,7 +51,6 @@ impl Spill {
         }
     }
 
-    /// Bytes so far.
     pub fn total(&self) -> u64 {
         self.total
     }

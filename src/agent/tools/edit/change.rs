@@ -7,11 +7,9 @@ use crate::agent::tool::{Details, DiffDetails, Rehearsal, ToolError, ToolOutput}
 
 /// A change that is possible as far as can be known before.
 pub struct Change {
-    /// The file.
     pub file: LockedFile,
     /// What is there; none when nothing is.
     pub before: Option<CurrentFile>,
-    /// What is going to be there.
     pub after: Vec<u8>,
     /// For users.
     pub details: DiffDetails,

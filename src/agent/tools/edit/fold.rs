@@ -9,7 +9,6 @@ use crate::agent::paths::is_odd_blank;
 
 /// A folded text, and where each of its bytes comes from.
 pub struct Folded {
-    /// The text.
     pub bytes: Vec<u8>,
     from: Vec<(usize, usize)>,
 }

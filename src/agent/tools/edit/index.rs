@@ -13,7 +13,6 @@ use super::fold::Folded;
 /// What a match ignores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fuzz {
-    /// Nothing.
     #[default]
     Exact,
     /// Trailing spaces, and Unicode quotes, dashes and spaces.
@@ -49,7 +48,6 @@ impl Fuzz {
     }
 }
 
-/// What ends a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineEnds {
     /// LF, with or without CR before it.
@@ -58,7 +56,6 @@ pub enum LineEnds {
     LfOrCr,
 }
 
-/// A file's lines.
 pub struct Index<'a> {
     lines: Vec<&'a [u8]>,
     numbers: [OnceCell<Numbers<'a>>; Fuzz::ALL.len()],
@@ -81,7 +78,6 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// The lines, with their ends.
     pub fn lines(&self) -> &[&'a [u8]] {
         &self.lines
     }

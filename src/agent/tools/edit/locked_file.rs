@@ -29,7 +29,6 @@ const MAX_DIFF_BYTES: usize = 4000;
 pub struct ResolvedPath {
     /// The path for the model: as it wrote it, unless that was resolved to another.
     pub shown: String,
-    /// The path for users.
     pub display: String,
     /// The path behind all links but the last part, if that is one.
     pub entry: PathBuf,
@@ -46,7 +45,6 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// The call that has this context.
     pub fn new(context: &ToolContext) -> Self {
         Self {
             cwd: context.cwd.clone(),
@@ -105,7 +103,6 @@ impl ResolvedPath {
 
 /// A file that a call is going to change. Other calls wait for it until this is dropped.
 pub struct LockedFile {
-    /// Where it is.
     pub path: ResolvedPath,
     seen: SeenFiles,
     cancel: CancellationToken,
@@ -145,9 +142,7 @@ pub async fn lock_files(
     Ok(paths.into_iter().map(locked).collect())
 }
 
-/// What is in a file now.
 pub struct CurrentFile {
-    /// Its metadata.
     pub meta: Metadata,
     /// Its bytes; none when it is too large to load.
     pub bytes: Option<Vec<u8>>,
@@ -182,7 +177,6 @@ impl LockedFile {
         self.seen.fingerprint(change)
     }
 
-    /// Whether nothing is there yet.
     pub fn is_new(&self) -> bool {
         fs::symlink_metadata(&self.path.real).is_err_and(|error| {
             matches!(
@@ -268,11 +262,7 @@ impl LockedFile {
 
     /// Fails when the call was cancelled.
     pub fn must_go_on(&self) -> Result<(), ToolError> {
-        if self.cancel.is_cancelled() {
-            Err(call::cancelled())
-        } else {
-            Ok(())
-        }
+        call::must_go_on(&self.cancel)
     }
 
     /// Tells the model what has changed since it last saw the file. The file counts as seen only

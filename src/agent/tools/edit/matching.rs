@@ -22,7 +22,6 @@ pub struct Normal {
 }
 
 impl Normal {
-    /// Normalises `content`.
     pub fn new(content: &[u8]) -> Self {
         let mut bytes = Vec::with_capacity(content.len());
         let mut crs = Vec::new();
@@ -44,12 +43,9 @@ impl Normal {
     }
 }
 
-/// How many places an edit may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Exactly one.
     Unique,
-    /// All there are.
     All,
 }
 
@@ -64,10 +60,8 @@ pub struct Found {
     pub shift: Shift,
 }
 
-/// Why there is no match.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NoMatch {
-    /// The text is nowhere.
     NotFound,
     /// It is in more than one place.
     Many(usize),

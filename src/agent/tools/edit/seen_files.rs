@@ -39,7 +39,6 @@ pub struct Seen {
     pub(super) text: Option<Arc<[u8]>>,
 }
 
-/// A file's state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stamp {
     len: u64,
@@ -50,9 +49,7 @@ pub struct Stamp {
 /// How a file stands against what the model last saw.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Freshness {
-    /// The model has never read or written it.
     NeverSeen,
-    /// As the model saw it.
     Same,
     /// Changed since the model saw it so.
     Changed(Seen),

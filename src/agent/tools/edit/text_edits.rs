@@ -23,7 +23,6 @@ const MAX_RESULT: usize = 256 * 1024 * 1024;
 /// Lines of the file quoted where the indentation does not fit.
 const MAX_QUOTED: usize = 30;
 
-/// What a call asks for.
 pub struct TextEdits {
     /// Each old text and the new one for it.
     pub pairs: Vec<(String, String)>,
@@ -112,7 +111,6 @@ pub fn plan_edits(file: LockedFile, wanted: &TextEdits) -> Result<Change, ToolEr
     })
 }
 
-/// Where each edit applies.
 fn locate(
     file: &LockedFile,
     current: &CurrentFile,

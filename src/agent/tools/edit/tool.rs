@@ -20,7 +20,6 @@ use crate::agent::tools::call;
 use crate::agent::tools::typed::{self, TypedTool};
 use crate::llm::{EditFormat, ToolSpec};
 
-/// Edits files.
 pub struct Edit {
     format: EditFormat,
     /// What it calls the old and the new text.
@@ -59,7 +58,6 @@ impl Edit {
         }
     }
 
-    /// The tool as `replace`.
     pub fn as_replace(seen: SeenFiles) -> Self {
         Self {
             format: EditFormat::Replace,

@@ -20,10 +20,8 @@ use crate::llm::ToolSpec;
 /// Larger files are replaced without showing what was there.
 const MAX_DIFF: u64 = 8 * 1024 * 1024;
 
-/// Writes files.
 pub struct Write(pub SeenFiles);
 
-/// The arguments of a call.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Args {

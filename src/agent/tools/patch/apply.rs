@@ -8,9 +8,7 @@ use super::seek::{Position, old_lines, seek};
 use crate::agent::tools::edit::index::{Fuzz, Index, LineEnds};
 use crate::agent::tools::edit::splice::line_end_for;
 
-/// A file's new bytes.
 pub struct Applied {
-    /// The bytes.
     pub bytes: Vec<u8>,
     /// What the model should know of the hunks that did not fit as they stand.
     pub notes: Vec<String>,

@@ -13,7 +13,6 @@ const MAX_CHARS: usize = 200;
 /// Places compared to find the likeliest one.
 const MAX_PLACES: usize = 200;
 
-/// What is wrong with `hunk`.
 pub fn explain(index: &Index<'_>, hunk: &Hunk, no_match: &NoMatch) -> String {
     match no_match {
         NoMatch::Context(line) => {

@@ -6,29 +6,23 @@ use std::fmt::Display;
 
 use super::marker::{Marker, marker};
 
-/// What is to be done to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     /// The file, as written.
     pub path: String,
-    /// Its new name, where it moves.
     pub move_to: Option<String>,
-    /// What is to be done.
     pub change: Change,
 }
 
-/// What is to be done to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// It is new, or replaced, by this content.
     Add(String),
-    /// It goes.
     Delete,
     /// These parts of it change, in order, or its name, or both.
     Update(Vec<Hunk>),
 }
 
-/// One part of a file that changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hunk {
     /// Its line in the patch, from 1.
@@ -37,7 +31,6 @@ pub struct Hunk {
     pub context: Vec<String>,
     /// The old first line and the number of old lines, where a header `@@ -3,4 +3,5 @@` says so.
     pub hint: Option<(usize, usize)>,
-    /// Its lines.
     pub lines: Vec<HunkLine>,
     /// How many lines at its end are wholly empty: part of it, or only space before what follows.
     pub blank_end: usize,
@@ -45,10 +38,8 @@ pub struct Hunk {
     pub at_end: bool,
 }
 
-/// A line of a hunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HunkLine {
-    /// What becomes of it.
     pub sign: Sign,
     /// The text, without sign and line end.
     pub text: String,
@@ -56,14 +47,10 @@ pub struct HunkLine {
     pub line: usize,
 }
 
-/// What becomes of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// It stays.
     Context,
-    /// It goes.
     Removed,
-    /// It is new.
     Added,
 }
 

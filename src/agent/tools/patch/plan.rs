@@ -78,11 +78,9 @@ pub struct Plan {
 
 /// One file, as it is and as it is going to be.
 pub struct File {
-    /// Where it is.
     pub locked: LockedFile,
     /// What is there; none when nothing is.
     pub before: Option<CurrentFile>,
-    /// What is going to be there.
     pub after: After,
     /// Whether the model has seen that content but for its own changes.
     pub freshness: Freshness,
@@ -90,14 +88,10 @@ pub struct File {
     moved_from: Option<usize>,
 }
 
-/// What a file is going to be.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub enum After {
-    /// What it is.
     Same,
-    /// These bytes.
     Bytes(Vec<u8>),
-    /// Gone.
     Gone,
 }
 

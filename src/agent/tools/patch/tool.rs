@@ -23,10 +23,8 @@ use crate::llm::{CustomFormat, EditFormat, ToolSpec};
 /// What a custom tool's text must look like, for servers that hold their model to it.
 const GRAMMAR: &str = include_str!("grammar.lark");
 
-/// Applies patches.
 pub struct ApplyPatch(pub SeenFiles);
 
-/// The arguments of a call.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Args {

@@ -16,13 +16,11 @@ const BUFFER: usize = 64 * 1024;
 pub struct Wanted {
     /// The first line, from 1.
     pub offset: u64,
-    /// Lines at most.
     pub max_lines: u64,
     /// Bytes at most, the last line end not counted.
     pub max_bytes: usize,
 }
 
-/// A page of a text.
 #[derive(Default)]
 pub struct Page {
     /// The lines with their ends, control bytes escaped.

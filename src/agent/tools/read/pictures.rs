@@ -14,7 +14,6 @@ use crate::llm::Image;
 
 /// Longest side in pixels.
 const MAX_SIDE: u32 = 2000;
-/// Most bytes in base64.
 const MAX_BASE64: usize = 4_718_592;
 /// Larger files are not read.
 pub const MAX_FILE: u64 = 64 * 1024 * 1024;

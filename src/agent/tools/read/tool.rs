@@ -31,7 +31,6 @@ const DETAIL_LINES: usize = 200;
 /// The same in bytes.
 const DETAIL_BYTES: usize = 16 * 1024;
 
-/// Reads files.
 pub struct Read {
     max_lines: usize,
     max_bytes: usize,
@@ -52,7 +51,6 @@ impl Read {
     }
 }
 
-/// The arguments of a call.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Args {
@@ -116,7 +114,6 @@ impl TypedTool for Read {
     }
 }
 
-/// One call.
 struct Job {
     shown: String,
     wanted: Wanted,

@@ -20,14 +20,12 @@ const NAMED: usize = 5;
 /// How long after its time limit a search may still be busy before it is given up.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How much one search may take and say.
 #[derive(Clone, Copy)]
 pub struct Limits {
     /// Matches, names or entries shown.
     pub count: usize,
     /// Bytes shown, the last line end not counted.
     pub max_bytes: usize,
-    /// Seconds it may take.
     pub seconds: u64,
 }
 
@@ -44,7 +42,6 @@ impl Limits {
 
 /// One search's limits, and what it left out.
 pub struct Budget {
-    /// How much it may take and say.
     pub limits: Limits,
     cancel: CancellationToken,
     /// None if it is later than the clock can count.
@@ -53,10 +50,8 @@ pub struct Budget {
     omitted: Mutex<[Omitted; 4]>,
 }
 
-/// Why something was left out.
 #[derive(Clone, Copy)]
 pub enum Omission {
-    /// A file or folder could not be read.
     Unreadable,
     /// A file has lines longer than [`MAX_LINE`].
     LongLine,
@@ -98,15 +93,10 @@ impl Budget {
         self.timed_out.load(Ordering::Relaxed)
     }
 
-    /// Fails when the search was cancelled.
     pub fn check_cancelled(&self) -> Result<(), ToolError> {
-        if self.cancel.is_cancelled() {
-            return Err(call::cancelled());
-        }
-        Ok(())
+        call::must_go_on(&self.cancel)
     }
 
-    /// Notes that something was left out.
     pub fn omit(&self, why: Omission, path: String) {
         let mut omitted = self.omitted.lock().unwrap_or_else(PoisonError::into_inner);
         let kind = &mut omitted[why as usize];

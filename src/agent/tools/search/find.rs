@@ -20,10 +20,8 @@ use crate::llm::ToolSpec;
 /// Names shown when the call does not say.
 const LIMIT: usize = 1000;
 
-/// Finds files by name.
 pub struct Find(pub ToolSettings);
 
-/// The arguments of a call.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Args {
@@ -74,7 +72,6 @@ impl TypedTool for Find {
     }
 }
 
-/// Which entries are wanted.
 #[derive(Clone, Copy, Default, Deserialize, PartialEq)]
 enum Wanted {
     #[default]
@@ -86,7 +83,6 @@ enum Wanted {
     Any,
 }
 
-/// What the call asks for.
 struct Query {
     pattern: String,
     glob: Glob,

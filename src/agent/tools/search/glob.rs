@@ -8,7 +8,6 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use crate::agent::tool::ToolError;
 use crate::agent::tools::call;
 
-/// A compiled glob.
 pub struct Glob {
     set: GlobSet,
     /// Matches names, not paths.
@@ -20,7 +19,6 @@ pub struct Glob {
 }
 
 impl Glob {
-    /// Compiles `pattern`.
     pub fn new(pattern: &str) -> Result<Self, ToolError> {
         let (negated, rest) = match pattern.strip_prefix('!') {
             Some(rest) => (true, rest),

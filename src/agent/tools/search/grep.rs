@@ -34,10 +34,8 @@ const LIMIT: usize = 100;
 /// Lines of context a call may ask for.
 const MAX_CONTEXT: usize = 100;
 
-/// Searches lines.
 pub struct Grep(pub ToolSettings);
 
-/// The arguments of a call.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Args {
@@ -94,7 +92,6 @@ impl TypedTool for Grep {
     }
 }
 
-/// What the call asks for.
 struct Query {
     pattern: String,
     raw_path: String,

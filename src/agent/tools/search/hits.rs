@@ -7,7 +7,6 @@ use std::sync::{PoisonError, RwLock};
 
 use super::budget::Limits;
 
-/// A result line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// As it is shown.
@@ -49,7 +48,6 @@ impl Hit {
         }
     }
 
-    /// Adds a line.
     pub fn push(&mut self, line: Line) {
         self.matches += usize::from(line.is_match);
         self.bytes += line.text.len() + 1;
@@ -113,7 +111,6 @@ impl<K: Ord> Hits<K> {
         self.is_full.store(is_full, Ordering::Relaxed);
     }
 
-    /// All hits kept, in order.
     pub fn into_sorted(self) -> impl Iterator<Item = (K, Hit)> {
         let kept = self.kept.into_inner();
         kept.unwrap_or_else(PoisonError::into_inner)

@@ -62,7 +62,6 @@ pub struct IgnoreLoader<'s> {
 }
 
 impl<'s> IgnoreLoader<'s> {
-    /// For a search in the folder `root`.
     pub fn new(root: &'s Path, budget: &'s Budget) -> Self {
         let mut loader = Self {
             root,

@@ -19,10 +19,8 @@ use crate::llm::ToolSpec;
 /// Names shown when the call does not say.
 const LIMIT: usize = 500;
 
-/// Lists folders.
 pub struct Ls(pub ToolSettings);
 
-/// The arguments of a call.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Args {

@@ -31,7 +31,6 @@ impl<T> Queue<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds tasks.
     pub fn push(&self, tasks: Vec<T>) {
         if !tasks.is_empty() {
             self.lock().tasks.extend(tasks);

@@ -31,7 +31,6 @@ pub fn line_text(bytes: &[u8]) -> (String, bool) {
 pub struct Results<'s> {
     /// The lines, matches up to the limit.
     pub lines: Vec<Line>,
-    /// Whether there are more matches.
     pub more: bool,
     /// How many there are in all, where that is known.
     pub total: Option<usize>,
@@ -41,7 +40,6 @@ pub struct Results<'s> {
     pub empty: &'s str,
 }
 
-/// The result of a search.
 pub struct Finished {
     /// For the model.
     pub text: String,

@@ -8,9 +8,7 @@ use crate::agent::tool::{ToolContext, ToolError};
 use crate::agent::tools::open;
 use crate::agent::workspace::{Access, Reach};
 
-/// The folder or file that is searched.
 pub struct SearchRoot {
-    /// What the call may read.
     pub reach: Reach,
     /// Its path, with no links in it.
     pub path: PathBuf,

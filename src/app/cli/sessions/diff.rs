@@ -17,7 +17,6 @@ use crate::app::sessions::find;
 const NAME: usize = 16;
 const FIGURE: usize = 24;
 
-/// Compares the branches that the command line names.
 pub fn diff(what: &SessionDiffArgs, place: &SessionsPlace<'_>) -> Result<Outcome, StartError> {
     let path = find(&what.session, &place.root)?;
     let shown = path.display();

@@ -7,7 +7,6 @@ use crate::agent::session::{Body, NodeId, SessionView, StoredEntry};
 use crate::app::sanitize::visible_line;
 use crate::llm::{Content, Message, ToolResultMessage};
 
-/// Lines of a result that are shown.
 const RESULT: usize = 6;
 /// Columns of a line of a result, and of the arguments of a call.
 const COLUMNS: usize = 160;

@@ -13,7 +13,6 @@ use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::find;
 
-/// Exports one session.
 pub fn export(what: &ExportArgs, place: &SessionsPlace<'_>) -> Result<Outcome, StartError> {
     let path = find(&what.session, &place.root)?;
     let redactor = (place.redactor)()?;

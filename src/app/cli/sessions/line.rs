@@ -11,10 +11,8 @@ use crate::app::outcome::StartError;
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::short_id;
 
-/// Columns of a title in a list.
 const TITLE: usize = 60;
 
-/// The header of such lines.
 pub(super) fn title_line() -> String {
     format!(
         "{:<14}  {:>8}  {:<12}  NAME OR PROMPT",

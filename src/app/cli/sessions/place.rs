@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use crate::app::outcome::StartError;
 use crate::llm::auth::Redactor;
 
-/// Where sessions are.
 pub struct SessionsPlace<'a> {
     pub root: PathBuf,
     pub trash: PathBuf,

@@ -6,7 +6,6 @@ use crate::app::args::{SessionListArgs, SessionsArgs, SessionsCommand};
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::plan::working_folder;
 
-/// Does what the command line says.
 pub fn sessions(what: &SessionsArgs, place: &SessionsPlace<'_>) -> Result<Outcome, StartError> {
     let list = |what: &SessionListArgs| {
         let cwd = working_folder(what.cd.as_deref())?;

@@ -14,7 +14,6 @@ use crate::app::humanize::abbreviate_home;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 
-/// Places that are shown of one session.
 const SHOWN: usize = 3;
 /// Columns of the text around a word.
 const CONTEXT: usize = 100;
@@ -75,7 +74,6 @@ fn match_json(found: &Found) -> Value {
     json!({ "entry": found.entry, "role": found.role, "text": excerpt(found) })
 }
 
-/// The text around the word.
 fn excerpt(found: &Found) -> String {
     cut(&found.excerpt(BEFORE), CONTEXT)
 }

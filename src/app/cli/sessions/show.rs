@@ -17,7 +17,6 @@ use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::find;
 
-/// Shows the session that the command line names.
 pub fn show(what: &SessionShowArgs, place: &SessionsPlace<'_>) -> Result<Outcome, StartError> {
     let path = find(&what.session, &place.root)?;
     let view = SessionView::open(&path).map_err(|error| {
