@@ -19,7 +19,6 @@ pub struct Answers {
 /// What a key means for the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pressed {
-    /// This answer is confirmed.
     Confirmed(usize),
     /// Enter, but nothing is selected, or another key was pressed just before.
     NotYet,
@@ -27,7 +26,6 @@ pub enum Pressed {
     Selected,
     /// Text: the digit that is to be written before it, if one is.
     Text(Option<char>),
-    /// Nothing.
     Nothing,
 }
 
@@ -42,12 +40,10 @@ impl Answers {
         }
     }
 
-    /// The selected answer.
     pub fn selected(&self) -> Option<usize> {
         self.selected
     }
 
-    /// Selects an answer (a click).
     pub fn select(&mut self, at: usize) {
         (self.selected, self.digit) = (Some(at), None);
     }

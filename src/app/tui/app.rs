@@ -64,7 +64,6 @@ pub struct App {
     pub(crate) dismissed: bool,
     /// The command of the user that runs.
     pub(crate) shell: Option<ShellRun>,
-    /// How many of them there were.
     pub(crate) shells: u32,
     /// What of them the next message takes along.
     pub(crate) told: Vec<String>,

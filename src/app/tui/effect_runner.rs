@@ -51,7 +51,6 @@ const LOCAL_TIMEOUT: Duration = Duration::from_secs(1);
 pub struct Files {
     /// Where what was typed is kept; none where nothing is stored.
     pub stored: Option<StoredFiles>,
-    /// The user's own.
     pub user: UserFiles,
 }
 
@@ -69,7 +68,6 @@ pub struct EffectRunner {
     copied: Option<PathBuf>,
     /// What is on its way into the clipboard, or was last.
     copying: Option<AbortHandle>,
-    /// The folder of all trials.
     trials: Option<PathBuf>,
     /// None where nothing is stored.
     sessions: Option<SessionEffectRunner>,

@@ -11,10 +11,8 @@ pub struct Areas {
     pub rail: Rect,
     /// Air below the conversation, or the line above what waits.
     pub rule: Rect,
-    /// The todo list.
     pub todo: Rect,
     pub queue: Rect,
-    /// What is asked.
     pub question: Rect,
     /// Whether something of what is asked is not shown.
     pub question_cut: bool,

@@ -17,8 +17,7 @@ use crate::app::notify::Notify;
 use crate::app::project::Project;
 
 /// Everything the screen needs to know.
-pub struct TuiOptions {
-    /// The way to the agent.
+pub(crate) struct TuiOptions {
     pub handle: AgentHandle,
     /// The agent's events.
     pub events: mpsc::Receiver<Arc<Event>>,
@@ -34,7 +33,6 @@ pub struct TuiOptions {
     pub status: Status,
     /// What happens by itself at the start.
     pub start: Start,
-    /// The themes that are wanted.
     pub theme: ThemeSettings,
     /// How the user is called who looks elsewhere.
     pub notify: Notify,
@@ -46,9 +44,8 @@ pub struct TuiOptions {
     pub user_files: UserFiles,
 }
 
-/// Which themes are wanted.
 #[derive(Clone, Debug)]
-pub struct ThemeSettings {
+pub(crate) struct ThemeSettings {
     /// `auto`, or the name of one.
     pub wanted: String,
     /// What `auto` takes on a dark ground.
@@ -59,12 +56,10 @@ pub struct ThemeSettings {
 
 /// The user's own files; none of them need exist.
 #[derive(Clone, Debug)]
-pub struct UserFiles {
-    /// The settings.
+pub(crate) struct UserFiles {
     pub config: PathBuf,
     /// The key bindings.
     pub keymap: PathBuf,
-    /// The folder of themes.
     pub themes: PathBuf,
     /// What counts in place of the settings in this run.
     pub overrides: Arc<[SettingOverride]>,
@@ -72,16 +67,13 @@ pub struct UserFiles {
 
 /// Where the screen keeps what was typed.
 #[derive(Clone, Debug)]
-pub struct StoredFiles {
-    /// The prompt history.
+pub(crate) struct StoredFiles {
     pub history: PathBuf,
     /// The folder of unsent drafts, one for each working folder.
     pub drafts: PathBuf,
-    /// The root of all sessions.
     pub sessions: PathBuf,
     /// Where removed ones go.
     pub trash: PathBuf,
-    /// The folder of all trials.
     pub trials: PathBuf,
 }
 

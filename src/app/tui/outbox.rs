@@ -37,7 +37,6 @@ struct Waiting {
     messages: VecDeque<Outgoing>,
     /// How many have left so far: the number of the first.
     left: u64,
-    /// Whether a task reads for them.
     is_read_for: bool,
 }
 

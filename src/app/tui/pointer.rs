@@ -8,7 +8,6 @@ const MULTIPLE_MS: i64 = 400;
 /// What the mouse is doing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pointer {
-    /// The button that is down.
     pub down: Option<Press>,
     /// When and where it went down last, and how many times in a row.
     last: Option<(i64, (u16, u16), u8)>,
@@ -29,7 +28,6 @@ pub(crate) struct Edge {
 /// A press of the left button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Press {
-    /// Where on the screen.
     pub at: (u16, u16),
     /// What stood there, within the transcript.
     pub spot: Option<Spot>,

@@ -10,7 +10,6 @@ const READ_MS: i64 = 400;
 /// The strip, since its question appeared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuestionStrip {
-    /// The list of answers.
     pub answers: Answers,
     /// Where the rule of the second answer holds.
     pub scope: RuleScope,

@@ -20,7 +20,6 @@ use crate::llm::Model;
 
 #[derive(Debug)]
 pub(super) struct SessionEffectRunner {
-    /// The root of all sessions.
     pub root: PathBuf,
     pub trash: PathBuf,
     pub trials: PathBuf,
@@ -29,7 +28,6 @@ pub(super) struct SessionEffectRunner {
     pub models: Arc<Models>,
     pub results: UnboundedSender<EffectResult>,
     pub reading: Reading,
-    /// The session that is waited for.
     pub waiting: Arc<AtomicU64>,
 }
 

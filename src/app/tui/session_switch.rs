@@ -25,7 +25,6 @@ enum Stage {
     #[default]
     Stays,
     Opening,
-    /// One of the two is here.
     HalfOpen,
 }
 

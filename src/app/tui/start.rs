@@ -40,7 +40,6 @@ pub struct Start {
 pub struct DraftElsewhere {
     /// The session's file.
     pub session: PathBuf,
-    /// How that is said.
     pub notice: String,
 }
 

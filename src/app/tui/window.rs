@@ -17,9 +17,7 @@ const MAX_TITLE: usize = 80;
 /// What was said last.
 #[derive(Debug)]
 pub struct Window {
-    /// Whether the title is set.
     title: bool,
-    /// Whether progress is told.
     progress: bool,
     shown: Option<(String, State)>,
     /// The cursor's shape; none where it is the terminal's own.
@@ -34,7 +32,6 @@ enum CursorShape {
     Bar,
 }
 
-/// What goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Idle,

@@ -13,7 +13,6 @@ use crate::llm::ThinkingLevel;
 /// Most models that are listed; more are found by typing.
 const MAX_MODELS: usize = 50;
 
-/// What is in force now.
 pub(crate) struct InForce<'a> {
     pub models: &'a ModelsState,
     pub thinking: ThinkingLevel,

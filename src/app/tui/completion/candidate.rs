@@ -5,11 +5,9 @@
 pub struct Candidate {
     /// What takes the place of what was typed.
     pub insert: String,
-    /// What is shown for it.
     pub label: String,
     /// What it is, in a few words.
     pub detail: String,
-    /// A key that does the same.
     pub key: String,
 }
 

@@ -20,7 +20,6 @@ pub enum CompletionKind {
 /// The list while it is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// What it is of.
     pub kind: CompletionKind,
     /// What was typed, up to the caret: a choice takes its place.
     pub typed: String,
@@ -69,7 +68,6 @@ impl Completion {
         self.candidates = candidates;
     }
 
-    /// The chosen candidate.
     pub fn chosen(&self) -> Option<&Candidate> {
         self.candidates.get(self.selected?)
     }
@@ -94,7 +92,6 @@ impl Completion {
         self.choose(to as usize);
     }
 
-    /// Chooses this row.
     pub fn choose(&mut self, row: usize) {
         self.selected = Some(row);
         self.moved = true;

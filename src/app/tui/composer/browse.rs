@@ -33,7 +33,6 @@ impl Browse {
         }
     }
 
-    /// Whether the draft is shown.
     pub(super) fn is_at_draft(&self) -> bool {
         self.age == 0
     }

@@ -83,7 +83,6 @@ impl SavedDraft {
 #[derive(Debug)]
 pub(crate) struct DraftFile {
     folder: PathBuf,
-    /// The file of the session whose draft it is.
     session: Option<PathBuf>,
     /// Our file, locked.
     held: Option<(PathBuf, File)>,

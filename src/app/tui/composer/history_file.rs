@@ -26,7 +26,6 @@ pub(crate) struct HistoryFile {
     path: PathBuf,
 }
 
-/// A line of the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     /// When it was sent, in milliseconds since 1970: for users who read the file.

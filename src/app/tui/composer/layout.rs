@@ -26,9 +26,7 @@ pub struct ComposerLayout {
 /// Text of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// What it is.
     pub kind: SpanKind,
-    /// What to draw.
     pub text: String,
 }
 

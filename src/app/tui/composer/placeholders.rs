@@ -100,7 +100,6 @@ impl Placeholders {
         full
     }
 
-    /// The label of a cluster that is a placeholder.
     pub(super) fn label(&self, cluster: &str) -> Option<&str> {
         self.get(cluster).map(|paste| paste.label.as_str())
     }

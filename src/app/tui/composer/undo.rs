@@ -27,7 +27,6 @@ pub(super) struct Step {
     pub inserted: String,
     pub caret_before: usize,
     pub kind: StepKind,
-    /// Which of all recorded steps it is.
     number: u64,
     /// Whether it is taken back together with the one before.
     joined: bool,

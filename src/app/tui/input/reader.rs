@@ -41,7 +41,6 @@ const REPLIES: Duration = Duration::from_secs(3);
 pub struct Input {
     /// The thread polls the other end: a byte stops it.
     stop: PipeWriter,
-    /// Says that it has stopped.
     stopped: Receiver<()>,
     resume: Sender<()>,
     is_paused: bool,

@@ -6,7 +6,6 @@ use crate::app::tui::composer::{History, Narrowing};
 /// The search through earlier prompts; an entry is a prompt's age.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HistoryPicker {
-    /// The list.
     pub picker: Picker,
     narrowing: Narrowing,
 }

@@ -20,14 +20,12 @@ pub struct IterationPicker {
     pub opened: Option<OpenedIteration>,
 }
 
-/// An iteration that is looked into.
 #[derive(Clone, Debug)]
 pub struct OpenedIteration {
     /// Which one, counted from 1.
     pub number: usize,
     /// What it holds, or why that cannot be read; none until it was.
     pub content: Option<Result<Arc<Iteration>, String>>,
-    /// How far it is scrolled.
     pub pager: Pager,
 }
 

@@ -22,12 +22,10 @@ pub struct Login {
     pub named: Option<String>,
     /// The provider whose key is asked for, and what is typed of it.
     pub typing: Option<(String, Secret)>,
-    /// What is wrong with what was typed.
     pub fault: Option<String>,
 }
 
 impl Login {
-    /// The providers were read.
     pub fn read(&mut self, providers: Vec<ProviderKey>) {
         self.providers = Some(providers);
         self.search();
@@ -53,7 +51,6 @@ impl Login {
         self.picker.set_matches(found, 0);
     }
 
-    /// The chosen provider.
     pub fn chosen(&self) -> Option<&ProviderKey> {
         self.providers.as_ref()?.get(self.picker.chosen()?)
     }

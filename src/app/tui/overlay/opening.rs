@@ -14,22 +14,16 @@ pub struct Opening {
     pub reason: String,
     /// What can be done, the usual first.
     pub ways: Vec<Way>,
-    /// Whether it is waited for.
     pub waits: bool,
-    /// Which of them is selected.
     pub answers: Answers,
 }
 
-/// A way to go on with a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// As it was asked for.
     Open,
     /// tiller works in the session's own folder from now on.
     There(PathBuf),
-    /// With a copy, in the folder worked in.
     Copy,
-    /// Only to read it.
     ReadOnly,
     /// As it was asked for, when nobody has it open any more.
     Wait,

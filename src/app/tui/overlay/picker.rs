@@ -21,7 +21,6 @@ impl Picker {
         (line.query == text).then_some(line)
     }
 
-    /// What is typed.
     pub fn query(&self) -> &str {
         &self.query
     }
@@ -31,12 +30,10 @@ impl Picker {
         &self.matches
     }
 
-    /// Which of the matches is chosen.
     pub fn selected(&self) -> usize {
         self.selected
     }
 
-    /// The entry that is chosen.
     pub fn chosen(&self) -> Option<usize> {
         self.matches.get(self.selected).copied()
     }

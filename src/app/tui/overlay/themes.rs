@@ -9,22 +9,16 @@ use crate::app::tui::theme::{AUTO, Kind, Theme, ThemeChoice};
 pub struct ThemePicker {
     /// What is typed, and which rows fit.
     pub picker: Picker,
-    /// All that can be chosen.
     pub rows: Vec<ThemeRow>,
-    /// What was on the screen before.
     pub before: Theme,
 }
 
-/// A theme that can be chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThemeRow {
     /// What the setting says then.
     pub wanted: String,
-    /// What it is, in a few words.
     pub about: String,
-    /// How it looks.
     pub theme: Theme,
-    /// What is wrong with it.
     pub warnings: Vec<String>,
 }
 
@@ -63,7 +57,6 @@ impl ThemePicker {
         self.picker.set_matches(found, 0);
     }
 
-    /// The row that is chosen.
     pub fn chosen(&self) -> Option<&ThemeRow> {
         self.rows.get(self.picker.chosen()?)
     }

@@ -22,7 +22,6 @@ pub enum TreePurpose {
 pub struct ComparisonView {
     /// What is shown; none until it was read.
     pub lines: Option<Vec<ComparisonLine>>,
-    /// How far it was scrolled.
     pub pager: Pager,
 }
 
@@ -31,13 +30,10 @@ pub struct ComparisonView {
 pub struct TreePicker {
     /// What is typed, and which row is chosen.
     pub picker: Picker,
-    /// What it is open for.
     pub purpose: TreePurpose,
     /// All entries; none until they were read.
     pub outline: Option<Outline>,
-    /// Which of them are shown.
     pub filter: Filter,
-    /// The rows that are shown.
     pub rows: TreeRows,
     /// The row where the conversation goes on, or the nearest above.
     pub here: Option<usize>,
@@ -53,7 +49,6 @@ pub struct TreePicker {
 }
 
 impl TreePicker {
-    /// A tree that is being read.
     pub fn new(purpose: TreePurpose) -> Self {
         Self {
             purpose,
@@ -123,7 +118,6 @@ impl TreePicker {
         }
     }
 
-    /// The chosen entry.
     pub fn chosen(&self) -> Option<&OutlineEntry> {
         self.outline.as_ref()?.entries().get(self.chosen_at()?)
     }

@@ -8,11 +8,8 @@ use crate::app::tui::answer_delay::AnswerDelay;
 /// The question whether the next turn is to be undone or redone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndoQuestion {
-    /// What would change.
     pub preview: Preview,
-    /// How far that is scrolled.
     pub pager: Pager,
-    /// When keys answer.
     pub delay: AnswerDelay,
 }
 
@@ -23,18 +20,15 @@ pub struct RewindPicker {
     pub picker: Picker,
     /// The prompts, the oldest first; none until they are known.
     pub points: Option<Vec<RewindPoint>>,
-    /// The one that was chosen.
     pub chosen: Option<ChosenPoint>,
 }
 
 /// A prompt that was chosen, and how to go back to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenPoint {
-    /// It.
     pub point: RewindPoint,
     /// What would change in files; none until it is known.
     pub preview: Option<Preview>,
-    /// Which of [`WAYS`] is chosen.
     pub ways: Picker,
 }
 

@@ -21,7 +21,6 @@ pub enum Fault {
     Unknown,
     /// It would take too much memory.
     TooLarge,
-    /// It is damaged.
     Damaged,
 }
 
@@ -45,7 +44,6 @@ pub struct Head {
 }
 
 impl Head {
-    /// Of a picture in base64.
     pub fn read(base64: &str) -> Self {
         let size = [HEAD, base64.len()].into_iter().find_map(|end| {
             let end = end.min(base64.len());

@@ -13,9 +13,7 @@ use super::layout::Protocol;
 /// A picture as it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scaled {
-    /// Its pixels.
     Pixels(RgbaImage),
-    /// A PNG file.
     Png(Vec<u8>),
 }
 

@@ -37,7 +37,6 @@ pub struct TerminalGraphics {
     pub wanted: Images,
     /// Width and height of a cell in pixels.
     pub cell: Option<(u16, u16)>,
-    /// What it calls itself.
     pub name: TerminalName,
     /// Whether it answered kitty's query.
     pub kitty: bool,

@@ -30,7 +30,6 @@ pub struct Job {
     pub picture: Picture,
 }
 
-/// What came of it.
 pub type Done = (Key, Result<Scaled, Fault>);
 
 /// Called from the thread whenever something is done.
@@ -43,7 +42,6 @@ pub struct PictureWorker {
 }
 
 impl PictureWorker {
-    /// Starts it.
     pub fn start(wake: Wake) -> Self {
         let (jobs, inbox) = channel::<Job>();
         let (outbox, done) = channel();

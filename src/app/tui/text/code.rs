@@ -141,7 +141,6 @@ impl HighlightCache {
     }
 }
 
-/// Marks `rows` as those of one line of code, and fills them.
 pub fn mark_code(rows: &mut [Row], block: u32, line: usize, fill: Fill) {
     let mut from = 0;
     for row in rows {

@@ -21,7 +21,6 @@ pub enum CopyForm {
 pub struct SelectedRows<'a> {
     /// Those, the row above them, and those below up to the next that shows something of the source.
     pub rows: Vec<Cow<'a, Row>>,
-    /// Which of them are selected.
     pub range: Range<usize>,
     /// The byte of the first one's text at which it begins.
     pub from: u32,

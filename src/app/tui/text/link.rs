@@ -28,7 +28,6 @@ pub struct LinkTable {
     /// Each in the place that its number has.
     targets: Vec<(u32, String)>,
     numbers: HashMap<String, u32>,
-    /// The number of the next one.
     next: u32,
 }
 

@@ -32,11 +32,9 @@ pub struct RowLog {
     tail: Vec<Row>,
 }
 
-/// [`PAGE`] rows.
 #[derive(Debug)]
 struct Page {
     bytes: Vec<u8>,
-    /// Where each row is in them.
     rows: Vec<Range<usize>>,
 }
 
@@ -84,7 +82,6 @@ struct Rest {
 }
 
 impl RowLog {
-    /// The number of all rows.
     pub fn count(&self) -> usize {
         self.packed() + self.tail.len()
     }
@@ -218,7 +215,6 @@ impl RowLog {
         })
     }
 
-    /// The number of a style.
     fn style(&mut self, style: Style) -> u16 {
         let known = self.styles.iter().position(|known| *known == style);
         let number = known.unwrap_or_else(|| {
@@ -230,7 +226,6 @@ impl RowLog {
 }
 
 impl RowSource {
-    /// That of a row.
     pub fn of(row: &Row) -> Self {
         Self {
             source: row.source.clone(),

@@ -14,7 +14,6 @@ pub const AUTO: &str = "auto";
 /// The settings about themes, and what is known of the terminal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThemeChoice {
-    /// All that can be chosen.
     pub themes: Arc<Themes>,
     /// The colors the terminal can show.
     pub depth: ColorDepth,

@@ -81,7 +81,6 @@ pub struct Themes {
     own: Vec<OwnTheme>,
 }
 
-/// A theme of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct OwnTheme {
     name: String,

@@ -20,7 +20,6 @@ pub struct ThemeError(pub(super) String);
 /// A theme, and what was wrong with its files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedTheme {
-    /// What there is of it.
     pub theme: Theme,
     /// What is left out of it, and why.
     pub warnings: Vec<ThemeWarning>,

@@ -11,7 +11,6 @@ use toml::de::{DeTable, DeValue};
 use super::slots::Theme;
 use crate::llm::nearest::nearest;
 
-/// What is wrong with a theme, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThemeWarning {
     /// The file as the user knows it.

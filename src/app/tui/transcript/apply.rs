@@ -18,7 +18,6 @@ use crate::llm::{
 /// Cells at the end among which all that are still open are.
 const OPEN_CELLS: usize = 256;
 
-/// The cell of each block of a message, where it has one.
 type BlockCells = Vec<Option<usize>>;
 
 #[derive(Clone, Debug, Default)]

@@ -30,7 +30,6 @@ pub enum CellBody {
         text: String,
         /// Its pictures, once the agent has confirmed it.
         pictures: Vec<Picture>,
-        /// Whether the agent has confirmed it.
         confirmed: bool,
         /// Whether it came from another program.
         is_external: bool,
@@ -94,7 +93,6 @@ pub struct ToolCell {
     pub duration_ms: Option<u64>,
     /// Whether it has a row of its own where it stands among others that look.
     pub is_listed: bool,
-    /// The pictures that came of it.
     pub pictures: Vec<Picture>,
 }
 
@@ -132,7 +130,6 @@ impl ToolCell {
         self.name == USER_COMMAND
     }
 
-    /// Whether it only looks at what is there.
     pub fn looks(&self) -> bool {
         LOOKING.contains(&self.name.as_str())
     }
@@ -266,7 +263,6 @@ impl Cell {
         }
     }
 
-    /// Whether it opens and folds.
     pub fn folds(&self) -> bool {
         self.class().is_some()
             || matches!(self.body, CellBody::Compaction(_))
@@ -298,7 +294,6 @@ impl Cell {
         }
     }
 
-    /// Whether its source is markdown.
     pub fn is_markdown(&self) -> bool {
         matches!(
             self.body,

@@ -12,7 +12,6 @@ const SHARED_FROM: usize = 4 * 1024;
 /// The text of a block of an answer.
 #[derive(Clone, Debug)]
 pub enum CellText {
-    /// Of the cell.
     Own(String),
     /// Of the block with this number.
     Shared(Arc<Message>, usize),

@@ -14,7 +14,6 @@ pub(super) const UNCONFIRMED_CELLS: usize = 16;
 /// What stands beside a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Neighbor {
-    /// The cell with this number.
     Cell(usize),
     /// A page whose cells are not there.
     Unread(usize),

@@ -11,11 +11,8 @@ use crate::agent::Details;
 pub enum CopySource<'a> {
     /// What the model said.
     Reply(&'a str),
-    /// A tool call.
     Call {
-        /// Its command, if it is one.
         command: Option<&'a str>,
-        /// What came of it.
         output: Cow<'a, str>,
     },
     /// What a call changed, in the display form of diffs.

@@ -7,7 +7,6 @@ use super::cell::Cell;
 use crate::agent::session::SessionBranch;
 use crate::agent::session::entry::Kind;
 
-/// Entries of a page.
 pub(super) const ENTRIES: usize = 64;
 /// Bytes of entries after which a page ends before.
 pub(super) const BYTES: u64 = 256 * 1024;
@@ -19,7 +18,6 @@ pub(crate) fn page_of(cell: usize) -> usize {
     cell >> BITS
 }
 
-/// The place of a cell on its page.
 pub(crate) fn place_of(cell: usize) -> usize {
     cell & ((1 << BITS) - 1)
 }

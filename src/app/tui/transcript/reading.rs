@@ -15,7 +15,6 @@ use crate::agent::session::SessionBranch;
 const PAGES: usize = 16;
 const BYTES: u64 = 4 * 1024 * 1024;
 
-/// A page to be read.
 #[derive(Clone, Debug)]
 pub struct PageRequest {
     pub(super) generation: u32,
@@ -30,7 +29,6 @@ impl PartialEq for PageRequest {
     }
 }
 
-/// A page that was read.
 #[derive(Clone, Debug)]
 pub struct LoadedPage {
     pub(super) generation: u32,

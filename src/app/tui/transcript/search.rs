@@ -22,16 +22,12 @@ const MAX_QUERY: usize = 200;
 /// Bytes of what a call is about that its title shows on any but the narrowest screen.
 const TITLE: usize = 24;
 
-/// Where a match is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// The cell.
     pub cell: usize,
-    /// Where in it.
     pub place: MatchPlace,
 }
 
-/// Where in a cell a match is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MatchPlace {
     /// At the beginning of its title.
@@ -57,7 +53,6 @@ impl Match {
     }
 }
 
-/// What is looked for.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     pub regex: Regex,
@@ -137,7 +132,6 @@ impl Pattern {
     }
 }
 
-/// What is searched for, and what was found.
 #[derive(Clone, Debug, Default)]
 pub struct Search {
     query: String,
@@ -223,12 +217,10 @@ impl Search {
         }
     }
 
-    /// What is searched for.
     pub(crate) fn pattern(&self) -> Option<&Pattern> {
         self.pattern.as_ref()
     }
 
-    /// The match that is shown.
     pub(crate) fn current(&self) -> Option<&Match> {
         self.matches.get(self.current?)
     }

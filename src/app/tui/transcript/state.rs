@@ -50,7 +50,6 @@ pub struct Transcript {
     pub(super) branch: Arc<SessionBranch>,
     /// The page that is being read.
     pub(super) reading: Option<usize>,
-    /// What of the end is stored.
     pub(super) live: LiveEnd,
     /// The conversation before this one, while rows of it are still to be printed.
     pub(super) replaced: Option<Box<Self>>,

@@ -6,7 +6,6 @@ use crate::app::tui::app::{App, Status};
 use crate::app::tui::effect::Effect;
 use crate::app::tui::run_facts::Resume;
 
-/// Says what was spent of the budget, or sets it.
 pub fn act(app: &mut App, argument: &str) -> Vec<Effect> {
     if argument.is_empty() {
         let text = spent(&app.status);
@@ -85,7 +84,6 @@ fn set(status: &Status) -> String {
     )
 }
 
-/// What was spent, and of what.
 fn spent(status: &Status) -> String {
     let Budget { usd, tokens } = status.budget;
     let (cost, read) = (status.total.cost.total, status.total.context_tokens());

@@ -106,12 +106,10 @@ fn known(app: &mut App, action: Action, known: Vec<Candidate>) {
     }
 }
 
-/// The models are known now.
 pub fn models_listed(app: &mut App) {
     known(app, Action::Models, Vec::new());
 }
 
-/// The providers are known now.
 pub fn providers_listed(app: &mut App, providers: &[ProviderKey]) {
     let candidate = |provider: &ProviderKey| Candidate {
         insert: provider.name.clone(),
@@ -252,7 +250,6 @@ fn shell_escaped(name: &str) -> String {
     word
 }
 
-/// Completes the path before the caret.
 pub fn complete_path(app: &mut App) -> Vec<Effect> {
     let before = app.composer.before_caret();
     let word = match before.strip_prefix('!') {
@@ -312,7 +309,6 @@ pub fn press(app: &mut App, press: KeyPress) -> Option<Vec<Effect>> {
     Some(Vec::new())
 }
 
-/// A row was clicked.
 pub fn click(app: &mut App, row: usize) -> Vec<Effect> {
     let Some(list) = app
         .completion

@@ -50,7 +50,6 @@ fn copy(app: &mut App, item: &CopyItem, what: &str) -> Vec<Effect> {
     vec![Effect::Copy(Arc::clone(&item.text), what)]
 }
 
-/// What was selected is copied.
 pub fn selected(app: &mut App, copied: Copied) -> Effect {
     if copied.has_gap {
         app.transcript.push_notice(

@@ -14,13 +14,11 @@ pub fn insert(app: &mut App, c: char) {
     app.composer.insert(c);
 }
 
-/// Does the edit an action stands for.
 pub fn act(app: &mut App, action: Action) {
     end_double_press(app);
     app.composer.apply(action);
 }
 
-/// Does a motion and selects what it passes. Returns whether it is one.
 pub fn select(app: &mut App, motion: Action) -> bool {
     let moves = matches!(
         motion,

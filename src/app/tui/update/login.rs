@@ -39,7 +39,6 @@ pub fn refuse_key(app: &mut App) -> Vec<Effect> {
     Vec::new()
 }
 
-/// The providers that want a key are known.
 pub fn read(app: &mut App, providers: Vec<ProviderKey>) {
     if let Some(Overlay::Login(login)) = app.overlays.last_mut() {
         login.read(providers);

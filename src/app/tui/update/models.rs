@@ -44,7 +44,6 @@ fn open(app: &mut App) -> Vec<Effect> {
     vec![Effect::ListModels]
 }
 
-/// The models were read.
 pub fn listed(app: &mut App, listing: Arc<ModelList>) {
     let before = std::mem::replace(&mut app.models.listing, listing);
     app.models.is_read = true;

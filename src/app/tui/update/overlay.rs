@@ -15,7 +15,6 @@ use crate::app::tui::overlay::{ComparisonView, Confirm, ConfirmAbout, HelpPage, 
 /// Lines a page of a text to read moves.
 const PAGE: usize = 10;
 
-/// A key for the topmost overlay.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     match app.overlays.last_mut() {
         Some(Overlay::Iterations(_)) => iterations::press(app, press, action),

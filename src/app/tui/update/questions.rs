@@ -19,7 +19,6 @@ use crate::app::tui::question_strip::{Offer, QuestionStrip, count};
 /// How long it is told why Enter did not answer, in milliseconds.
 const SAY_MS: i64 = 4000;
 
-/// The questions that wait are these now.
 pub fn set(app: &mut App, open: &[Arc<Question>]) -> Vec<Effect> {
     let newest = |questions: &[Arc<Question>]| questions.iter().map(|question| question.id).max();
     let is_new = newest(open) > newest(&app.questions);
@@ -178,7 +177,6 @@ pub fn answer_in_words(app: &mut App, take: impl Fn(&mut App) -> String) -> Opti
     Some(give(app, answer))
 }
 
-/// Answers the question in the strip.
 pub fn give(app: &mut App, answer: Answer) -> Vec<Effect> {
     let Some(question) = app.questions.first().cloned() else {
         return Vec::new();

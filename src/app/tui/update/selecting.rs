@@ -51,7 +51,6 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) {
     }
 }
 
-/// Leaves it, with nothing selected.
 pub fn close(app: &mut App) {
     app.overlays.pop();
     app.transcript.end_caret();

@@ -30,7 +30,6 @@ pub fn open(app: &mut App, typed: &str) -> Vec<Effect> {
     vec![Effect::ReadSettings]
 }
 
-/// The settings were read.
 pub fn read(app: &mut App, rows: Result<Vec<SettingRow>, String>) {
     if let Some(Overlay::Settings(list)) = app.overlays.last_mut() {
         match rows {

@@ -45,7 +45,6 @@ pub fn run(app: &mut App, typed: &str) -> Vec<Effect> {
     vec![effect]
 }
 
-/// It has written something.
 pub fn wrote(app: &mut App, id: &str, details: CommandDetails) {
     if let Some(run) = app.shell.as_mut().filter(|run| run.id == id) {
         run.details = details.clone();
@@ -53,7 +52,6 @@ pub fn wrote(app: &mut App, id: &str, details: CommandDetails) {
     }
 }
 
-/// It has ended by itself.
 pub fn ended(app: &mut App, end: ShellEnd) {
     let Some(run) = app.shell.take_if(|run| run.id == end.id) else {
         return;
@@ -93,7 +91,6 @@ pub fn stop(app: &mut App) -> Option<Vec<Effect>> {
     Some(vec![Effect::StopShell])
 }
 
-/// The picture of the clipboard is a file now.
 pub fn picture(app: &mut App, file: Result<PathBuf, String>) {
     match file {
         Ok(path) => app

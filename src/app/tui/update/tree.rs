@@ -18,7 +18,6 @@ use crate::llm::Content;
 /// How long a refusal stays, in milliseconds.
 const SAY_MS: i64 = 4000;
 
-/// Does what an action about the tree means.
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     match action {
         Action::Label if is_read_only(app) => Vec::new(),
@@ -49,21 +48,18 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     }
 }
 
-/// Opens the tree.
 pub fn open(app: &mut App, purpose: TreePurpose) -> Vec<Effect> {
     app.overlays
         .push(Overlay::Tree(Box::new(TreePicker::new(purpose))));
     vec![Effect::Tree(TreeEffect::Read)]
 }
 
-/// The tree was read.
 pub fn read(app: &mut App, outline: Outline) {
     if let Some(Overlay::Tree(tree)) = app.overlays.last_mut() {
         tree.read(outline);
     }
 }
 
-/// Two branches were compared.
 pub fn compared(app: &mut App, lines: Result<Vec<ComparisonLine>, String>) {
     let Some(Overlay::Comparison(view)) = app.overlays.last_mut() else {
         return;
@@ -77,7 +73,6 @@ pub fn compared(app: &mut App, lines: Result<Vec<ComparisonLine>, String>) {
     }
 }
 
-/// A key while the tree is open.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     let writes = matches!(action, Some(Action::TreeLabel | Action::FollowUp));
     if writes && is_read_only(app) {

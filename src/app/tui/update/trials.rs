@@ -49,7 +49,6 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     }
 }
 
-/// What became of a trial.
 pub fn event(app: &mut App, event: &TrialEvent) -> Vec<Effect> {
     match event {
         TrialEvent::Open(trial) => {
@@ -90,7 +89,6 @@ pub fn left(app: &mut App) {
     }
 }
 
-/// The changes of a trial were counted.
 pub fn counted(app: &mut App, trial: &Arc<Trial>, changes: Option<usize>) {
     if let Some(open) = &mut app.trial
         && open.trial == *trial

@@ -13,7 +13,6 @@ use crate::app::tui::overlay::{Overlay, Pager, RewindPicker, UndoQuestion, WAYS}
 /// How long a refusal stays, in milliseconds.
 const SAY_MS: i64 = 4000;
 
-/// The commands.
 pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     if is_gone(app) || is_read_only(app) || is_busy(app) {
         return Vec::new();
@@ -49,7 +48,6 @@ pub fn previewed(app: &mut App, direction: Direction, preview: Option<Preview>) 
     }
 }
 
-/// A key that answers whether to undo.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     let (now, end) = (app.now, app.areas.list_end);
     let page = usize::from(app.areas.list.height.max(2) - 1);
@@ -72,7 +70,6 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
     Vec::new()
 }
 
-/// The prompts of the conversation are known.
 pub fn prompts_read(app: &mut App, points: Vec<RewindPoint>) {
     if let Some(Overlay::Rewind(list)) = app.overlays.last_mut() {
         list.read(points);

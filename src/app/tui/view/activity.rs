@@ -159,7 +159,6 @@ fn trust(app: &App, columns: u16) -> StyledLine {
     }
 }
 
-/// A key and what it does.
 fn offer(app: &App, action: Action, does: &str) -> StyledLine {
     StyledLine::of(app.key(action), app.theme.key_hint).with(does, app.theme.activity)
 }

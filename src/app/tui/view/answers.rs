@@ -10,13 +10,10 @@ use crate::app::tui::theme::Theme;
 pub struct AnswerStyles {
     /// The numbers, and the mark of the selected row.
     pub number: Style,
-    /// An answer.
     pub text: Style,
-    /// The selected one.
     pub selected: Style,
 }
 
-/// How they look in a popup.
 pub fn on_popup(theme: &Theme) -> AnswerStyles {
     AnswerStyles {
         number: theme.popup.patch(theme.key_hint),
@@ -55,7 +52,6 @@ pub fn row(labels: &[&str], selected: Option<usize>, styles: AnswerStyles) -> St
     line
 }
 
-/// The rows of one answer.
 pub fn one(
     label: &str,
     at: usize,

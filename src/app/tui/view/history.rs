@@ -15,7 +15,6 @@ use crate::app::humanize::plural;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::Picker;
 
-/// Rows of the list at most.
 const MAX_ROWS: usize = 10;
 /// Rows of the preview at most.
 const PREVIEW: usize = 5;

@@ -19,7 +19,6 @@ const LEAST: u16 = 4;
 #[derive(Debug)]
 pub struct LivePlan {
     plan: Plan,
-    /// Rows of the conversation.
     rows: u16,
     size: Size,
 }

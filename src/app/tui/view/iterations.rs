@@ -17,7 +17,6 @@ use crate::llm::{Content, Message};
 
 /// Lines of one message or result that are shown.
 const MAX_LINES: usize = 200;
-/// Bytes of one line that are looked at.
 const MAX_LINE: usize = 2_000;
 
 pub fn draw(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
@@ -232,7 +231,6 @@ fn draw_opened(
     draw_text(&text.lines, opened.pager, area, buffer)
 }
 
-/// The lines of an iteration.
 struct Text<'a> {
     app: &'a App,
     columns: usize,

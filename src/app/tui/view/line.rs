@@ -67,7 +67,6 @@ impl StyledLine {
         width(&self.0.text)
     }
 
-    /// Its text.
     pub fn text(&self) -> &str {
         &self.0.text
     }

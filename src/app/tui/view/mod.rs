@@ -39,5 +39,6 @@ mod opening;
 
 mod line;
 
-pub use inline::{LivePlan, divider};
-pub use screen::{ScreenDrawn, ViewCache, view};
+pub(crate) use inline::{LivePlan, divider};
+pub(crate) use screen::ScreenDrawn;
+pub use screen::{ViewCache, view};

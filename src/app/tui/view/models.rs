@@ -19,7 +19,6 @@ use crate::llm::Model;
 
 /// Rows inside the box at most.
 const MAX_ROWS: u16 = 32;
-/// Rows for what is known of the chosen model.
 const DETAIL_ROWS: u16 = 5;
 
 pub fn draw(app: &App, models: &ModelPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {

@@ -200,7 +200,6 @@ fn place(scope: RuleScope) -> &'static str {
     }
 }
 
-/// The keys of the list.
 fn list_keys(app: &App, offer: Option<Offer>, columns: usize) -> StyledLine {
     let theme = &app.theme;
     let (enter, tab) = (app.key(Action::Accept), app.key(Action::Complete));
@@ -264,7 +263,6 @@ fn rule_foot(app: &App, rule: &RuleDraft, columns: usize) -> Vec<StyledLine> {
     rows
 }
 
-/// What is asked.
 fn asks(question: &Question, subject: &PermissionSubject) -> String {
     if let Some(with) = &subject.again {
         return format!("Run it again {with}?");

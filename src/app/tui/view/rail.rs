@@ -20,7 +20,6 @@ use crate::app::tui::theme::Theme;
 
 /// Files that are listed, the latest.
 const FILES: usize = 12;
-/// Rows of a waiting message at most.
 const WAITING_ROWS: usize = 2;
 /// Waiting messages that are listed.
 const WAITING: usize = 6;
@@ -123,7 +122,6 @@ fn files(app: &App, columns: usize) -> Vec<Sides> {
     rows
 }
 
-/// Lines added and removed, each in its color.
 pub fn counts(theme: &Theme, added: u64, removed: u64) -> StyledLine {
     let mut line = StyledLine::new();
     let (green, red) = (theme.diff_added_number, theme.diff_removed_number);

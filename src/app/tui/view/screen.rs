@@ -31,7 +31,6 @@ pub struct ScreenDrawn {
     pub areas: Areas,
     /// What the transcript found out.
     pub transcript: Drawn,
-    /// The caret, when it is on the screen.
     pub cursor: Option<(u16, u16)>,
 }
 

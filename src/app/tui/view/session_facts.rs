@@ -126,7 +126,6 @@ pub fn lines(app: &App, facts: &SessionFacts, columns: u16) -> Vec<StyledLine> {
     lines
 }
 
-/// A time as it is stored, to the minute.
 fn minute(stored: &str) -> String {
     match stored.strip_suffix('Z').and_then(|time| time.get(..16)) {
         Some(time) => format!("{} UTC", time.replace('T', " ")),
@@ -134,7 +133,6 @@ fn minute(stored: &str) -> String {
     }
 }
 
-/// The counts of a session, each with its noun.
 pub fn counts(facts: &SessionFacts) -> Vec<String> {
     let mut parts = vec![
         plural(facts.prompts as u64, "prompt", "prompts"),

@@ -22,7 +22,6 @@ use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
 
 /// Rows inside the box at most.
 const MAX_ROWS: u16 = 32;
-/// Rows for what is known of the chosen session.
 const PREVIEW_ROWS: u16 = 8;
 /// Rows for why something was not done, at most.
 const ERROR_ROWS: u16 = 4;

@@ -16,7 +16,6 @@ use crate::app::tui::text::width::{ellipsis, fit_end, width};
 const NAME: usize = 34;
 /// Rows for what the chosen one is for, its rule included.
 const ABOUT_ROWS: u16 = 5;
-/// Rows of the list at most.
 const MAX_ROWS: u16 = 18;
 
 pub fn draw(app: &App, list: &SettingsPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {

@@ -13,7 +13,6 @@ use crate::app::tui::overlay::{ThemePicker, ThemeRow};
 use crate::app::tui::text::width::width;
 use crate::app::tui::theme::Theme;
 
-/// Rows of the sample.
 const SAMPLE_ROWS: u16 = 7;
 /// Columns of a name.
 const NAME: usize = 17;

@@ -12,7 +12,6 @@ use crate::app::tui::app::App;
 use crate::app::tui::text::width::ellipsis;
 use crate::app::tui::theme::{Theme, todo_mark};
 
-/// Rows of the open list.
 const ROWS: usize = 5;
 /// Columns from which the key that folds it is told.
 const KEY_FROM: u16 = 60;

@@ -36,7 +36,6 @@ pub fn open(editor: &mut Composer, place: Place) {
     }
 }
 
-/// Inserts again what was inserted at a place, so many times.
 pub fn insert_again(editor: &mut Composer, place: Place, typed: &str, times: usize) {
     let caret = editor.draft.caret();
     let (at, again) = match place {

@@ -7,9 +7,7 @@ use super::command::{Find, Motion};
 /// What of the text a motion passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// Up to where it leads.
     Exclusive,
-    /// With the character there.
     Inclusive,
     Lines,
 }

@@ -33,7 +33,6 @@ pub struct Vim {
 }
 
 impl Vim {
-    /// The mode.
     pub fn mode(&self) -> VimMode {
         self.mode
     }

@@ -25,7 +25,6 @@ pub enum Container {
 }
 
 impl Container {
-    /// An item with this marker.
     pub fn item(marker: Line) -> Self {
         Self::Item {
             indent: width(&marker.text),

@@ -58,7 +58,6 @@ impl HtmlTags {
         })
     }
 
-    /// The block ends, and all tags with it.
     pub fn end(&mut self) {
         self.0.clear();
     }

@@ -95,7 +95,6 @@ pub(super) struct Writer<'a, 'b> {
     pub(super) lists: Vec<Option<u64>>,
     pub(super) code: Option<OpenCode>,
     pub(super) table: Option<Table>,
-    /// Where it begins.
     pub(super) table_at: usize,
     pub(super) html: HtmlTags,
     /// Where the innermost block ends that holds text.

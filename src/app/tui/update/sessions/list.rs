@@ -16,13 +16,11 @@ use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{Overlay, Picker, Preview, SessionMode, SessionPicker, TextSearch};
 use crate::app::tui::session_effect::SessionEffect;
 
-/// Opens the list and has it read.
 pub(super) fn open(app: &mut App) -> Vec<Effect> {
     app.overlays.push(Overlay::Sessions(Box::default()));
     vec![Effect::Session(SessionEffect::List(SessionScope::Folder))]
 }
 
-/// The sessions were read.
 pub(super) fn listed(app: &mut App, scope: SessionScope, rows: Result<Vec<SessionRow>, String>) {
     let rows = match rows {
         Ok(rows) => rows,
@@ -41,7 +39,6 @@ pub(super) fn listed(app: &mut App, scope: SessionScope, rows: Result<Vec<Sessio
     }
 }
 
-/// The text of more sessions was searched.
 pub(super) fn found(app: &mut App, query: &str, found: Vec<(PathBuf, Found)>, search: TextSearch) {
     let now = app.now;
     if let Some(list) = list(app) {
@@ -49,7 +46,6 @@ pub(super) fn found(app: &mut App, query: &str, found: Vec<(PathBuf, Found)>, se
     }
 }
 
-/// A session was read.
 pub(super) fn previewed(app: &mut App, path: PathBuf, facts: Result<Arc<SessionFacts>, String>) {
     if let Some(list) = list(app)
         && list.chosen().is_some_and(|row| row.path == path)
@@ -101,7 +97,6 @@ fn not_done(app: &mut App, error: String) {
     }
 }
 
-/// Has read what is due.
 pub fn tick(app: &mut App) -> Vec<Effect> {
     let now = app.now;
     let Some(list) = list(app) else {

@@ -187,7 +187,6 @@ pub fn stop_waiting(app: &App) -> Vec<Effect> {
     stop.into_iter().collect()
 }
 
-/// Takes this way.
 fn choose_way(app: &mut App, at: usize) -> Vec<Effect> {
     let Some(Overlay::Opening(opening)) = app.overlays.last_mut() else {
         return Vec::new();

@@ -7,7 +7,6 @@ use crate::app::tui::effect::Effect;
 use crate::app::tui::overlay::{Overlay, Pager};
 use crate::app::tui::session_effect::SessionResult;
 
-/// Takes in the result of an effect.
 pub fn done(app: &mut App, result: SessionResult) -> Vec<Effect> {
     match result {
         SessionResult::List(scope, rows) => list::listed(app, scope, rows),

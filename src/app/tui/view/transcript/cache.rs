@@ -36,7 +36,6 @@ pub struct TranscriptCache {
     /// The conversation that everything here is of.
     generation: u32,
     pub(super) width: u16,
-    /// Of each page.
     heights: Vec<PageHeights>,
     /// Cells with an estimated height, and some that were measured since.
     estimated: Vec<usize>,

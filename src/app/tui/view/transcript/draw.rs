@@ -136,7 +136,6 @@ enum Down {
     At(RowRef),
     /// At the last row before a page that is not there, with so many rows left to go.
     Unread(RowRef, usize),
-    /// Beyond the end.
     End,
 }
 
@@ -174,7 +173,6 @@ impl Frame<'_> {
         self.cache.lay_out(self.transcript, self.theme, cell)
     }
 
-    /// The height of a cell, measured.
     fn height_of(&mut self, cell: usize) -> usize {
         self.rows_of(cell).len()
     }

@@ -42,9 +42,7 @@ pub enum Ready {
 /// Rows that were not printed.
 #[derive(Debug, Default)]
 pub struct Unprinted {
-    /// Those that are ready.
     pub rows: Vec<RowRef>,
-    /// How far is printed when they are.
     pub next: Printed,
     /// Rows behind them.
     pub live: usize,

@@ -222,12 +222,10 @@ impl CellRows {
         }
     }
 
-    /// Whether a picture stands in one of them.
     pub fn has_pictures(&self) -> bool {
         !self.pictures.is_empty()
     }
 
-    /// The picture that stands in a row.
     pub fn picture(&self, index: usize) -> Option<&PlacedPicture> {
         let stands =
             |it: &&PlacedPicture| (it.first..it.first + usize::from(it.rows)).contains(&index);
@@ -252,7 +250,6 @@ impl CellRows {
         }
     }
 
-    /// What of the source a row shows.
     pub fn shown(&self, index: usize) -> Option<RowSource> {
         match index.checked_sub(self.head.len()) {
             None => self.head.get(index).map(RowSource::of),

@@ -24,12 +24,13 @@ pub struct Part {
 /// What stands for a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartRow {
-    /// Nothing.
     Hidden,
-    /// A row of its own.
     Own,
     /// One row for all files that were read, of which `more` are not named.
-    Files { names: Vec<String>, more: usize },
+    Files {
+        names: Vec<String>,
+        more: usize,
+    },
 }
 
 /// What a group comes to.
@@ -38,7 +39,6 @@ pub struct Header {
     pub files: usize,
     pub searches: usize,
     pub folders: usize,
-    /// Calls that failed.
     pub failed: usize,
     /// Calls that have no row.
     pub left_out: usize,

@@ -126,7 +126,6 @@ pub enum Tone {
     Plain,
     /// `+3 −1`: each half in its color.
     Change,
-    /// Of what is new.
     New,
     Bad,
 }
