@@ -37,8 +37,8 @@ use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::project::Project;
 use crate::app::rule_store::RuleScope;
-use crate::llm::Model;
 use crate::llm::local::DiscoveredServer;
+use crate::llm::{Model, ThinkingLevel};
 
 /// How long leaving waits for draft and prompt history to be on disk; so long only where that hangs.
 const TIMEOUT: Duration = Duration::from_secs(1);
@@ -342,18 +342,12 @@ impl EffectRunner {
         };
         let handle = self.handle.clone();
         project.tell_agent(trusted, &handle);
-        self.block(move || match project.decide(trusted, &handle) {
-            Ok(text) => EffectResult::Said(text),
-            Err(error) => EffectResult::Failed(error),
-        });
+        self.block(move || told(project.decide(trusted, &handle)));
     }
 
     fn keep_rules(&self, scope: RuleScope, rules: Vec<Rule>) {
         if let Some(project) = self.project.clone() {
-            self.block(move || match project.keep_rules(scope, &rules) {
-                Ok(text) => EffectResult::Said(text),
-                Err(error) => EffectResult::Failed(error),
-            });
+            self.block(move || told(project.keep_rules(scope, &rules)));
         }
     }
 
@@ -372,10 +366,8 @@ impl EffectRunner {
     fn export(&self, session: PathBuf, argument: String) {
         let (cwd, secrets) = (self.cwd.clone(), self.secrets.clone());
         self.block(move || {
-            match export_on_request(&session, &argument, &cwd, &secrets.redactor()) {
-                Ok(text) => EffectResult::Said(text),
-                Err(text) => EffectResult::Failed(text),
-            }
+            let redactor = secrets.redactor();
+            told(export_on_request(&session, &argument, &cwd, &redactor))
         });
     }
 
@@ -443,12 +435,8 @@ impl EffectRunner {
     fn find_model(&self, name: String) {
         let models = Arc::clone(&self.models);
         self.spawn(async move {
-            let found = models.resolve(&name).await;
-            EffectResult::Model(found.map(|(model, thinking)| FoundModel {
-                key: models.key_state(&model.provider),
-                model: Arc::new(model),
-                thinking,
-            }))
+            let resolved = models.resolve(&name).await;
+            EffectResult::Model(resolved.map(|(model, thinking)| found(&models, model, thinking)))
         });
     }
 
@@ -456,13 +444,24 @@ impl EffectRunner {
         let models = Arc::clone(&self.models);
         self.spawn(async move {
             let favorites = models.favorites().await.into_iter();
-            let found = favorites.map(|model| FoundModel {
-                key: models.key_state(&model.provider),
-                model: Arc::new(model),
-                thinking: None,
-            });
-            EffectResult::Favorites(found.collect(), direction)
+            let favorites = favorites.map(|model| found(&models, model, None));
+            EffectResult::Favorites(favorites.collect(), direction)
         });
+    }
+}
+
+fn told(done: Result<String, String>) -> EffectResult {
+    match done {
+        Ok(text) => EffectResult::Said(text),
+        Err(error) => EffectResult::Failed(error),
+    }
+}
+
+fn found(models: &Models, model: Model, thinking: Option<ThinkingLevel>) -> FoundModel {
+    FoundModel {
+        key: models.key_state(&model.provider),
+        model: Arc::new(model),
+        thinking,
     }
 }
 
