@@ -39,10 +39,8 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
         let fits = words.iter().filter(|(name, _)| name.starts_with(&word));
         let candidates: Vec<Candidate> = fits
             .map(|(name, detail)| Candidate {
-                insert: (*name).to_owned(),
-                label: (*name).to_owned(),
-                detail: (*detail).to_owned(),
                 key: if *name == current { "now" } else { "" }.to_owned(),
+                ..Candidate::new(*name, *detail)
             })
             .collect();
         let mut list = Completion::new(kind, typed.to_owned(), candidates);
@@ -100,16 +98,18 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
             list
         }
         Action::Export => {
-            let mut list = words(kind, last_word(typed), &EXPORT.map(candidate));
+            let mut list = words(
+                kind,
+                last_word(typed),
+                &EXPORT.map(|(name, detail)| Candidate::new(name, detail)),
+            );
             list.selected = None;
             list
         }
         Action::Settings => {
             let rows = setting_rows(&Layers::defaults(), &[]);
-            let rows = rows
-                .iter()
-                .map(|row| (row.key.as_str(), row.about.as_str()));
-            let rows: Vec<_> = rows.map(candidate).collect();
+            let rows = rows.into_iter();
+            let rows: Vec<_> = rows.map(|row| Candidate::new(row.key, row.about)).collect();
             let mut list = words(kind, typed, &rows);
             list.selected = None;
             list
@@ -133,15 +133,6 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
         _ => return None,
     };
     Some(list)
-}
-
-fn candidate((name, detail): (&str, &str)) -> Candidate {
-    Candidate {
-        insert: name.to_owned(),
-        label: name.to_owned(),
-        detail: detail.to_owned(),
-        key: String::new(),
-    }
 }
 
 /// Those of `all` that begin with what was typed, then those that hold it.
@@ -170,13 +161,7 @@ fn models(typed: &str, models: &ModelsState) -> Vec<Candidate> {
     }
     let candidate = |row: usize| {
         let model = &rows[row].model;
-        let id = format!("{}/{}", model.provider, model.id);
-        Candidate {
-            insert: id.clone(),
-            label: id,
-            detail: model.name.clone(),
-            key: String::new(),
-        }
+        Candidate::new(model.full_id(), &model.name)
     };
     let found = found.into_iter().take(MAX_MODELS);
     found.map(|it| candidate(it.row)).collect()

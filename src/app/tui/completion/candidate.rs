@@ -12,6 +12,17 @@ pub struct Candidate {
 }
 
 impl Candidate {
+    /// One that stands there as it is named.
+    pub(crate) fn new(name: impl Into<String>, detail: impl Into<String>) -> Self {
+        let label = name.into();
+        Self {
+            insert: label.clone(),
+            label,
+            detail: detail.into(),
+            key: String::new(),
+        }
+    }
+
     /// Whether nothing stands behind its label.
     pub(crate) fn is_alone(&self) -> bool {
         self.detail.is_empty() && self.key.is_empty()

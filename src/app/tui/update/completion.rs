@@ -111,29 +111,22 @@ pub fn models_listed(app: &mut App) {
 }
 
 pub fn providers_listed(app: &mut App, providers: &[ProviderKey]) {
-    let candidate = |provider: &ProviderKey| Candidate {
-        insert: provider.name.clone(),
-        label: provider.name.clone(),
-        detail: provider.place.clone().unwrap_or_default(),
-        key: String::new(),
+    let candidate = |provider: &ProviderKey| {
+        Candidate::new(
+            &provider.name,
+            provider.place.as_deref().unwrap_or_default(),
+        )
     };
-    known(
-        app,
-        Action::Login,
-        providers.iter().map(candidate).collect(),
-    );
+    let candidates = providers.iter().map(candidate).collect();
+    known(app, Action::Login, candidates);
 }
 
 /// The tree is known now: what has a label can be compared.
 pub fn tree_read(app: &mut App, outline: &Outline) {
     let labelled = outline.entries().iter().rev().filter_map(|entry| {
-        let label = entry.label.clone()?;
-        Some(Candidate {
-            insert: label.clone(),
-            label,
-            detail: entry.text.lines().next().unwrap_or_default().to_owned(),
-            key: String::new(),
-        })
+        let label = entry.label.as_ref()?;
+        let text = entry.text.lines().next().unwrap_or_default();
+        Some(Candidate::new(label, text))
     });
     known(app, Action::CompareBranches, labelled.collect());
 }
