@@ -3,9 +3,9 @@
 
 use std::collections::HashSet;
 
-use super::picker::{Pager, Picker};
+use super::picker::Picker;
 use super::tree_rows::TreeRows;
-use crate::app::branches::{ComparisonLine, EntryKind, Filter, Outline, OutlineEntry};
+use crate::app::branches::{EntryKind, Filter, Outline, OutlineEntry};
 
 /// What the tree is open for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,14 +15,6 @@ pub enum TreePurpose {
     Jump,
     /// To begin another session from a prompt.
     Fork,
-}
-
-/// Two branches side by side.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ComparisonView {
-    /// What is shown; none until it was read.
-    pub lines: Option<Vec<ComparisonLine>>,
-    pub pager: Pager,
 }
 
 /// The tree while it is open. Its matches are rows.

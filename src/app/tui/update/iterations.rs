@@ -54,7 +54,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
                 app.overlays.pop();
                 Vec::new()
             }
-            _ => list::press(app, press, action, look_into),
+            _ => list::press(app, press, action),
         };
     };
     match action {

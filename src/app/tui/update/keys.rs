@@ -12,7 +12,7 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Direction, Effect, TerminalEffect};
 use crate::app::tui::input::{KeyCode, KeyModifiers, KeyPress};
 use crate::app::tui::keymap::{Meaning, label};
-use crate::app::tui::overlay::{HelpPage, Overlay, Pager};
+use crate::app::tui::overlay::{HelpPage, Overlay, TextPopup};
 use crate::llm::Content;
 
 /// How long the keys before one count with it, and a character to move to is waited for, in milliseconds.
@@ -252,17 +252,12 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         }
         Action::Uncompact => return vec![Effect::Uncompact],
         Action::ContextUsage => {
-            app.overlays.push(Overlay::Context(Pager::default(), None));
+            open_text(app, TextPopup::Context(None));
             return vec![Effect::ReadContext];
         }
-        Action::Help => {
-            let first = Overlay::Help(Pager::default(), HelpPage::First);
-            app.overlays.push(first);
-        }
-        Action::Keys => app
-            .overlays
-            .push(Overlay::Help(Pager::default(), HelpPage::All)),
-        Action::Stats | Action::Cost => app.overlays.push(Overlay::Stats(Pager::default())),
+        Action::Help => open_text(app, TextPopup::Help(HelpPage::First)),
+        Action::Keys => open_text(app, TextPopup::Help(HelpPage::All)),
+        Action::Stats | Action::Cost => open_text(app, TextPopup::Stats),
         Action::Settings => return settings::open(app, argument),
         Action::Login => return login::open(app, argument),
         Action::ToggleMouse => return toggle_mouse(app),
@@ -334,6 +329,10 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         _ => return completion::edit(app, action),
     }
     Vec::new()
+}
+
+fn open_text(app: &mut App, popup: TextPopup) {
+    app.overlays.push(Overlay::text(popup));
 }
 
 /// Leaves the mouse to the terminal, which can select with it then, or takes it back.

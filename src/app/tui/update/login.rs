@@ -50,7 +50,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         return Vec::new();
     };
     if login.typing.is_none() {
-        return list::press(app, press, action, choose);
+        return list::press(app, press, action);
     }
     match action {
         Some(Action::Back | Action::Interrupt) => login.typing = None,

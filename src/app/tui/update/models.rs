@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::refusal::SAY_MS;
 use super::stop;
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
@@ -13,9 +14,6 @@ use crate::app::tui::msg::FoundModel;
 use crate::app::tui::options::ExitKind;
 use crate::app::tui::overlay::{ModelPicker, Overlay, Pager, same};
 use crate::llm::ThinkingLevel;
-
-/// How long a word about the model stays, in milliseconds.
-const SAY_MS: i64 = 4000;
 
 /// Lines of what is known of a model that a page moves; the smallest screen shows three.
 const DETAILS_PAGE: usize = 2;

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::refusal::SAY_MS;
 use super::rule;
 use crate::agent::{Answer, Question, Subject};
 use crate::app::action::{Action, Scope};
@@ -13,11 +14,8 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::layout::editor_size;
-use crate::app::tui::overlay::{Overlay, Pager};
+use crate::app::tui::overlay::{Overlay, TextPopup};
 use crate::app::tui::question_strip::{Offer, QuestionStrip, count};
-
-/// How long it is told why Enter did not answer, in milliseconds.
-const SAY_MS: i64 = 4000;
 
 pub fn set(app: &mut App, open: &[Arc<Question>]) -> Vec<Effect> {
     let newest = |questions: &[Arc<Question>]| questions.iter().map(|question| question.id).max();
@@ -32,7 +30,8 @@ pub fn set(app: &mut App, open: &[Arc<Question>]) -> Vec<Effect> {
         }
         app.strip = QuestionStrip::starting(app.now);
         close_rule(app);
-        app.overlays.retain(|it| !matches!(it, Overlay::Call(_)));
+        app.overlays
+            .retain(|it| !matches!(it, Overlay::Text(TextPopup::Call, _)));
     }
     app.questions = open.to_vec();
     if is_new && !app.focused && app.notify != Notify::Off {
@@ -145,7 +144,7 @@ fn confirm(app: &mut App, at: usize) -> Vec<Effect> {
 /// Whether all of what is asked has been on the screen; if not, it is opened.
 pub fn is_shown(app: &mut App) -> bool {
     if !app.strip.is_shown {
-        app.overlays.push(Overlay::Call(Pager::default()));
+        app.overlays.push(Overlay::text(TextPopup::Call));
         app.say("Read it to its end first, then answer", SAY_MS);
     }
     app.strip.is_shown
@@ -155,7 +154,9 @@ pub fn is_shown(app: &mut App) -> bool {
 pub fn drawn(app: &mut App) {
     let areas = &app.areas;
     app.strip.is_shown |= match app.overlays.last() {
-        Some(Overlay::Call(pager)) => !areas.list.is_empty() && pager.top >= areas.list_end,
+        Some(Overlay::Text(TextPopup::Call, pager)) => {
+            !areas.list.is_empty() && pager.top >= areas.list_end
+        }
         Some(_) => false,
         None => app.completion.is_none() && !areas.question.is_empty() && !areas.question_cut,
     };

@@ -4,7 +4,7 @@ use crate::app::action::Action;
 use crate::app::tui::app::App;
 
 /// How long it is shown, in milliseconds.
-const SAY_MS: i64 = 4000;
+pub const SAY_MS: i64 = 4000;
 
 /// Whether a run is under way, which is told.
 pub fn is_busy(app: &mut App) -> bool {

@@ -65,7 +65,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
                 .map(|row| row.key.clone());
             key.map(Effect::UnsetSetting).into_iter().collect()
         }
-        _ => list::press(app, press, action, choose),
+        _ => list::press(app, press, action),
     }
 }
 

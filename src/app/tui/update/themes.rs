@@ -51,7 +51,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         };
         return show(app, list.before);
     }
-    let mut effects = list::press(app, press, action, choose);
+    let mut effects = list::press(app, press, action);
     effects.extend(preview(app));
     effects
 }

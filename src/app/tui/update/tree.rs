@@ -1,7 +1,7 @@
 //! The tree of the session: opening it, its keys, going on from another entry, labels.
 
 use super::list;
-use super::refusal::{is_busy, is_read_only};
+use super::refusal::{SAY_MS, is_busy, is_read_only};
 use crate::agent::{Leaving, NoticeLevel};
 use crate::app::action::Action;
 use crate::app::attachments::typed_text;
@@ -10,13 +10,10 @@ use crate::app::sessions::Choice;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TreeEffect};
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{ComparisonView, Overlay, Picker, TreePicker, TreePurpose};
+use crate::app::tui::overlay::{Overlay, Picker, TextPopup, TreePicker, TreePurpose};
 use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::session_switch::Arriving;
 use crate::llm::Content;
-
-/// How long a refusal stays, in milliseconds.
-const SAY_MS: i64 = 4000;
 
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     match action {
@@ -39,7 +36,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         }
         Action::Fork => open(app, TreePurpose::Fork),
         Action::CompareBranches => {
-            (app.overlays).push(Overlay::Comparison(ComparisonView::default()));
+            (app.overlays).push(Overlay::text(TextPopup::Comparison(None)));
             vec![Effect::Tree(TreeEffect::Compare(argument.to_owned()))]
         }
         Action::EditPrompt if is_busy(app) => Vec::new(),
@@ -61,11 +58,11 @@ pub fn read(app: &mut App, outline: Outline) {
 }
 
 pub fn compared(app: &mut App, lines: Result<Vec<ComparisonLine>, String>) {
-    let Some(Overlay::Comparison(view)) = app.overlays.last_mut() else {
+    let Some(Overlay::Text(TextPopup::Comparison(shown), _)) = app.overlays.last_mut() else {
         return;
     };
     match lines {
-        Ok(lines) => view.lines = Some(lines),
+        Ok(lines) => *shown = Some(lines),
         Err(error) => {
             app.overlays.pop();
             app.transcript.push_notice(NoticeLevel::Error, error);
@@ -91,7 +88,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         Some(Action::TreeFilterBack) => tree.cycle_filter(true),
         Some(Action::TreeLabel) => begin_label(tree),
         Some(Action::FollowUp) => return choose(app, Leaving::WithSummary),
-        _ => return list::press(app, press, action, |app| choose(app, Leaving::Silently)),
+        _ => return list::press(app, press, action),
     }
     Vec::new()
 }

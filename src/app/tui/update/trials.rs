@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::refusal::{is_busy, is_gone, is_read_only};
+use super::refusal::{SAY_MS, is_busy, is_gone, is_read_only};
 use crate::agent::trial::{Kept, Trial};
 use crate::agent::{NoticeLevel, Phase, RunState, TrialEvent, TrialStep};
 use crate::app::action::Action;
@@ -11,8 +11,6 @@ use crate::app::tui::app::{App, OpenTrial};
 use crate::app::tui::effect::{Effect, TrialEffect};
 use crate::llm::Content;
 
-/// How long a refusal stays, in milliseconds.
-const SAY_MS: i64 = 4000;
 /// Most files that a notice names.
 const NAMED: usize = 8;
 

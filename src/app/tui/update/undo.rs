@@ -1,6 +1,6 @@
 //! `/undo`, `/redo` and `/rewind`: first what would change, then the question, then it is done.
 
-use super::refusal::{is_busy, is_gone, is_read_only};
+use super::refusal::{SAY_MS, is_busy, is_gone, is_read_only};
 use super::{list, overlay};
 use crate::agent::undo::{Direction, Preview, Rewind, RewindPoint};
 use crate::app::action::Action;
@@ -9,9 +9,6 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, UndoEffect};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{Overlay, Pager, RewindPicker, UndoQuestion, WAYS};
-
-/// How long a refusal stays, in milliseconds.
-const SAY_MS: i64 = 4000;
 
 pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     if is_gone(app) || is_read_only(app) || is_busy(app) {
@@ -100,7 +97,7 @@ pub fn press_rewind(app: &mut App, press: KeyPress, action: Option<Action>) -> V
         return Vec::new();
     };
     let Some(chosen) = &mut list.chosen else {
-        return list::press(app, press, action, choose);
+        return list::press(app, press, action);
     };
     match action {
         Some(Action::Back) => list.chosen = None,
@@ -109,7 +106,7 @@ pub fn press_rewind(app: &mut App, press: KeyPress, action: Option<Action>) -> V
         // Who types looks for another prompt.
         None if press.text().is_some() => {
             list.chosen = None;
-            return list::press(app, press, action, choose);
+            return list::press(app, press, action);
         }
         action => drop(chosen.ways.press(action, None, WAYS.len())),
     }

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, beside, box_columns, draw_matches, draw_query, open};
+use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, on_row, open, split};
 use crate::app::action::Action;
 use crate::app::humanize::plural;
 use crate::app::tui::app::App;
@@ -30,11 +30,7 @@ pub fn draw(app: &App, list: &CopyPicker, room: Rect, buffer: &mut Buffer) -> Po
         return PopupDrawn::default();
     };
     let caret = draw_query(app, &list.picker, area, buffer);
-    let below = Rect {
-        y: area.y + 1,
-        height: area.height - 1,
-        ..area
-    };
+    let (_, below) = split(area, 1);
     let theme = &app.theme;
     let text_columns = usize::from(area.width).saturating_sub(KIND + AMOUNT + 2);
     let drawn = draw_matches(
@@ -52,7 +48,7 @@ pub fn draw(app: &App, list: &CopyPicker, room: Rect, buffer: &mut Buffer) -> Po
             let first = ellipsis(lines.next().unwrap_or_default().trim(), text_columns);
             let kind = ellipsis(item.kind.name(), KIND - 1);
             let count = item.text.lines().count() as u64;
-            let quiet = beside(theme, style);
+            let quiet = on_row(theme, style, theme.dim);
             let mut line = StyledLine::of(format!("{kind:<KIND$}"), quiet);
             line.push(first, style);
             let used = line.width();
@@ -62,8 +58,5 @@ pub fn draw(app: &App, list: &CopyPicker, room: Rect, buffer: &mut Buffer) -> Po
             line.with(amount, quiet)
         },
     );
-    PopupDrawn {
-        caret: Some((caret, area.y)),
-        ..drawn
-    }
+    drawn.with_caret(caret)
 }

@@ -5,7 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, draw_matches, draw_query, draw_text, open};
+use super::popup::{
+    PopupDrawn, draw_aside, draw_matches, draw_query, draw_text, on_row, open, split,
+};
 use crate::agent::ToolStatus;
 use crate::agent::session::{CallSummary, Iteration, IterationSummary};
 use crate::app::action::Action;
@@ -48,19 +50,11 @@ fn draw_list(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer)
     };
     let quiet = theme.popup.patch(theme.dim);
     let columns = Columns::of(usize::from(area.width));
-    let said = StyledLine::of(said, quiet);
-    let wide = said.width() as u16;
-    if caret + wide + 2 <= area.right() {
-        said.draw(buffer, area.right() - wide, area.y, wide);
-    }
+    draw_aside(app, &said, caret, area, buffer);
     columns
         .header(quiet)
         .draw(buffer, area.x, area.y + 1, area.width);
-    let below = Rect {
-        y: (area.y + 2).min(area.bottom()),
-        height: area.height.saturating_sub(2),
-        ..area
-    };
+    let (_, below) = split(area, 2);
     let none = match list.picker.query() {
         _ if !list.is_read() && app.status.session.is_some() => "",
         "" => "No model was called yet",
@@ -70,10 +64,7 @@ fn draw_list(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer)
         let row = list.row(&app.timeline, place);
         row.map_or_else(StyledLine::new, |row| columns.line(app, row, style))
     });
-    PopupDrawn {
-        caret: Some((caret, area.y)),
-        ..drawn
-    }
+    drawn.with_caret(caret)
 }
 
 /// Rows are figures in columns, so they may be longer than prose.
@@ -109,14 +100,7 @@ impl Columns {
 
     fn line(&self, app: &App, row: &IterationSummary, base: Style) -> StyledLine {
         let theme = &app.theme;
-        // Colors of their own would be hard to read on the chosen row's ground.
-        let tone = |style| {
-            if base == theme.popup_selected {
-                base
-            } else {
-                base.patch(style)
-            }
-        };
+        let tone = |style| on_row(theme, base, style);
         let quiet = tone(theme.dim);
         let mut line = StyledLine::of(format!("{:>5}  {:>10}", row.number, took(app, row)), base);
         if self.first_token {

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, open};
+use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, on_row, open, split};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::Login;
@@ -38,10 +38,7 @@ pub fn draw(app: &App, login: &Login, room: Rect, buffer: &mut Buffer) -> PopupD
             let said = fault.unwrap_or_else(|| StyledLine::of(said, quiet));
             said.draw(buffer, area.x, area.y + 1, area.width);
         }
-        return PopupDrawn {
-            caret: Some((caret, area.y)),
-            ..PopupDrawn::default()
-        };
+        return PopupDrawn::default().with_caret((caret, area.y));
     }
     let count = login.providers.as_ref().map_or(1, Vec::len);
     let rows =
@@ -51,15 +48,10 @@ pub fn draw(app: &App, login: &Login, room: Rect, buffer: &mut Buffer) -> PopupD
         return PopupDrawn::default();
     };
     let caret = draw_query(app, &login.picker, area, buffer);
-    let mut list = Rect {
-        y: area.y + 1,
-        height: area.height - 1,
-        ..area
-    };
+    let (_, mut list) = split(area, 1);
     if let Some(fault) = fault.filter(|_| list.height > 1) {
         fault.draw(buffer, list.x, list.y, list.width);
-        list.y += 1;
-        list.height -= 1;
+        list = split(list, 1).1;
     }
     let none = match login.providers {
         None => "Reading …",
@@ -68,8 +60,7 @@ pub fn draw(app: &App, login: &Login, room: Rect, buffer: &mut Buffer) -> PopupD
     let drawn = draw_matches(app, &login.picker, none, list, buffer, |at, style| {
         let provider = login.providers.as_ref().and_then(|all| all.get(at));
         provider.map_or_else(StyledLine::new, |provider| {
-            let is_chosen = style == theme.popup_selected;
-            let tone = |other| if is_chosen { style } else { style.patch(other) };
+            let tone = |other| on_row(theme, style, other);
             let pad = NAME.saturating_sub(width(&provider.name)) + 2;
             let line = StyledLine::of(&*provider.name, style).with(" ".repeat(pad), style);
             match &provider.place {
@@ -80,8 +71,5 @@ pub fn draw(app: &App, login: &Login, room: Rect, buffer: &mut Buffer) -> PopupD
             }
         })
     });
-    PopupDrawn {
-        caret: Some((caret, area.y)),
-        ..drawn
-    }
+    drawn.with_caret(caret)
 }

@@ -18,6 +18,7 @@ mod welcome;
 mod answers;
 mod popup;
 mod overlay;
+mod help;
 mod history;
 mod iterations;
 mod context;

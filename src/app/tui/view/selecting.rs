@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
-use super::popup::PopupDrawn;
+use super::popup::{PopupDrawn, clear_last_row};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::SelectMode;
@@ -12,16 +12,10 @@ use crate::app::tui::transcript::Unit;
 
 /// Draws it in the last row of `room`.
 pub fn draw(app: &App, mode: SelectMode, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
-    if room.is_empty() {
-        return PopupDrawn::default();
-    }
     let theme = &app.theme;
-    let (y, height) = (room.bottom() - 1, 1);
-    let area = Rect { y, height, ..room };
-    for x in area.x..area.right() {
-        buffer[(x, area.y)].reset();
-    }
-    buffer.set_style(area, theme.popup);
+    let Some(area) = clear_last_row(theme, room, buffer) else {
+        return PopupDrawn::default();
+    };
     let dim = theme.popup.patch(theme.dim);
     let title = match mode.unit {
         None => " Select ",

@@ -58,8 +58,8 @@ pub fn preview(app: &App, facts: &SessionFacts, area: Rect) -> Vec<StyledLine> {
     lines
 }
 
-/// All that is known of a session, a line for each, in a box of so many columns.
-pub fn lines(app: &App, facts: &SessionFacts, columns: u16) -> Vec<StyledLine> {
+/// All that is known of a session, a line for each.
+pub fn lines(app: &App, facts: &SessionFacts, columns: usize) -> Vec<StyledLine> {
     let home = app.status.home.as_deref();
     let path = |path: &Path| abbreviate_home(path, home);
     let usage = &facts.usage;
@@ -107,8 +107,7 @@ pub fn lines(app: &App, facts: &SessionFacts, columns: u16) -> Vec<StyledLine> {
         ("cost", Some(dollars(usage.cost.total))),
     ];
     let theme = &app.theme;
-    let inside = usize::from(columns.saturating_sub(4)).max(1);
-    let room = inside.saturating_sub(LABEL).max(1);
+    let room = columns.saturating_sub(LABEL).max(1);
     let mut lines = Vec::new();
     for (label, text) in rows
         .into_iter()

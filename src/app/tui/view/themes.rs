@@ -6,10 +6,12 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, open};
+use super::popup::{
+    PopupDrawn, box_columns, draw_matches, draw_query, draw_text, on_row, open, split,
+};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{ThemePicker, ThemeRow};
+use crate::app::tui::overlay::{Pager, ThemePicker, ThemeRow};
 use crate::app::tui::text::width::width;
 use crate::app::tui::theme::Theme;
 
@@ -38,11 +40,8 @@ pub fn draw(app: &App, list: &ThemePicker, room: Rect, buffer: &mut Buffer) -> P
     } else {
         0
     };
-    let below = Rect {
-        y: area.y + 1,
-        height: area.height - 1 - sample,
-        ..area
-    };
+    let (_, below) = split(area, 1);
+    let (below, sample_area) = split(below, below.height - sample);
     let drawn = draw_matches(
         app,
         &list.picker,
@@ -63,15 +62,9 @@ pub fn draw(app: &App, list: &ThemePicker, room: Rect, buffer: &mut Buffer) -> P
             )
         });
         lines.extend(sample_lines(theme, usize::from(area.width)));
-        let top = area.bottom() - sample;
-        for (y, line) in (top..area.bottom()).zip(&lines) {
-            line.draw(buffer, area.x, y, area.width);
-        }
+        draw_text(&lines, Pager::default(), sample_area, buffer);
     }
-    PopupDrawn {
-        caret: Some((caret, area.y)),
-        ..drawn
-    }
+    drawn.with_caret(caret)
 }
 
 fn line(app: &App, row: &ThemeRow, base: Style) -> StyledLine {
@@ -100,11 +93,7 @@ fn line(app: &App, row: &ThemeRow, base: Style) -> StyledLine {
     }
     line.push("+", its_own(its.diff_added_number));
     line.push("−", its_own(its.diff_removed_number));
-    let quiet = if base == app.theme.popup_selected {
-        base
-    } else {
-        base.patch(app.theme.dim)
-    };
+    let quiet = on_row(&app.theme, base, app.theme.dim);
     line.with("  ", base).with(&*row.about, quiet)
 }
 

@@ -7,14 +7,16 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, draw_text, open};
+use super::popup::{
+    PopupDrawn, box_columns, draw_matches, draw_query, draw_text, on_row, open, split,
+};
 use super::rail::counts;
 use crate::agent::tool::FileChange;
 use crate::agent::undo::{Direction, FilePreview, Preview, Rewind};
 use crate::app::action::Action;
 use crate::app::humanize::{abbreviate_home, plural};
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{ChosenPoint, RewindPicker, UndoQuestion, WAYS};
+use crate::app::tui::overlay::{ChosenPoint, Pager, RewindPicker, UndoQuestion, WAYS};
 
 /// Bytes of a prompt that are looked at for its line.
 const MAX_SHOWN: usize = 2_000;
@@ -74,11 +76,7 @@ pub fn draw_rewind(app: &App, list: &RewindPicker, room: Rect, buffer: &mut Buff
         return PopupDrawn::default();
     };
     let caret = draw_query(app, &list.picker, area, buffer);
-    let below = Rect {
-        y: (area.y + 1).min(area.bottom()),
-        height: area.height.saturating_sub(1),
-        ..area
-    };
+    let (_, below) = split(area, 1);
     let none = match (&list.points, list.picker.query()) {
         (None, _) => "reading …",
         (Some(_), "") => "Nothing was said yet",
@@ -95,10 +93,7 @@ pub fn draw_rewind(app: &App, list: &RewindPicker, room: Rect, buffer: &mut Buff
         let quiet = quiet(app, style);
         StyledLine::of(format!("{files:>9}  "), quiet).then(&quoted(&point.prompt, style))
     });
-    PopupDrawn {
-        caret: Some((caret, area.y)),
-        ..drawn
-    }
+    drawn.with_caret(caret)
 }
 
 fn draw_ways(app: &App, chosen: &ChosenPoint, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
@@ -121,10 +116,7 @@ fn draw_ways(app: &App, chosen: &ChosenPoint, room: Rect, buffer: &mut Buffer) -
     };
     // On a low screen the ways stand before the files.
     let ways = (WAYS.len() as u16).min(area.height);
-    let head = Rect {
-        height: area.height - ways,
-        ..area
-    };
+    let (head, list) = split(area, area.height - ways);
     // What goes back unseen is at least counted.
     let height = usize::from(head.height);
     if lines.len() > height && height > 1 {
@@ -141,14 +133,7 @@ fn draw_ways(app: &App, chosen: &ChosenPoint, room: Rect, buffer: &mut Buffer) -
             app.theme.popup.patch(app.theme.warning),
         ));
     }
-    for (y, line) in (head.y..head.bottom()).zip(&lines) {
-        line.draw(buffer, head.x, y, head.width);
-    }
-    let list = Rect {
-        y: head.bottom(),
-        height: ways,
-        ..area
-    };
+    draw_text(&lines, Pager::default(), head, buffer);
     draw_matches(app, &chosen.ways, "", list, buffer, |at, style| {
         let (what, more) = match WAYS.get(at) {
             Some(Rewind::Both) => ("Both", "restore files and conversation"),
@@ -218,11 +203,6 @@ fn shown(app: &App, path: &Path) -> String {
     path.replace(char::is_control, "\u{fffd}")
 }
 
-/// Dim, but not on the chosen row's ground.
-fn quiet(app: &App, style: Style) -> Style {
-    if style == app.theme.popup_selected {
-        style
-    } else {
-        style.patch(app.theme.dim)
-    }
+fn quiet(app: &App, row: Style) -> Style {
+    on_row(&app.theme, row, app.theme.dim)
 }

@@ -1,13 +1,13 @@
 //! What the commands about sessions come to.
 
 use super::list;
-use super::open::{SAY_MS, open};
+use super::open::open;
 use crate::app::action::Action;
 use crate::app::sessions::Choice;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::session_effect::SessionEffect;
-use crate::app::tui::update::refusal::is_read_only;
+use crate::app::tui::update::refusal::{SAY_MS, is_read_only};
 
 /// Does what an action about sessions means.
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::open::{SAY_MS, open as open_session};
+use super::open::open as open_session;
 use crate::agent::NoticeLevel;
 use crate::agent::session::{Found, SessionState};
 use crate::app::action::Action;
@@ -15,6 +15,7 @@ use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{Overlay, Picker, Preview, SessionMode, SessionPicker, TextSearch};
 use crate::app::tui::session_effect::SessionEffect;
+use crate::app::tui::update::refusal::SAY_MS;
 
 pub(super) fn open(app: &mut App) -> Vec<Effect> {
     app.overlays.push(Overlay::Sessions(Box::default()));

@@ -14,11 +14,8 @@ use crate::app::tui::options::ExitKind;
 use crate::app::tui::overlay::{Opening, Overlay, Way};
 use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::session_switch::Arriving;
-use crate::app::tui::update::refusal::is_busy;
+use crate::app::tui::update::refusal::{SAY_MS, is_busy};
 use crate::app::tui::update::{editor, stop};
-
-/// How long a refusal stays, in milliseconds.
-pub(super) const SAY_MS: i64 = 4000;
 
 /// Opens what was chosen, when nothing is under way.
 pub(super) fn open(app: &mut App, choice: Choice) -> Vec<Effect> {
