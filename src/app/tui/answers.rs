@@ -16,7 +16,6 @@ pub struct Answers {
     delay: AnswerDelay,
 }
 
-/// What a key means for the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pressed {
     Confirmed(usize),
@@ -48,7 +47,6 @@ impl Answers {
         (self.selected, self.digit) = (Some(at), None);
     }
 
-    /// Whether Enter confirms the selected answer now.
     pub fn can_confirm(&self, now: i64) -> bool {
         self.selected.is_some() && self.delay.is_over(now)
     }

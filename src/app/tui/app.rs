@@ -62,7 +62,6 @@ pub struct App {
     pub completion: Option<Completion>,
     /// Whether that was closed, so that it stays away until something else is typed.
     pub(crate) dismissed: bool,
-    /// The command of the user that runs.
     pub(crate) shell: Option<ShellRun>,
     pub(crate) shells: u32,
     /// What of them the next message takes along.
@@ -87,7 +86,6 @@ pub struct App {
     pub(crate) returned: Vec<u64>,
     /// How many drafts of earlier programs came into the editor.
     pub(crate) drafts_taken: usize,
-    /// What there is to see of the session's work.
     pub(crate) work: SessionWork,
     /// How much of the todo list is shown, where the user has said so.
     pub(crate) todo_fold: Option<Fold>,
@@ -95,7 +93,6 @@ pub struct App {
     pub(crate) questions: Vec<Arc<Question>>,
     /// The rule that is to answer it, while it is in the editor.
     pub(crate) rule: Option<Box<RuleDraft>>,
-    /// What the user does with it.
     pub(crate) strip: QuestionStrip,
     /// When what is in the editor was begun (Unix ms); none while it is empty.
     pub(crate) text_since: Option<i64>,
@@ -123,7 +120,6 @@ pub struct App {
     pub(crate) agent_gone: bool,
     /// A short text above the editor, for a while.
     pub(crate) hint: Option<Hint>,
-    /// The way to another session.
     pub(crate) switch: SessionSwitch,
     /// Why Enter on the empty editor goes on with the last run, if it does.
     pub(crate) resume: Option<Resume>,
@@ -135,7 +131,6 @@ pub struct App {
     pub(crate) chord: (Vec<KeyPress>, i64),
     /// Where things stood in the last frame.
     pub areas: Areas,
-    /// What the mouse is doing.
     pub(crate) pointer: Pointer,
 }
 
@@ -226,7 +221,6 @@ pub(crate) struct LastPressed {
     pub cancel: Option<i64>,
     /// Esc, while it was vim's.
     pub vim_escape: Option<i64>,
-    /// What stopped a run.
     pub abort: Option<i64>,
 }
 

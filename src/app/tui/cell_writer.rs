@@ -19,7 +19,6 @@ const GAP: usize = 16;
 pub enum RowPlace {
     /// The row with this number, from the top of the screen.
     Row(u16),
-    /// The row that the cursor is on.
     Current,
 }
 

@@ -47,13 +47,6 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 /// already, and an Ollama with many models answers slowly.
 const LOCAL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The files the screen works with.
-pub struct Files {
-    /// Where what was typed is kept; none where nothing is stored.
-    pub stored: Option<StoredFiles>,
-    pub user: UserFiles,
-}
-
 pub struct EffectRunner {
     handle: AgentHandle,
     outbox: Outbox,
@@ -84,7 +77,8 @@ impl EffectRunner {
         handle: AgentHandle,
         models: Arc<Models>,
         project: Option<Project>,
-        files: Files,
+        files: Option<StoredFiles>,
+        user: UserFiles,
         shell: ShellRunner,
     ) -> Self {
         let (cwd, secrets) = (shell.cwd.clone(), shell.secrets.clone());
@@ -93,10 +87,6 @@ impl EffectRunner {
         let searcher = PageSearcher::new(results.clone());
         let trusted = project.as_ref().is_some_and(Project::is_trusted);
         let git = GitReader::new(&cwd, trusted, results.clone());
-        let Files {
-            stored: files,
-            user,
-        } = files;
         let sessions = files.as_ref().map(|files| SessionEffectRunner {
             root: files.sessions.clone(),
             trash: files.trash.clone(),
@@ -396,7 +386,6 @@ impl EffectRunner {
         });
     }
 
-    /// Does blocking work on another thread.
     fn block(&self, work: impl FnOnce() -> EffectResult + Send + 'static) {
         let results = self.results.clone();
         tokio::task::spawn_blocking(move || drop(results.send(work())));

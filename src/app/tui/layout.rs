@@ -19,7 +19,6 @@ pub struct Areas {
     pub activity: Rect,
     /// The editor with its border, if it has one.
     pub editor: Rect,
-    /// The text within the editor.
     pub text: Rect,
     pub status: Rect,
     /// The rows of a list that lies over the screen; drawing decides where.
@@ -36,7 +35,6 @@ pub struct Areas {
     pub pill: Rect,
 }
 
-/// What the parts would like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Rows of the editor's text.

@@ -19,24 +19,20 @@ use crate::app::project::Project;
 /// Everything the screen needs to know.
 pub(crate) struct TuiOptions {
     pub handle: AgentHandle,
-    /// The agent's events.
     pub events: mpsc::Receiver<Arc<Event>>,
     /// The project around it; none in the demo.
     pub project: Option<Project>,
-    /// Everything that can be chosen.
     pub models: Arc<Models>,
     /// What stands in no text that is given away.
     pub secrets: KnownSecrets,
     /// The scope of the commands that the user runs.
     pub processes: Processes,
-    /// What the status line shows.
     pub status: Status,
     /// What happens by itself at the start.
     pub start: Start,
     pub theme: ThemeSettings,
     /// How the user is called who looks elsewhere.
     pub notify: Notify,
-    /// How the screen behaves.
     pub manners: Manners,
     /// What is kept for later runs; none keeps nothing.
     pub storage: Option<StoredFiles>,
@@ -58,14 +54,12 @@ pub(crate) struct ThemeSettings {
 #[derive(Clone, Debug)]
 pub(crate) struct UserFiles {
     pub config: PathBuf,
-    /// The key bindings.
     pub keymap: PathBuf,
     pub themes: PathBuf,
     /// What counts in place of the settings in this run.
     pub overrides: Arc<[SettingOverride]>,
 }
 
-/// Where the screen keeps what was typed.
 #[derive(Clone, Debug)]
 pub(crate) struct StoredFiles {
     pub history: PathBuf,

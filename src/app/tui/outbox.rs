@@ -16,7 +16,6 @@ use crate::llm::Content;
 /// A file that takes longer is left to the model's tools: it may be on a server that is gone.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A message for the agent.
 pub(super) enum Outgoing {
     Message(QueueKind, Vec<Content>),
     BeginTrial(Vec<Content>),

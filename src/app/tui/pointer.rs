@@ -5,7 +5,6 @@ use super::transcript::{Spot, Unit};
 /// Clicks at one place within this many milliseconds count together.
 const MULTIPLE_MS: i64 = 400;
 
-/// What the mouse is doing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pointer {
     pub down: Option<Press>,
@@ -29,11 +28,9 @@ pub(crate) struct Edge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Press {
     pub at: (u16, u16),
-    /// What stood there, within the transcript.
     pub spot: Option<Spot>,
     /// What is selected at once.
     pub unit: Unit,
-    /// Whether it became a drag.
     pub moved: bool,
     /// Whether it took a selection away, which is all that a click then does.
     pub deselected: bool,

@@ -7,7 +7,6 @@ use crate::app::rule_store::RuleScope;
 /// Text that is begun within this many milliseconds of a question was not meant for it.
 const READ_MS: i64 = 400;
 
-/// The strip, since its question appeared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuestionStrip {
     pub answers: Answers,

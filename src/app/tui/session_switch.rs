@@ -38,7 +38,6 @@ pub(crate) struct SessionSwitch {
 }
 
 impl SessionSwitch {
-    /// Begins to wait for another session.
     pub fn begin(&mut self, arriving: Arriving) {
         self.arriving = arriving;
         self.stage = Stage::Opening;

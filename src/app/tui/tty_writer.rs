@@ -78,7 +78,6 @@ impl TtyWriter {
         Ok(())
     }
 
-    /// Whether something is still buffered.
     pub fn is_behind(&self) -> bool {
         !self.rest().is_empty()
     }

@@ -18,7 +18,6 @@ pub(crate) struct InForce<'a> {
     pub thinking: ThinkingLevel,
     pub permission: PermissionMode,
     pub themes: &'a ThemeChoice,
-    /// What came from outside to choose from.
     pub known: &'a [Candidate],
 }
 

@@ -6,13 +6,11 @@ pub struct Candidate {
     /// What takes the place of what was typed.
     pub insert: String,
     pub label: String,
-    /// What it is, in a few words.
     pub detail: String,
     pub key: String,
 }
 
 impl Candidate {
-    /// One that stands there as it is named.
     pub(crate) fn new(name: impl Into<String>, detail: impl Into<String>) -> Self {
         let label = name.into();
         Self {

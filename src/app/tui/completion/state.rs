@@ -17,7 +17,6 @@ pub enum CompletionKind {
     Path,
 }
 
-/// The list while it is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
     pub kind: CompletionKind,
@@ -27,7 +26,6 @@ pub struct Completion {
     pub candidates: Vec<Candidate>,
     /// The chosen one; none where Enter sends what was typed as long as nobody chooses.
     pub selected: Option<usize>,
-    /// Whether it was chosen by key.
     pub moved: bool,
     /// Whether more may be found yet.
     pub waits: bool,

@@ -23,7 +23,6 @@ pub struct ComposerLayout {
     pub total_rows: usize,
 }
 
-/// Text of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     pub kind: SpanKind,

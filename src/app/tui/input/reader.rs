@@ -133,7 +133,6 @@ impl Drop for Input {
     }
 }
 
-/// What the thread works with.
 #[derive(Debug)]
 struct Reader {
     source: File,
@@ -185,7 +184,6 @@ impl Pasting {
     }
 }
 
-/// What ended a wait.
 enum Woken {
     Bytes,
     Stopped,

@@ -24,7 +24,6 @@ pub struct KeymapError {
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong, and a suggestion.
     pub message: String,
 }
 

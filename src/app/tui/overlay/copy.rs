@@ -12,13 +12,11 @@ const MAX_ITEMS: usize = 200;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CopyKind {
-    /// What the model said.
     Reply,
     Code(String),
     Command,
     Output,
     Change,
-    /// What the user said.
     Prompt,
 }
 
@@ -104,15 +102,10 @@ impl CopyPicker {
 
     /// Finds the entries that hold all words that are typed.
     pub fn search(&mut self) {
-        let query = self.picker.query().to_lowercase();
-        let words: Vec<&str> = query.split_whitespace().collect();
-        let fits = |item: &CopyItem| {
-            let text = item.text.to_lowercase();
-            let holds = |word: &&str| item.kind.name().contains(*word) || text.contains(*word);
-            words.iter().all(holds)
-        };
+        let holds = self.picker.holds();
+        let fits = |item: &CopyItem| holds(&format!("{}\n{}", item.kind.name(), item.text));
         let items = self.items.iter().enumerate();
-        let found = items.filter(|(_, item)| words.is_empty() || fits(item));
+        let found = items.filter(|(_, item)| fits(item));
         let found = found.map(|(at, _)| at).collect();
         self.picker.set_matches(found, 0);
     }

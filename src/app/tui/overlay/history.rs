@@ -11,7 +11,6 @@ pub struct HistoryPicker {
 }
 
 impl HistoryPicker {
-    /// Finds what matches the query.
     pub fn search(&mut self, history: &History) {
         let found = history.search(self.picker.query(), &mut self.narrowing);
         self.picker.set_matches(found, 0);

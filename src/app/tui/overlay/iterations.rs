@@ -98,18 +98,13 @@ impl IterationPicker {
 
     /// Finds the iterations whose prompt and tools hold all words that are typed.
     pub fn search(&mut self, timeline: &Timeline) {
-        let query = self.picker.query().to_lowercase();
-        let words: Vec<&str> = query.split_whitespace().collect();
+        let holds = self.picker.holds();
         let fits = |place: &usize| {
-            words.is_empty()
-                || self.row(timeline, *place).is_some_and(|row| {
-                    let mut text = row.prompt.to_lowercase();
-                    for call in &row.calls {
-                        text.push(' ');
-                        text.push_str(&call.name.to_lowercase());
-                    }
-                    words.iter().all(|word| text.contains(word))
-                })
+            self.row(timeline, *place).is_some_and(|row| {
+                let calls = row.calls.iter().map(|call| call.name.as_str());
+                let text: Vec<&str> = std::iter::once(&*row.prompt).chain(calls).collect();
+                holds(&text.join(" "))
+            })
         };
         let found = (0..self.count(timeline)).filter(fits).collect();
         self.picker.set_matches(found, usize::MAX);

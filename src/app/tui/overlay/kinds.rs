@@ -10,7 +10,6 @@ use super::models::ModelPicker;
 use super::opening::Opening;
 use super::picker::{Pager, Picker};
 use super::search::SearchBar;
-use super::selecting::SelectMode;
 use super::sessions::{SessionMode, SessionPicker};
 use super::settings::SettingsPicker;
 use super::themes::ThemePicker;
@@ -21,6 +20,7 @@ use crate::app::action::Scope;
 use crate::app::branches::ComparisonLine;
 use crate::app::sessions::SessionFacts;
 use crate::app::tui::answers::Answers;
+use crate::app::tui::transcript::Unit;
 
 /// Something over the screen that takes the keys.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,8 +43,8 @@ pub enum Overlay {
     HistorySearch(HistoryPicker),
     /// What is looked for in the conversation.
     Search(SearchBar),
-    /// Text of the conversation is selected with the keys.
-    Selecting(SelectMode),
+    /// Text of the conversation is selected with the keys, by this; none while only the cursor moves.
+    Selecting(Option<Unit>),
     /// What can be copied.
     Copy(CopyPicker),
     /// The models.
@@ -77,7 +77,6 @@ pub enum TextPopup {
 }
 
 impl Overlay {
-    /// A text to read, from its beginning.
     pub(crate) fn text(popup: TextPopup) -> Self {
         Self::Text(popup, Pager::default())
     }

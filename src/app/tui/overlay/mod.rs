@@ -17,7 +17,6 @@ mod confirm;
 mod copy;
 mod history;
 mod search;
-mod selecting;
 
 pub(crate) use confirm::{Confirm, ConfirmAbout, FullFor};
 pub(crate) use copy::{CopyItem, CopyPicker};
@@ -33,7 +32,6 @@ pub use models::{ModelPicker, ModelsState};
 pub(crate) use opening::{Opening, Way};
 pub(crate) use picker::{Pager, Picker};
 pub(crate) use search::SearchBar;
-pub(crate) use selecting::SelectMode;
 pub use sessions::TextSearch;
 pub(crate) use sessions::{Preview, SessionMode, SessionPicker};
 pub(crate) use settings::SettingsPicker;

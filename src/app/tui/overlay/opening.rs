@@ -8,11 +8,9 @@ use crate::app::tui::answers::Answers;
 /// The question, or the wait that was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opening {
-    /// The session's file.
     pub path: PathBuf,
     /// Why it was not opened.
     pub reason: String,
-    /// What can be done, the usual first.
     pub ways: Vec<Way>,
     pub waits: bool,
     pub answers: Answers,

@@ -54,7 +54,6 @@ pub enum TextSearch {
     Done,
 }
 
-/// What the keys of the list mean.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SessionMode {
     #[default]
@@ -76,12 +75,10 @@ pub struct Preview {
 pub struct Due {
     pub search: Option<i64>,
     pub preview: Option<i64>,
-    /// What the open ones are doing.
     pub states: Option<i64>,
 }
 
 impl Due {
-    /// What comes first.
     pub fn next(&self) -> Option<i64> {
         let all = [self.search, self.preview, self.states];
         all.into_iter().flatten().min()

@@ -8,10 +8,8 @@ use crate::app::config::words_of;
 pub use crate::app::config::{SettingOverride, SettingRow};
 use crate::app::fuzzy::Query;
 
-/// The list while it is open.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SettingsPicker {
-    /// What is typed, and which rows fit.
     pub picker: Picker,
     /// The settings; none until they were read.
     pub rows: Option<Vec<SettingRow>>,

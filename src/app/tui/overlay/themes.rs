@@ -1,13 +1,10 @@
 //! The list of themes as plain data. The chosen one is on the screen while the list is open.
 
 use super::picker::Picker;
-use crate::app::fuzzy::Query;
 use crate::app::tui::theme::{AUTO, Kind, Theme, ThemeChoice};
 
-/// The list while it is open.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThemePicker {
-    /// What is typed, and which rows fit.
     pub picker: Picker,
     pub rows: Vec<ThemeRow>,
     pub before: Theme,
@@ -48,13 +45,9 @@ impl ThemePicker {
 
     /// Finds the rows that fit what is typed.
     pub fn search(&mut self) {
-        let mut query = Query::new(self.picker.query());
-        let fit =
-            |(at, row): (usize, &ThemeRow)| query.fit(at, &format!("{} {}", row.wanted, row.about));
-        let mut found: Vec<_> = self.rows.iter().enumerate().filter_map(fit).collect();
-        found.sort_by_key(|it| it.scattered);
-        let found = found.into_iter().map(|it| it.row).collect();
-        self.picker.set_matches(found, 0);
+        let rows = self.rows.iter();
+        self.picker
+            .find(rows.map(|row| format!("{} {}", row.wanted, row.about)));
     }
 
     pub fn chosen(&self) -> Option<&ThemeRow> {

@@ -7,7 +7,6 @@ use super::picker::Picker;
 use super::tree_rows::TreeRows;
 use crate::app::branches::{EntryKind, Filter, Outline, OutlineEntry};
 
-/// What the tree is open for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TreePurpose {
     /// To go on from another entry.
@@ -114,7 +113,6 @@ impl TreePicker {
         self.outline.as_ref()?.entries().get(self.chosen_at()?)
     }
 
-    /// Where the chosen entry stands among all.
     pub fn chosen_at(&self) -> Option<usize> {
         let row = self.rows.rows().get(self.picker.chosen()?)?;
         Some(row.entry)

@@ -206,7 +206,6 @@ impl Children {
         &self.list[self.starts[entry]..self.starts[entry + 1]]
     }
 
-    /// How many stand below an entry.
     fn count(&self, entry: usize) -> usize {
         let mut open = vec![entry];
         let mut count = 0;

@@ -44,13 +44,10 @@ impl RewindPicker {
 
     /// Finds the prompts that hold all words that are typed.
     pub fn search(&mut self) {
-        let query = self.picker.query().to_lowercase();
-        let fits = |point: &RewindPoint| {
-            let text = point.prompt.to_lowercase();
-            query.split_whitespace().all(|word| text.contains(word))
-        };
+        let holds = self.picker.holds();
         let points = self.points.iter().flatten().enumerate();
-        let found = points.filter(|(_, point)| fits(point)).map(|(at, _)| at);
+        let found = points.filter(|(_, point)| holds(&point.prompt));
+        let found = found.map(|(at, _)| at);
         self.picker.set_matches(found.collect(), usize::MAX);
     }
 

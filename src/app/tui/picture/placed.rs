@@ -8,7 +8,6 @@ use super::source::Picture;
 #[derive(Clone, Debug)]
 pub struct PlacedPicture {
     pub(crate) picture: Picture,
-    /// The first of the rows that it stands in.
     pub first: usize,
     pub rows: u16,
     /// How it is said why it is not shown.

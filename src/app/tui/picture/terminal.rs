@@ -33,7 +33,6 @@ pub fn queries(wanted: Images, var: impl Fn(&str) -> Option<String>) -> String {
 /// What is known of the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TerminalGraphics {
-    /// What the user wants.
     pub wanted: Images,
     /// Width and height of a cell in pixels.
     pub cell: Option<(u16, u16)>,

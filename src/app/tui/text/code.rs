@@ -20,7 +20,6 @@ pub struct HighlightCache {
 struct Block {
     generation: u32,
     language: Box<str>,
-    /// Whether a line of it was on the screen.
     seen: bool,
     known: usize,
     /// The last of them, which were not handed over yet.

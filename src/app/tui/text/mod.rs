@@ -20,5 +20,5 @@ pub use highlight::HighlightWorker;
 pub(crate) use row::lines;
 pub(crate) use row::{Fill, Opens};
 pub use row::{Line, Row};
-pub(crate) use width::width;
+pub use width::width;
 pub use wrap::{Break, Prefix, wrap};

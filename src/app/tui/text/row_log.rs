@@ -21,7 +21,6 @@ const KEPT: usize = 512;
 /// Pages that stay decompressed: a screen lies on two of them.
 const OPEN: usize = 2;
 
-/// Rows, the older of them packed.
 #[derive(Debug, Default)]
 pub struct RowLog {
     pages: Vec<Box<[u8]>>,

@@ -55,7 +55,6 @@ pub struct Themes {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct OwnTheme {
     name: String,
-    /// What warnings call it.
     file: String,
     text: String,
 }

@@ -17,7 +17,6 @@ use super::system::{TerminalColors, system_source};
 #[error("{0}")]
 pub struct ThemeError(pub(super) String);
 
-/// A theme, and what was wrong with its files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedTheme {
     pub theme: Theme,

@@ -28,7 +28,6 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// The notice of the retries under way.
     pub fn retry_notice(&self) -> Option<usize> {
         self.retry.as_ref().map(Retrying::cell)
     }

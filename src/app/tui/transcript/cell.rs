@@ -18,7 +18,6 @@ pub struct Cell {
     pub revision: u32,
     /// Rises when text changed other than by growing at its end.
     pub content_epoch: u32,
-    /// How much of it is shown.
     pub fold: Fold,
     pub body: CellBody,
 }
@@ -31,12 +30,10 @@ pub enum CellBody {
         /// Its pictures, once the agent has confirmed it.
         pictures: Vec<Picture>,
         confirmed: bool,
-        /// Whether it came from another program.
         is_external: bool,
     },
     Assistant {
         text: CellText,
-        /// Whether more may come.
         live: bool,
     },
     Thinking {
@@ -312,7 +309,6 @@ impl Cell {
         }
     }
 
-    /// Whether it may still grow.
     pub fn is_live(&self) -> bool {
         match &self.body {
             CellBody::Assistant { live, .. } => *live,

@@ -9,7 +9,6 @@ use crate::llm::{Content, Message};
 /// Bytes from which on a text is shared. A shorter one would keep all of its message in memory.
 const SHARED_FROM: usize = 4 * 1024;
 
-/// The text of a block of an answer.
 #[derive(Clone, Debug)]
 pub enum CellText {
     Own(String),

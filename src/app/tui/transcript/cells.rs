@@ -11,7 +11,6 @@ use crate::agent::session::SessionBranch;
 /// Cells at the end among which an unconfirmed prompt is.
 pub(super) const UNCONFIRMED_CELLS: usize = 16;
 
-/// What stands beside a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Neighbor {
     Cell(usize),

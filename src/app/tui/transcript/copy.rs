@@ -6,10 +6,8 @@ use super::cell::CellBody;
 use super::state::Transcript;
 use crate::agent::Details;
 
-/// A text of the conversation.
 #[derive(Clone, Debug)]
 pub enum CopySource<'a> {
-    /// What the model said.
     Reply(&'a str),
     Call {
         command: Option<&'a str>,
@@ -17,7 +15,6 @@ pub enum CopySource<'a> {
     },
     /// What a call changed, in the display form of diffs.
     Change(Cow<'a, str>),
-    /// What the user said.
     Prompt(&'a str),
 }
 

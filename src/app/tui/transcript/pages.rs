@@ -27,7 +27,6 @@ pub(crate) fn cell_at(page: usize, place: usize) -> usize {
     (page << BITS) | place
 }
 
-/// A stretch of the conversation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Page {
     /// None while nobody looks at it.
@@ -36,7 +35,6 @@ pub(crate) struct Page {
     pub entries: Option<Range<usize>>,
     /// Bytes of these entries.
     pub bytes: u64,
-    /// Whether a prompt of the user is among them.
     pub has_prompt: bool,
     /// Cells that may not be stored (notices, prompts that nobody confirmed), with their places, when
     /// the others were let go of.

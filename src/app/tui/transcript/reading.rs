@@ -126,7 +126,6 @@ impl Transcript {
         self.replaced.as_deref()
     }
 
-    /// Takes in how far a frame printed.
     pub(super) fn after_printing(&mut self, printing: Option<Printing>) {
         let Some(of) = printing.map(|printing| printing.generation) else {
             return;

@@ -26,7 +26,6 @@ pub(super) fn cells_of(branch: &SessionBranch, entries: Range<usize>) -> Vec<Cel
     cells.into_live()
 }
 
-/// Appends the cells of stored entries.
 pub(super) fn push_entries(cells: &mut Cells, branch: &SessionBranch, entries: Range<usize>) {
     let has_end = entries.end == branch.len();
     let before = entries.start.checked_sub(1);

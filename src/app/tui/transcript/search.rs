@@ -172,7 +172,6 @@ impl PartialEq for PageSearch {
     }
 }
 
-/// What was found in such pages.
 #[derive(Clone, Debug)]
 pub struct PagesSearched {
     pub(super) generation: u32,
@@ -230,7 +229,6 @@ impl Search {
         (self.current.map_or(0, |at| at + 1), self.matches.len())
     }
 
-    /// Whether more may be found.
     pub fn is_searching(&self) -> bool {
         self.unread > 0
     }

@@ -23,7 +23,6 @@ impl Transcript {
         self.search = None;
     }
 
-    /// The search that is under way.
     pub(crate) fn search(&self) -> Option<&Search> {
         self.search.as_ref()
     }

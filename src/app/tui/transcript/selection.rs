@@ -54,7 +54,6 @@ pub struct Spot {
     pub column: u16,
 }
 
-/// A step of selecting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pointing {
     Begin(Spot, Unit),
@@ -98,7 +97,6 @@ pub struct Caret {
     pub at: Place,
     /// The column that it keeps to from row to row.
     pub column: u16,
-    /// Where the selection begins, and what it grows by.
     pub mark: Option<(Place, Unit)>,
 }
 
@@ -113,7 +111,6 @@ pub struct Selecting {
     pub steps: Vec<Pointing>,
 }
 
-/// Text that was selected to be copied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Copied {
     pub text: String,

@@ -48,7 +48,6 @@ pub struct Transcript {
     pub(super) pictures: Option<PictureLayout>,
     /// Where stored pages are read from.
     pub(super) branch: Arc<SessionBranch>,
-    /// The page that is being read.
     pub(super) reading: Option<usize>,
     pub(super) live: LiveEnd,
     /// The conversation before this one, while rows of it are still to be printed.
@@ -214,7 +213,6 @@ impl Transcript {
         calls::start(&mut self.cells, id, USER_COMMAND, &details, time);
     }
 
-    /// Shows what it wrote so far.
     pub(crate) fn show_command(&mut self, id: &str, details: CommandDetails) {
         calls::update(&mut self.cells, id, &Arc::new(Details::Command(details)));
     }
@@ -277,7 +275,6 @@ impl Transcript {
         self.pending.retry_notice()
     }
 
-    /// What the model thinks right now.
     pub(crate) fn live_thinking(&self) -> Option<&str> {
         match self.cells.body(self.cells.last()?)? {
             CellBody::Thinking {

@@ -34,7 +34,6 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Copies what is selected in the list.
 pub fn choose(app: &mut App) -> Vec<Effect> {
     let Some(Overlay::Copy(list)) = app.overlays.last() else {
         return Vec::new();

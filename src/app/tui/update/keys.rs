@@ -27,15 +27,11 @@ enum Context {
     Chord,
     /// The demonstration, which waits for Enter.
     Demo,
-    /// What is selected in the conversation.
     Selection,
-    /// What lies over the screen.
     Popup,
-    /// The list at the caret.
     Completion,
     /// The list of answers in the strip.
     Question,
-    /// Vim's modes.
     Vim,
     /// The text, and what is in force everywhere.
     Editor,

@@ -8,7 +8,6 @@ use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{HistoryPicker, Overlay, SessionMode};
 
-/// A key that means the same in all lists.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     match action {
         Some(Action::Back | Action::Interrupt) => drop(app.overlays.pop()),

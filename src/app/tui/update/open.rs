@@ -20,7 +20,6 @@ pub fn found(app: &mut App, found: Result<OpenTarget, String>) -> Vec<Effect> {
     Vec::new()
 }
 
-/// The editor left the file.
 pub fn closed(app: &mut App, closed: Result<(), String>) {
     if let Err(error) = closed {
         app.transcript.push_notice(NoticeLevel::Error, error);

@@ -119,7 +119,6 @@ fn turned_around(action: Action) -> Action {
     }
 }
 
-/// It is known where the window goes.
 pub fn context_read(app: &mut App, usage: Option<ContextUsage>) {
     if let Some(Overlay::Text(TextPopup::Context(shown), _)) = app.overlays.last_mut() {
         *shown = usage.map(Box::new);

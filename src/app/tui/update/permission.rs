@@ -44,7 +44,6 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     }
 }
 
-/// Asks whether everything may run.
 pub fn ask_full(app: &mut App, how_long: FullFor) {
     let confirm = Confirm::new(ConfirmAbout::Full(how_long), app.now);
     app.overlays.push(Overlay::Confirm(confirm));

@@ -117,7 +117,6 @@ fn narrower(scope: RuleScope) -> RuleScope {
     }
 }
 
-/// Gives an answer of the list.
 fn confirm(app: &mut App, at: usize) -> Vec<Effect> {
     let Some(question) = app.questions.first().cloned() else {
         return Vec::new();

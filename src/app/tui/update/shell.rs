@@ -100,7 +100,6 @@ pub fn picture(app: &mut App, file: Result<PathBuf, String>) {
     }
 }
 
-/// What goes along with the next message.
 pub fn along(app: &mut App, mut content: Vec<Content>) -> Vec<Content> {
     content.extend(app.told.drain(..).map(Content::text));
     content

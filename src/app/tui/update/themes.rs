@@ -56,7 +56,6 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
     effects
 }
 
-/// Shows the chosen theme of the list.
 pub fn preview(app: &mut App) -> Vec<Effect> {
     let Some(Overlay::Themes(list)) = app.overlays.last() else {
         return Vec::new();
@@ -67,7 +66,6 @@ pub fn preview(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// Takes the chosen theme for good.
 pub fn choose(app: &mut App) -> Vec<Effect> {
     let Some(Overlay::Themes(list)) = app.overlays.last() else {
         return Vec::new();
@@ -87,7 +85,6 @@ fn take(app: &mut App, wanted: String) -> Vec<Effect> {
     effects
 }
 
-/// The user's files were read.
 pub fn read(app: &mut App, themes: Arc<Themes>) -> Vec<Effect> {
     if app.themes.themes == themes {
         return Vec::new();

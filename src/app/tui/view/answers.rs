@@ -5,7 +5,6 @@ use ratatui::style::Style;
 use super::line::StyledLine;
 use crate::app::tui::theme::Theme;
 
-/// How the rows look.
 #[derive(Clone, Copy, Debug)]
 pub struct AnswerStyles {
     /// The numbers, and the mark of the selected row.

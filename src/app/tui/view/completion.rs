@@ -14,7 +14,6 @@ use crate::app::tui::text::width::ellipsis_middle;
 /// Rows at most.
 const MAX_ROWS: usize = 10;
 
-/// Rows it would take.
 pub fn height(list: &Completion) -> u16 {
     let count = list.candidates.len();
     let is_reading = matches!(list.kind, CompletionKind::File) && list.waits;

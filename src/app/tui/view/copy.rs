@@ -18,7 +18,7 @@ const AMOUNT: usize = 12;
 /// Bytes of a text that are looked at for its line.
 const MAX_SHOWN: usize = 2_000;
 
-pub fn draw(app: &App, list: &CopyPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(app: &App, list: &CopyPicker, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
     let rows = (list.items.len() + 1).min(usize::from(room.height / 2).clamp(3, 14));
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let notes = [
@@ -26,9 +26,7 @@ pub fn draw(app: &App, list: &CopyPicker, room: Rect, buffer: &mut Buffer) -> Po
         format!(" {enter} copies "),
     ];
     let columns = box_columns(room);
-    let Some(area) = open(app, "Copy", (columns, rows), &notes, room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, "Copy", (columns, rows), &notes, room, buffer)?;
     let caret = draw_query(app, &list.picker, area, buffer);
     let (_, below) = split(area, 1);
     let theme = &app.theme;
@@ -58,5 +56,5 @@ pub fn draw(app: &App, list: &CopyPicker, room: Rect, buffer: &mut Buffer) -> Po
             line.with(amount, quiet)
         },
     );
-    drawn.with_caret(caret)
+    Some(drawn.with_caret(caret))
 }

@@ -27,7 +27,7 @@ const MAX_SHOWN: usize = 20_000;
 /// Matches that are looked at, not measured, to see how much preview is of use.
 const LOOKED_AT: usize = 100;
 
-pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
     let columns = text_columns(room);
     let history = app.composer.history();
     let prompt = |age: usize| {
@@ -53,9 +53,7 @@ pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> Popu
         format!(" {} takes it ", keys[0]),
     ];
     let size = (box_columns(room), 1 + rows + preview);
-    let Some(area) = open(app, "Earlier prompts", size, &notes, room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, "Earlier prompts", size, &notes, room, buffer)?;
     let caret = draw_query(app, picker, area, buffer);
     let preview = preview.min(usize::from(area.height).saturating_sub(2));
     let (_, below) = split(area, 1);
@@ -74,7 +72,7 @@ pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> Popu
         let text = picker.chosen().map(prompt).unwrap_or_default();
         draw_preview(app, text, &mut query, foot, buffer);
     }
-    drawn.with_caret(caret)
+    Some(drawn.with_caret(caret))
 }
 
 /// How many rows a prompt takes at most, by its bytes; `PREVIEW` stands for more too.

@@ -21,14 +21,24 @@ use crate::llm::{Content, Message};
 const MAX_LINES: usize = 200;
 const MAX_LINE: usize = 2_000;
 
-pub fn draw(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(
+    app: &App,
+    list: &IterationPicker,
+    room: Rect,
+    buffer: &mut Buffer,
+) -> Option<PopupDrawn> {
     match &list.opened {
         Some(opened) => draw_opened(app, list, opened, room, buffer),
         None => draw_list(app, list, room, buffer),
     }
 }
 
-fn draw_list(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+fn draw_list(
+    app: &App,
+    list: &IterationPicker,
+    room: Rect,
+    buffer: &mut Buffer,
+) -> Option<PopupDrawn> {
     let enter = app.key(Action::Accept);
     let close = app.key(Action::Back);
     let notes = [
@@ -38,9 +48,7 @@ fn draw_list(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer)
     let listed = list.count(&app.timeline).max(1);
     let most = usize::from(room.height.saturating_sub(2)).min(32);
     let size = (list_columns(room), most.min(2 + listed));
-    let Some(area) = open(app, "Iterations", size, &notes, room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, "Iterations", size, &notes, room, buffer)?;
     let theme = &app.theme;
     let caret = draw_query(app, &list.picker, area, buffer);
     let said = match (&list.error, list.is_read() || app.status.session.is_none()) {
@@ -64,7 +72,7 @@ fn draw_list(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer)
         let row = list.row(&app.timeline, place);
         row.map_or_else(StyledLine::new, |row| columns.line(app, row, style))
     });
-    drawn.with_caret(caret)
+    Some(drawn.with_caret(caret))
 }
 
 /// Rows are figures in columns, so they may be longer than prose.
@@ -72,7 +80,6 @@ fn list_columns(room: Rect) -> u16 {
     room.width.min(140)
 }
 
-/// What a row has room for.
 struct Columns {
     first_token: bool,
     cached: bool,
@@ -176,7 +183,7 @@ fn draw_opened(
     opened: &OpenedIteration,
     room: Rect,
     buffer: &mut Buffer,
-) -> PopupDrawn {
+) -> Option<PopupDrawn> {
     let keys = [Action::Left, Action::Right, Action::Back].map(|action| app.key(action));
     let [left, right, close] = keys;
     let notes = [
@@ -189,9 +196,7 @@ fn draw_opened(
         list_columns(room),
         usize::from(room.height.saturating_sub(2)),
     );
-    let Some(area) = open(app, &title, size, &notes, room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, &title, size, &notes, room, buffer)?;
     let columns = usize::from(area.width);
     let mut text = Text {
         app,
@@ -212,7 +217,7 @@ fn draw_opened(
         Some(Err(error)) => text.note(error),
         Some(Ok(iteration)) => text.iteration(iteration),
     }
-    draw_text(&text.lines, opened.pager, area, buffer)
+    Some(draw_text(&text.lines, opened.pager, area, buffer))
 }
 
 struct Text<'a> {

@@ -23,14 +23,17 @@ use crate::llm::Model;
 const MAX_ROWS: u16 = 32;
 const DETAIL_ROWS: u16 = 5;
 
-pub fn draw(app: &App, models: &ModelPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(
+    app: &App,
+    models: &ModelPicker,
+    room: Rect,
+    buffer: &mut Buffer,
+) -> Option<PopupDrawn> {
     let theme = &app.theme;
     let picker = &models.picker;
     let rows = room.height.saturating_sub(2).min(MAX_ROWS);
     let size = (box_columns(room), usize::from(rows));
-    let Some(area) = open(app, "Models", size, &notes(app), room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, "Models", size, &notes(app), room, buffer)?;
     let caret = draw_query(app, picker, area, buffer);
     draw_count(app, picker, caret, area, buffer);
     let (_, mut below) = split(area, 1);
@@ -58,7 +61,7 @@ pub fn draw(app: &App, models: &ModelPicker, room: Rect, buffer: &mut Buffer) ->
         }
         draw_entries(app, models, list, buffer)
     };
-    drawn.with_caret(caret)
+    Some(drawn.with_caret(caret))
 }
 
 /// How many fit, at the right of what is typed.

@@ -14,7 +14,7 @@ use crate::app::tui::overlay::{Opening, Pager, Way};
 /// Columns of a row that is cut, not wrapped.
 const LONG: usize = 1000;
 
-pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
     let theme = &app.theme;
     let columns = box_columns(room);
     let reason = StyledLine::wrapped(&opening.reason, theme.popup, text_columns(room));
@@ -32,9 +32,7 @@ pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> Po
         let note = format!(" ↑↓ select · {esc} open nothing{confirms} ");
         ("Open the session", note)
     };
-    let Some(area) = open(app, title, (columns, rows), &[note], room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, title, (columns, rows), &[note], room, buffer)?;
     // On a low screen the ways stand before the reason.
     let shown = usize::from(area.height)
         .saturating_sub(rows - head)
@@ -44,7 +42,7 @@ pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> Po
     if opening.waits {
         let text = "Waiting for the other tiller to close it";
         StyledLine::of(text, theme.popup.patch(theme.dim)).draw(buffer, list.x, list.y, list.width);
-        return PopupDrawn::default();
+        return Some(PopupDrawn::default());
     }
     let styles = answers::on_popup(theme);
     let selected = opening.answers.selected();
@@ -54,13 +52,12 @@ pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> Po
         let row = answers::one(&label, at, selected == Some(at), styles, LONG);
         row[0].draw(buffer, list.x, y, list.width);
     }
-    PopupDrawn {
+    Some(PopupDrawn {
         list,
         ..PopupDrawn::default()
-    }
+    })
 }
 
-/// What a way is called, and what it means.
 fn words(app: &App, way: &Way) -> (&'static str, String) {
     match way {
         Way::Open => ("Open it", "if it can be written now".to_owned()),

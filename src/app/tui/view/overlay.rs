@@ -16,7 +16,8 @@ use crate::app::tui::overlay::{
     Confirm, ConfirmAbout, FullFor, HelpPage, Overlay, Pager, TextPopup,
 };
 
-pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> PopupDrawn {
+/// Draws it, if there is room for it.
+pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
     match overlay {
         Overlay::Text(popup, pager) => {
             let (title, lines) = text(app, popup, text_columns(area));
@@ -28,7 +29,7 @@ pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Po
         Overlay::Rewind(list) => undo::draw_rewind(app, list, area, buffer),
         Overlay::HistorySearch(list) => history::draw(app, &list.picker, area, buffer),
         Overlay::Search(bar) => search::draw(app, bar, area, buffer),
-        Overlay::Selecting(mode) => selecting::draw(app, *mode, area, buffer),
+        Overlay::Selecting(unit) => selecting::draw(app, *unit, area, buffer),
         Overlay::Copy(list) => copy::draw(app, list, area, buffer),
         Overlay::Models(models) => models::draw(app, models, area, buffer),
         Overlay::Settings(list) => settings::draw(app, list, area, buffer),
@@ -57,7 +58,12 @@ fn text(app: &App, popup: &TextPopup, columns: usize) -> (String, Vec<StyledLine
     (title.to_owned(), lines)
 }
 
-fn draw_confirm(app: &App, confirm: &Confirm, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+fn draw_confirm(
+    app: &App,
+    confirm: &Confirm,
+    room: Rect,
+    buffer: &mut Buffer,
+) -> Option<PopupDrawn> {
     let (title, text, labels) = match confirm.about {
         ConfirmAbout::Leave => (
             "Leave?",
@@ -98,12 +104,10 @@ fn draw_confirm(app: &App, confirm: &Confirm, room: Rect, buffer: &mut Buffer) -
     };
     let notes = [format!(" ↑↓ select · {esc} go back{confirms} ")];
     let size = (box_columns(room), lines.len());
-    let Some(area) = open(app, title, size, &notes, room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, title, size, &notes, room, buffer)?;
     draw_text(&lines, Pager::default(), area, buffer);
-    PopupDrawn {
+    Some(PopupDrawn {
         list: split(split(area, top).1, count).0,
         ..PopupDrawn::default()
-    }
+    })
 }

@@ -45,7 +45,6 @@ pub fn box_columns(room: Rect) -> u16 {
     room.width.min(BOX_COLUMNS)
 }
 
-/// Columns of a text in such a box.
 pub fn text_columns(room: Rect) -> usize {
     usize::from(box_columns(room).saturating_sub(4)).max(1)
 }
@@ -218,7 +217,7 @@ pub fn draw_pager(
     pager: Pager,
     room: Rect,
     buffer: &mut Buffer,
-) -> PopupDrawn {
+) -> Option<PopupDrawn> {
     let below = {
         let height = usize::from(room.height.saturating_sub(2)).min(lines.len());
         (lines.len() - height).saturating_sub(pager.top)
@@ -233,8 +232,6 @@ pub fn draw_pager(
         ],
     };
     let size = (box_columns(room), lines.len());
-    match open(app, title, size, &notes, room, buffer) {
-        Some(area) => draw_text(lines, pager, area, buffer),
-        None => PopupDrawn::default(),
-    }
+    let area = open(app, title, size, &notes, room, buffer)?;
+    Some(draw_text(lines, pager, area, buffer))
 }

@@ -227,7 +227,6 @@ fn list_keys(app: &App, offer: Option<Offer>, columns: usize) -> StyledLine {
     first_that_fits((0..keys.len()).map(|first| line(&keys[first..])), columns)
 }
 
-/// What Enter does with the text in the editor.
 fn text_keys(app: &App, does: &str, columns: usize) -> StyledLine {
     let theme = &app.theme;
     let (does, rest) = if app.text_answers() {
@@ -325,7 +324,6 @@ fn head(theme: &Theme, asks: &str, why: &str, columns: usize) -> Vec<StyledLine>
     head.chain(below).collect()
 }
 
-/// How the rule in the editor becomes the answer.
 fn rule_answers(app: &App, scope: RuleScope, columns: usize) -> StyledLine {
     let theme = &app.theme;
     let place = place(scope);

@@ -26,7 +26,6 @@ const WAITING: usize = 6;
 /// Columns between the conversation and it, and behind it.
 const MARGIN: u16 = 2;
 
-/// Whether a screen of this size has it now.
 pub fn is_wanted(app: &App, size: Size) -> bool {
     let has_something =
         todo::rows_wanted(app, size) > 0 || !app.work.files.is_empty() || !app.queue.is_empty();

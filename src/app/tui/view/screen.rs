@@ -27,9 +27,7 @@ pub struct ViewCache {
 /// What a draw found out: for `App::settle`, and where the cursor belongs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScreenDrawn {
-    /// Where everything stands.
     pub areas: Areas,
-    /// What the transcript found out.
     pub transcript: Drawn,
     pub cursor: Option<(u16, u16)>,
 }
@@ -126,7 +124,7 @@ impl Plan {
         let over = app
             .overlays
             .last()
-            .map(|top| overlay::draw(app, top, above, buffer));
+            .map(|top| overlay::draw(app, top, above, buffer).unwrap_or_default());
         if let Some(over) = &over {
             (areas.list, areas.list_top, areas.list_end) = (over.list, over.top, over.end);
         }

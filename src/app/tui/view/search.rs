@@ -11,11 +11,9 @@ use crate::app::tui::overlay::SearchBar;
 use crate::app::tui::text::width::fit_end;
 
 /// Draws it in the last row of `room`.
-pub fn draw(app: &App, bar: &SearchBar, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(app: &App, bar: &SearchBar, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
     let theme = &app.theme;
-    let Some(area) = clear_last_row(theme, room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = clear_last_row(theme, room, buffer)?;
     let dim = theme.popup.patch(theme.dim);
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let found = match app.transcript.found() {
@@ -40,5 +38,6 @@ pub fn draw(app: &App, bar: &SearchBar, room: Rect, buffer: &mut Buffer) -> Popu
     let right_columns = (right.width() as u16).min(area.width);
     right.draw(buffer, area.right() - right_columns, area.y, right_columns);
     let caret = area.x + line.width() as u16;
-    PopupDrawn::default().with_caret((caret.min(area.right() - 1), area.y))
+    let caret = (caret.min(area.right() - 1), area.y);
+    Some(PopupDrawn::default().with_caret(caret))
 }

@@ -155,7 +155,6 @@ pub fn counts(facts: &SessionFacts) -> Vec<String> {
     parts
 }
 
-/// The beginning of a text, its lines joined.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().take(200).collect();
     words.join(" ")

@@ -30,7 +30,12 @@ const ERROR_ROWS: u16 = 4;
 /// Rows of the list at least, where a preview stands below it.
 const LIST_ROWS: u16 = 4;
 
-pub fn draw(app: &App, list: &SessionPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(
+    app: &App,
+    list: &SessionPicker,
+    room: Rect,
+    buffer: &mut Buffer,
+) -> Option<PopupDrawn> {
     let listed = list.tallest.clamp(1, usize::from(MAX_ROWS)) as u16;
     let preview = if list.tallest > 0 {
         PREVIEW_ROWS + 1
@@ -46,9 +51,7 @@ pub fn draw(app: &App, list: &SessionPicker, room: Rect, buffer: &mut Buffer) ->
         SessionScope::Folder => "Sessions",
         SessionScope::All => "Sessions of all folders",
     };
-    let Some(area) = open(app, title, size, &notes(app, list), room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, title, size, &notes(app, list), room, buffer)?;
     let area = draw_error(app, list, area, buffer);
     let caret = draw_head(app, list, area, buffer);
     let (_, mut below) = split(area, 1);
@@ -59,10 +62,10 @@ pub fn draw(app: &App, list: &SessionPicker, room: Rect, buffer: &mut Buffer) ->
         draw_rule(&app.theme, rule, buffer);
         draw_preview(app, list, preview, buffer);
     }
-    PopupDrawn {
+    Some(PopupDrawn {
         caret,
         ..draw_rows(app, list, below, buffer)
-    }
+    })
 }
 
 /// Why something was not done, in the last rows; the space that is left above it.

@@ -20,7 +20,12 @@ const NAME: usize = 34;
 const ABOUT_ROWS: u16 = 5;
 const MAX_ROWS: u16 = 18;
 
-pub fn draw(app: &App, list: &SettingsPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(
+    app: &App,
+    list: &SettingsPicker,
+    room: Rect,
+    buffer: &mut Buffer,
+) -> Option<PopupDrawn> {
     let theme = &app.theme;
     let rows = room.height.saturating_sub(2).min(MAX_ROWS + ABOUT_ROWS + 1);
     let keys = [Action::Accept, Action::Back, Action::DeleteForward].map(|it| app.key(it));
@@ -39,9 +44,7 @@ pub fn draw(app: &App, list: &SettingsPicker, room: Rect, buffer: &mut Buffer) -
         ]
     };
     let size = (box_columns(room), usize::from(rows));
-    let Some(area) = open(app, "Settings", size, &notes, room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, "Settings", size, &notes, room, buffer)?;
     let mut caret = draw_query(app, &list.picker, area, buffer);
     let about = if area.height > ABOUT_ROWS + 4 {
         ABOUT_ROWS
@@ -89,7 +92,7 @@ pub fn draw(app: &App, list: &SettingsPicker, room: Rect, buffer: &mut Buffer) -
         lines.extend(StyledLine::wrapped(text.0, text.1, columns));
         draw_text(&lines, Pager::default(), text_area, buffer);
     }
-    drawn.with_caret(caret)
+    Some(drawn.with_caret(caret))
 }
 
 fn line(app: &App, row: &SettingRow, columns: usize, base: Style) -> StyledLine {

@@ -19,7 +19,7 @@ const SAMPLE_ROWS: u16 = 7;
 /// Columns of a name.
 const NAME: usize = 17;
 
-pub fn draw(app: &App, list: &ThemePicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(app: &App, list: &ThemePicker, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
     let theme = &app.theme;
     let rows = room
         .height
@@ -31,9 +31,7 @@ pub fn draw(app: &App, list: &ThemePicker, room: Rect, buffer: &mut Buffer) -> P
         format!(" ↑↓ show · {} keeps · {} goes back ", keys[0], keys[1]),
         format!(" {} · {} ", keys[0], keys[1]),
     ];
-    let Some(area) = open(app, "Themes", size, &notes, room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, "Themes", size, &notes, room, buffer)?;
     let caret = draw_query(app, &list.picker, area, buffer);
     let sample = if area.height >= SAMPLE_ROWS + 6 {
         SAMPLE_ROWS
@@ -64,7 +62,7 @@ pub fn draw(app: &App, list: &ThemePicker, room: Rect, buffer: &mut Buffer) -> P
         lines.extend(sample_lines(theme, usize::from(area.width)));
         draw_text(&lines, Pager::default(), sample_area, buffer);
     }
-    drawn.with_caret(caret)
+    Some(drawn.with_caret(caret))
 }
 
 fn line(app: &App, row: &ThemeRow, base: Style) -> StyledLine {
@@ -97,7 +95,6 @@ fn line(app: &App, row: &ThemeRow, base: Style) -> StyledLine {
     line.with("  ", base).with(&*row.about, quiet)
 }
 
-/// A few rows of everything.
 fn sample_lines(theme: &Theme, columns: usize) -> Vec<StyledLine> {
     let ground = theme.screen;
     let full = |line: StyledLine, fill: Style| {

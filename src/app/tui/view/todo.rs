@@ -28,7 +28,6 @@ pub fn rows_wanted(app: &App, size: Size) -> u16 {
     list.items.len().min(ROWS) as u16
 }
 
-/// Draws it, open where it has rows for that.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     if area.is_empty() {
         return;
@@ -50,7 +49,6 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// The list in so many rows.
 pub fn lines(app: &App, columns: usize, room: usize) -> Vec<StyledLine> {
     let (theme, list) = (&app.theme, &app.work.todo);
     match room {
@@ -106,7 +104,6 @@ fn rows(theme: &Theme, list: &TodoDetails, columns: usize, room: usize) -> Vec<S
     lines
 }
 
-/// What is under way, in one row.
 fn current(theme: &Theme, list: &TodoDetails, columns: usize) -> StyledLine {
     match list.current() {
         Some(item) => row(theme, item, columns),

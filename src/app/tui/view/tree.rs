@@ -25,7 +25,7 @@ const PREVIEW_ROWS: u16 = 4;
 /// Columns of a label at most.
 const LABEL: usize = 24;
 
-pub fn draw(app: &App, tree: &TreePicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(app: &App, tree: &TreePicker, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
     let wanted = 1 + tree.tallest().max(1) + usize::from(PREVIEW_ROWS) + 1;
     let rows = usize::from(room.height.saturating_sub(2).min(MAX_ROWS));
     let size = (box_columns(room), rows.min(wanted));
@@ -33,9 +33,7 @@ pub fn draw(app: &App, tree: &TreePicker, room: Rect, buffer: &mut Buffer) -> Po
         TreePurpose::Jump => "Tree",
         TreePurpose::Fork => "Fork into a new session",
     };
-    let Some(area) = open(app, title, size, &notes(app, tree), room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, title, size, &notes(app, tree), room, buffer)?;
     let caret = match &tree.label {
         Some(label) => draw_label(app, label.query(), area, buffer),
         None => {
@@ -72,7 +70,7 @@ pub fn draw(app: &App, tree: &TreePicker, room: Rect, buffer: &mut Buffer) -> Po
             _ => StyledLine::new(),
         }
     });
-    drawn.with_caret(caret)
+    Some(drawn.with_caret(caret))
 }
 
 /// Where the label is written; where the caret stands.

@@ -21,7 +21,12 @@ use crate::app::tui::overlay::{ChosenPoint, Pager, RewindPicker, UndoQuestion, W
 /// Bytes of a prompt that are looked at for its line.
 const MAX_SHOWN: usize = 2_000;
 
-pub fn draw(app: &App, question: &UndoQuestion, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(
+    app: &App,
+    question: &UndoQuestion,
+    room: Rect,
+    buffer: &mut Buffer,
+) -> Option<PopupDrawn> {
     let preview = &question.preview;
     let (title, does) = match preview.direction {
         Direction::Undo => ("Undo these changes?", "undo"),
@@ -53,13 +58,16 @@ pub fn draw(app: &App, question: &UndoQuestion, room: Rect, buffer: &mut Buffer)
     } else {
         [more, short, String::new()]
     };
-    match open(app, title, (columns, lines.len()), &notes, room, buffer) {
-        Some(area) => draw_text(&lines, question.pager, area, buffer),
-        None => PopupDrawn::default(),
-    }
+    let area = open(app, title, (columns, lines.len()), &notes, room, buffer)?;
+    Some(draw_text(&lines, question.pager, area, buffer))
 }
 
-pub fn draw_rewind(app: &App, list: &RewindPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw_rewind(
+    app: &App,
+    list: &RewindPicker,
+    room: Rect,
+    buffer: &mut Buffer,
+) -> Option<PopupDrawn> {
     if let Some(chosen) = &list.chosen {
         return draw_ways(app, chosen, room, buffer);
     }
@@ -72,9 +80,7 @@ pub fn draw_rewind(app: &App, list: &RewindPicker, room: Rect, buffer: &mut Buff
     let most = usize::from(room.height.saturating_sub(2)).min(24);
     let size = (box_columns(room), most.min(1 + points.len().max(1)));
     let title = "Rewind to…";
-    let Some(area) = open(app, title, size, &notes, room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, title, size, &notes, room, buffer)?;
     let caret = draw_query(app, &list.picker, area, buffer);
     let (_, below) = split(area, 1);
     let none = match (&list.points, list.picker.query()) {
@@ -93,10 +99,15 @@ pub fn draw_rewind(app: &App, list: &RewindPicker, room: Rect, buffer: &mut Buff
         let quiet = quiet(app, style);
         StyledLine::of(format!("{files:>9}  "), quiet).then(&quoted(&point.prompt, style))
     });
-    drawn.with_caret(caret)
+    Some(drawn.with_caret(caret))
 }
 
-fn draw_ways(app: &App, chosen: &ChosenPoint, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+fn draw_ways(
+    app: &App,
+    chosen: &ChosenPoint,
+    room: Rect,
+    buffer: &mut Buffer,
+) -> Option<PopupDrawn> {
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let note = format!(" {enter} goes back · {esc} shows the prompts ");
     let mut lines = vec![
@@ -111,9 +122,7 @@ fn draw_ways(app: &App, chosen: &ChosenPoint, room: Rect, buffer: &mut Buffer) -
     let columns = box_columns(room);
     let size = (columns, lines.len() + WAYS.len());
     let title = "Go back to before this prompt";
-    let Some(area) = open(app, title, size, &[note], room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, title, size, &[note], room, buffer)?;
     // On a low screen the ways stand before the files.
     let ways = (WAYS.len() as u16).min(area.height);
     let (head, list) = split(area, area.height - ways);
@@ -134,14 +143,15 @@ fn draw_ways(app: &App, chosen: &ChosenPoint, room: Rect, buffer: &mut Buffer) -
         ));
     }
     draw_text(&lines, Pager::default(), head, buffer);
-    draw_matches(app, &chosen.ways, "", list, buffer, |at, style| {
+    let drawn = draw_matches(app, &chosen.ways, "", list, buffer, |at, style| {
         let (what, more) = match WAYS.get(at) {
             Some(Rewind::Both) => ("Both", "restore files and conversation"),
             Some(Rewind::Conversation) => ("Conversation", "the files stay as they are"),
             _ => ("Files", "the conversation goes on from here"),
         };
         StyledLine::of(format!("{what:<14}"), style).with(more, quiet(app, style))
-    })
+    });
+    Some(drawn)
 }
 
 /// A line for each file that would change, and for each that would not although it was changed.
@@ -181,7 +191,6 @@ fn row(app: &App, file: &FilePreview) -> StyledLine {
     line
 }
 
-/// The first line of a prompt.
 fn quoted(prompt: &str, style: Style) -> StyledLine {
     let mut lines = prompt.lines();
     let first = lines.next().unwrap_or_default();

@@ -83,7 +83,6 @@ impl Vim {
         self.inserted_from = mark;
     }
 
-    /// Ends visual mode.
     pub fn deselect(&mut self) {
         if self.is_visual() {
             self.mode = VimMode::Normal;

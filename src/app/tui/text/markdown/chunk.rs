@@ -6,7 +6,6 @@ use pulldown_cmark::{Options, Parser};
 
 use super::table::TableLayout;
 
-/// Where an outermost block begins.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockStart {
     /// Byte of the chunk at which its first line begins.
@@ -20,7 +19,6 @@ pub struct BlockStart {
     pub code: Option<CodeLines>,
 }
 
-/// The complete lines of a code block.
 #[derive(Clone, Copy, Debug)]
 pub struct CodeLines {
     pub count: usize,

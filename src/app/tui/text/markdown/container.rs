@@ -12,7 +12,6 @@ use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::Prefix;
 use crate::app::tui::theme::Theme;
 
-/// A block around the current one.
 pub enum Container {
     Quote,
     /// An item; its marker stands on the first row written in it.

@@ -440,7 +440,6 @@ impl Writer<'_, '_> {
         self.gap = true;
     }
 
-    /// Has the table write rows.
     fn in_table<T>(
         &mut self,
         write: impl FnOnce(&mut Table, &mut TableTarget<'_>) -> T,

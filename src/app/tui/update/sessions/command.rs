@@ -9,7 +9,6 @@ use crate::app::tui::effect::Effect;
 use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::update::refusal::{SAY_MS, is_read_only};
 
-/// Does what an action about sessions means.
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     if action == Action::NameSession && is_read_only(app) {
         return Vec::new();

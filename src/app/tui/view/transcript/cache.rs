@@ -33,7 +33,6 @@ pub struct TranscriptCache {
     code: HighlightCache,
     /// The pictures that were on the screen.
     pub pictures: PictureCache,
-    /// The conversation that everything here is of.
     generation: u32,
     pub(super) width: u16,
     heights: Vec<PageHeights>,
@@ -43,7 +42,6 @@ pub struct TranscriptCache {
     /// Cells whose rows went with a change of width.
     resized: Vec<usize>,
     groups: Groups,
-    /// What is searched for, on the screen.
     pub(super) found: Found,
     frame: u64,
 }
@@ -212,7 +210,6 @@ impl TranscriptCache {
         (rows, &mut self.code)
     }
 
-    /// Paints what a row shows of a picture.
     pub(super) fn paint_picture(
         &mut self,
         at: RowRef,

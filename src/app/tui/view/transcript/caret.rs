@@ -15,7 +15,6 @@ impl Selector<'_> {
         self.caret((row, start), None)
     }
 
-    /// The caret after a step.
     pub(super) fn go(&mut self, caret: Caret, motion: Motion) -> Option<Caret> {
         let at = self.locate(caret.at);
         let keeps = matches!(motion, Motion::Rows(_)).then_some(caret.column);

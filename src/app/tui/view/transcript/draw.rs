@@ -107,7 +107,6 @@ pub(super) fn paint(
     }
 }
 
-/// Paints the pictures in the visible rows.
 pub(super) fn paint_pictures(
     cache: &mut TranscriptCache,
     rows: &[Option<RowRef>],
@@ -125,13 +124,11 @@ pub(super) struct Frame<'a> {
     pub(super) transcript: &'a Transcript,
     theme: &'a Theme,
     height: usize,
-    /// The page that is needed next.
     unread: Option<usize>,
     /// The rest of a scroll that needs it.
     waiting: Vec<ScrollBy>,
 }
 
-/// Where going down ends.
 enum Down {
     At(RowRef),
     /// At the last row before a page that is not there, with so many rows left to go.

@@ -44,7 +44,6 @@ pub enum Ready {
 pub struct Unprinted {
     pub rows: Vec<RowRef>,
     pub next: Printed,
-    /// Rows behind them.
     pub live: usize,
     /// Whether more are ready than are printed in one frame.
     pub has_more: bool,

@@ -29,15 +29,12 @@ pub struct Marked {
     to: At,
 }
 
-/// What came of the steps of selecting.
 #[derive(Debug, Default)]
 pub struct Resolved {
     pub selection: Option<Selection>,
     pub copied: Option<Copied>,
-    /// The word that was pointed at.
     pub named: Option<String>,
     pub caret: Option<Caret>,
-    /// The row that the caret has moved to.
     pub caret_row: Option<RowRef>,
 }
 

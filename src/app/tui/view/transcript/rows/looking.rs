@@ -13,7 +13,6 @@ use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
 use crate::app::tui::text::{HighlightCache, Opens, RenderContext, Row};
 use crate::app::tui::transcript::{Cell, ToolCell, ToolState};
 
-/// What a cell shows of its group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// What the group comes to, above its first call.
@@ -21,7 +20,6 @@ pub struct Part {
     pub row: PartRow,
 }
 
-/// What stands for a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartRow {
     Hidden,
@@ -33,7 +31,6 @@ pub enum PartRow {
     },
 }
 
-/// What a group comes to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Header {
     pub files: usize,
