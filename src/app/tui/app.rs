@@ -42,6 +42,8 @@ const SAVE_DRAFT_MS: i64 = 300;
 /// Bytes of it for which that takes a millisecond more.
 const SAVE_BYTES_A_MS: usize = 4096;
 
+/// How long a hint stays, in milliseconds.
+const SAY_MS: i64 = 4000;
 /// Rows of a screen on which the todo list is open by itself.
 const OPEN_TODO_FROM: u16 = 30;
 
@@ -416,8 +418,13 @@ impl App {
             .get_or_insert(self.now + SAVE_DRAFT_MS + weight);
     }
 
+    /// Shows a hint above the editor, as long as it takes to read.
+    pub fn say(&mut self, text: impl Into<String>) {
+        self.say_for(text, SAY_MS);
+    }
+
     /// Shows a hint above the editor for `millis`.
-    pub fn say(&mut self, text: impl Into<String>, millis: i64) {
+    pub fn say_for(&mut self, text: impl Into<String>, millis: i64) {
         self.hint = Some(Hint {
             text: text.into(),
             until: self.now + millis,

@@ -43,7 +43,6 @@ struct Inline {
     region: InlineBuffer,
     /// The conversation that was printed last, and how far.
     printed: Option<(u32, Printed)>,
-    /// Whether the alternate screen shows.
     is_alternate: bool,
     /// Until when nothing is printed.
     held: Option<Instant>,

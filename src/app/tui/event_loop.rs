@@ -72,7 +72,6 @@ struct Tui {
     out: Vec<u8>,
     /// Whether something changed since the last frame.
     dirty: bool,
-    /// When the next frame may be drawn.
     next_frame: Instant,
     /// Whether unseen cells are still to be measured.
     unmeasured: bool,

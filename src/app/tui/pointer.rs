@@ -24,7 +24,6 @@ pub(crate) struct Edge {
     pub at: i64,
 }
 
-/// A press of the left button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Press {
     pub at: (u16, u16),

@@ -30,7 +30,6 @@ pub enum Offer {
 }
 
 impl Offer {
-    /// The answers that the list has.
     pub fn of(subject: &PermissionSubject) -> &'static [Self] {
         if subject.suggestions.is_empty() {
             &[Self::Once, Self::Refuse]

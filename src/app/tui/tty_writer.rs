@@ -18,7 +18,6 @@ use nix::sys::termios::{FlushArg, tcflush};
 use nix::unistd::ttyname;
 use tokio::net::unix::pipe::Sender;
 
-/// A terminal, to be written to.
 #[derive(Debug)]
 pub struct TtyWriter {
     file: File,

@@ -14,7 +14,6 @@ use crate::app::sanitize::visible_line;
 /// Characters of a title at most.
 const MAX_TITLE: usize = 80;
 
-/// What was said last.
 #[derive(Debug)]
 pub struct Window {
     title: bool,

@@ -70,7 +70,6 @@ impl Placeholders {
         self.weight() < MAX_KEPT
     }
 
-    /// Bytes of all pastes.
     pub(super) fn weight(&self) -> usize {
         self.0.iter().map(|paste| paste.text.len()).sum()
     }

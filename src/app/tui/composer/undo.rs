@@ -15,7 +15,6 @@ pub(super) struct Undo {
     /// The last step takes no more in: something else happened since.
     sealed: bool,
     bytes: usize,
-    /// Steps recorded so far.
     recorded: u64,
 }
 

@@ -9,7 +9,6 @@ use crate::app::tui::answers::Answers;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opening {
     pub path: PathBuf,
-    /// Why it was not opened.
     pub reason: String,
     pub ways: Vec<Way>,
     pub waits: bool,

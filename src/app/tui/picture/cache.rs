@@ -43,13 +43,11 @@ pub struct PictureCache {
 pub struct Entry {
     pub state: State,
     pub number: u32,
-    /// Whether the terminal has it.
     sent: bool,
     used: u64,
 }
 
 pub enum State {
-    /// Nothing yet.
     Waiting,
     Ready(Scaled),
     Failed(Fault),

@@ -39,7 +39,6 @@ impl fmt::Display for Fault {
 pub struct Head {
     /// Width and height in pixels, as it stands upright.
     pub size: Option<(u32, u32)>,
-    /// Why it is not shown.
     pub fault: Option<Fault>,
 }
 

@@ -15,7 +15,6 @@ use super::source::Picture;
 /// A picture as it is shown: all that its pixels depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// Of its bytes.
     pub id: u64,
     /// Columns and rows.
     pub cells: (u16, u16),

@@ -62,7 +62,6 @@ impl Page {
 pub struct RowSource {
     /// Bytes of the source.
     pub source: Range<u32>,
-    /// Whether the row has no text.
     pub is_blank: bool,
 }
 
@@ -95,7 +94,6 @@ impl RowLog {
         self.pages.len() * PAGE
     }
 
-    /// Row number `at`.
     pub fn get(&self, at: usize) -> Option<Cow<'_, Row>> {
         match at.checked_sub(self.packed()) {
             Some(at) => self.tail.get(at).map(Cow::Borrowed),
@@ -133,7 +131,6 @@ impl RowLog {
         self.pack(self.tail.len());
     }
 
-    /// The page of row number `at`.
     fn open(&self, at: usize) -> Option<Rc<Page>> {
         let number = at / PAGE;
         let mut open = self.open.borrow_mut();

@@ -48,7 +48,6 @@ impl Default for ThemeChoice {
 }
 
 impl ThemeChoice {
-    /// The theme that `wanted` is now.
     pub fn name_of<'a>(&'a self, wanted: &'a str) -> &'a str {
         if wanted != AUTO {
             return wanted;

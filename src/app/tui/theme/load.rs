@@ -12,7 +12,6 @@ use super::slots::{SyntaxRule, Theme};
 use super::source::{Kind, Placed, RawStyle, Source, ThemeWarning};
 use super::system::{TerminalColors, system_source};
 
-/// There is no theme of this name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct ThemeError(pub(super) String);
@@ -20,7 +19,6 @@ pub struct ThemeError(pub(super) String);
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedTheme {
     pub theme: Theme,
-    /// What is left out of it, and why.
     pub warnings: Vec<ThemeWarning>,
 }
 

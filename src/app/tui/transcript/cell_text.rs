@@ -17,7 +17,6 @@ pub enum CellText {
 }
 
 impl CellText {
-    /// Appends `more`.
     pub fn push_str(&mut self, more: &str) {
         match self {
             Self::Own(text) => text.push_str(more),

@@ -13,7 +13,6 @@ pub(super) const BYTES: u64 = 256 * 1024;
 /// Bits of a cell's number that count within its page.
 const BITS: u32 = 24;
 
-/// The page that the cell with this number is on.
 pub(crate) fn page_of(cell: usize) -> usize {
     cell >> BITS
 }
@@ -22,7 +21,6 @@ pub(crate) fn place_of(cell: usize) -> usize {
     cell & ((1 << BITS) - 1)
 }
 
-/// The number of the cell at `place` on `page`.
 pub(crate) fn cell_at(page: usize, place: usize) -> usize {
     (page << BITS) | place
 }
@@ -33,7 +31,6 @@ pub(crate) struct Page {
     pub cells: Option<Vec<Cell>>,
     /// The entries of the branch that it shows; none if they are not known to be stored.
     pub entries: Option<Range<usize>>,
-    /// Bytes of these entries.
     pub bytes: u64,
     pub has_prompt: bool,
     /// Cells that may not be stored (notices, prompts that nobody confirmed), with their places, when

@@ -83,7 +83,7 @@ impl Transcript {
         Some(PageRequest {
             generation,
             page,
-            entries: of.pages().get(page)?.entries.clone()?,
+            entries: of.cells.pages().get(page)?.entries.clone()?,
             branch: Arc::clone(&of.branch),
         })
     }
@@ -154,7 +154,7 @@ impl Transcript {
         let (first, last) = (needed().min(), needed().max());
         let (first, last) = (first.unwrap_or(end), last.unwrap_or(end));
         let distance = |page: usize| first.saturating_sub(page).max(page.saturating_sub(last));
-        let there = self.pages().iter().enumerate().filter(|(page, it)| {
+        let there = self.cells.pages().iter().enumerate().filter(|(page, it)| {
             it.cells.is_some() && it.entries.is_some() && !wanted.contains(page)
         });
         let mut there: Vec<(usize, usize, u64)> = there

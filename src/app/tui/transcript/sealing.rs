@@ -79,7 +79,6 @@ impl LiveEnd {
         false
     }
 
-    /// The stretch ends here: it is `page`.
     pub fn end(&mut self, page: usize) {
         let kinds = std::mem::take(&mut self.kinds);
         let first = self.first;

@@ -35,7 +35,6 @@ fn push_no_answer(cells: &mut Cells) {
 #[derive(Debug)]
 pub(super) struct StoredRun {
     has_answer: bool,
-    /// Whether its last message is whole.
     is_whole: bool,
 }
 

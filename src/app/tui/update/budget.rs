@@ -9,14 +9,14 @@ use crate::app::tui::run_facts::Resume;
 pub fn act(app: &mut App, argument: &str) -> Vec<Effect> {
     if argument.is_empty() {
         let text = spent(&app.status);
-        app.say(text, 5000);
+        app.say_for(text, 5000);
         return Vec::new();
     }
     let Some(budget) = parse(argument, app.status.budget) else {
         let text = format!(
             "/budget {argument} is no budget: say dollars above 0 ($5), tokens (200k tokens), or off for no limit"
         );
-        app.say(text, 5000);
+        app.say_for(text, 5000);
         return Vec::new();
     };
     app.status.budget = budget;

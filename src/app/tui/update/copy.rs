@@ -30,7 +30,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
             return copy(app, &reply, "the last reply");
         }
     }
-    app.say("There is nothing to copy yet", SAID_MS);
+    app.say_for("There is nothing to copy yet", SAID_MS);
     Vec::new()
 }
 
@@ -73,17 +73,17 @@ pub fn done(app: &mut App, what: &str, outcome: CopyOutcome) -> Vec<Effect> {
     let home = app.status.home.clone();
     let place = |file: &Path| abbreviate_home(file, home.as_deref());
     match outcome {
-        CopyOutcome::Copied(program) => app.say(format!("Copied {what} ({program})"), SAID_MS),
-        CopyOutcome::Tmux => app.say(
+        CopyOutcome::Copied(program) => app.say_for(format!("Copied {what} ({program})"), SAID_MS),
+        CopyOutcome::Tmux => app.say_for(
             format!("Copied {what} into tmux, which was asked to tell the terminal"),
             SAID_MS,
         ),
         CopyOutcome::Terminal(bytes, _) => {
             // No terminal answers whether it took it.
-            app.say(format!("Copied {what} through the terminal"), SAID_MS);
+            app.say_for(format!("Copied {what} through the terminal"), SAID_MS);
             return vec![Effect::Terminal(TerminalEffect::AskClipboard(bytes))];
         }
-        CopyOutcome::TooLong(Ok(file)) => app.say(
+        CopyOutcome::TooLong(Ok(file)) => app.say_for(
             format!("Not in the clipboard: too long for it. {what} in {}", place(&file)),
             LONG_MS,
         ),

@@ -104,7 +104,7 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             // Ctrl+C is for copying while something is selected, as elsewhere; it was copied already.
             let stop = app.key(Action::Interrupt);
             let text = format!("It was copied when it was selected; {stop} stops");
-            app.say(text, 3000);
+            app.say_for(text, 3000);
             Some(Vec::new())
         }
         Context::Popup => {
@@ -153,7 +153,7 @@ fn editor_key(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Eff
         return completion::insert(app, c);
     }
     let (key, help) = (label(press), app.key(Action::Help));
-    app.say(
+    app.say_for(
         format!("{key} does nothing here; {help} shows the keys"),
         3000,
     );
@@ -168,7 +168,7 @@ fn jump(app: &mut App, c: char, way: Direction) {
             Direction::Forward => "behind the caret",
             Direction::Back => "before the caret",
         };
-        app.say(format!("No {c} {place}"), 2000);
+        app.say_for(format!("No {c} {place}"), 2000);
     }
 }
 
@@ -185,7 +185,7 @@ fn chord(app: &mut App, press: KeyPress) -> (Meaning, bool) {
     let meaning = app.keymap.meaning(&keys, app.scope());
     match meaning {
         Meaning::Begins => {
-            app.say(format!("{} …", written(&keys)), CHORD_MS);
+            app.say_for(format!("{} …", written(&keys)), CHORD_MS);
             app.chord = (keys, app.now);
         }
         _ if before.is_empty() => {}
@@ -193,7 +193,7 @@ fn chord(app: &mut App, press: KeyPress) -> (Meaning, bool) {
         Meaning::Nothing => {
             let help = app.key(Action::Help);
             let text = format!("{} does nothing; {help} shows the keys", written(&keys));
-            app.say(text, 3000);
+            app.say_for(text, 3000);
             // It is no text either: it was meant for what began.
             return (Meaning::Begins, false);
         }
@@ -229,7 +229,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
                 }
                 Some(Command::Shell(typed)) => shell::run(app, &typed),
                 Some(Command::Unknown(text)) => {
-                    app.say(text, 5000);
+                    app.say_for(text, 5000);
                     Vec::new()
                 }
             };
@@ -319,7 +319,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
                 _ => Direction::Back,
             };
             app.jump = Some((way, app.now + CHORD_MS));
-            app.say("Type the character to move to", CHORD_MS);
+            app.say_for("Type the character to move to", CHORD_MS);
         }
         Action::Complete => return completion::complete_path(app),
         _ => return completion::edit(app, action),
@@ -339,7 +339,7 @@ fn toggle_mouse(app: &mut App) -> Vec<Effect> {
     } else {
         "Mouse off: your terminal selects text"
     };
-    app.say(text, 4000);
+    app.say(text);
     vec![Effect::Terminal(TerminalEffect::Mouse(app.mouse))]
 }
 
@@ -351,7 +351,7 @@ fn trust(app: &mut App, argument: &str) -> Vec<Effect> {
         }
         other => {
             let text = format!("/trust {other}: say /trust, or /trust no");
-            app.say(text, 5000);
+            app.say_for(text, 5000);
             Vec::new()
         }
     }

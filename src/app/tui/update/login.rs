@@ -103,7 +103,6 @@ fn store(app: &mut App) -> Vec<Effect> {
     vec![effect]
 }
 
-/// A key was stored, or not.
 pub fn stored(app: &mut App, stored: Result<String, String>) -> Vec<Effect> {
     match stored {
         Ok(_) if app.status.is_demo() => {

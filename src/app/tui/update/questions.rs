@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use super::refusal::SAY_MS;
 use super::rule;
 use crate::agent::{Answer, Question, Subject};
 use crate::app::action::{Action, Scope};
@@ -87,7 +86,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<V
                         Some(_) => "Press Enter again to confirm",
                         None => "Select an answer with ↑↓ or its number, then press Enter",
                     };
-                    app.say(why, SAY_MS);
+                    app.say(why);
                 }
                 Pressed::Selected => app.hint = None,
                 Pressed::Text(digit) => {
@@ -144,7 +143,7 @@ fn confirm(app: &mut App, at: usize) -> Vec<Effect> {
 pub fn is_shown(app: &mut App) -> bool {
     if !app.strip.is_shown {
         app.overlays.push(Overlay::text(TextPopup::Call));
-        app.say("Read it to its end first, then answer", SAY_MS);
+        app.say("Read it to its end first, then answer");
     }
     app.strip.is_shown
 }

@@ -100,7 +100,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     }
     if app.status.is_demo() && !app.start.demo_asked && !app.is_running() {
         // No model would read it. It stays in the editor, also when tiller starts again with the key.
-        app.say("Add an API key to send this. Your prompt is kept.", KEPT_MS);
+        app.say_for("Add an API key to send this. Your prompt is kept.", KEPT_MS);
         return login::open(app, "");
     }
     if action == Action::Submit

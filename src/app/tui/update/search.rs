@@ -59,7 +59,6 @@ fn search(app: &mut App) -> Vec<Effect> {
     vec![Effect::SearchPages(pages.map(Box::new))]
 }
 
-/// Pages that were not in memory were searched.
 pub fn searched(app: &mut App, found: PagesSearched) {
     app.transcript.add_matches(found);
 }

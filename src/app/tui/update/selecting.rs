@@ -10,7 +10,7 @@ pub fn open(app: &mut App) {
     if app.transcript.begin_caret() {
         app.overlays.push(Overlay::Selecting(None));
     } else {
-        app.say("There is nothing to select yet", 3000);
+        app.say_for("There is nothing to select yet", 3000);
     }
 }
 

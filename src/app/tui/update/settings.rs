@@ -124,7 +124,6 @@ fn keep_typed(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// A setting was written, or not.
 pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> Vec<Effect> {
     let (key, value, file) = match saved {
         Ok(saved) => saved,
@@ -155,7 +154,7 @@ pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> 
         (Some(_), None) => String::new(),
         (None, None) => ", from the next start on".to_owned(),
     };
-    app.say(format!("{key} is kept in {}{when}", file.display()), SAY_MS);
+    app.say_for(format!("{key} is kept in {}{when}", file.display()), SAY_MS);
     let mut effects = now.unwrap_or_default();
     if is_open {
         effects.push(Effect::ReadSettings);

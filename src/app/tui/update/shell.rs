@@ -20,12 +20,12 @@ pub fn run(app: &mut App, typed: &str) -> Vec<Effect> {
         None => (true, typed.trim_start_matches('!').trim()),
     };
     if command.is_empty() {
-        app.say("!cmd shares its output with the model, !!cmd doesn't", 4000);
+        app.say("!cmd shares its output with the model, !!cmd doesn't");
         return Vec::new();
     }
     if let Some(running) = &app.shell {
         let text = format!("`{}` still runs; Esc ends it", running.details.command);
-        app.say(text, 4000);
+        app.say(text);
         return Vec::new();
     }
     app.composer.take();
@@ -77,7 +77,7 @@ fn tell(app: &mut App, details: &CommandDetails, failure: Option<&str>) {
     let block = command_block(&details.command, &ended, &details.output);
     app.told.push(block);
     app.save_draft_at = Some(app.now);
-    app.say("The output goes along with your next message", 4000);
+    app.say("The output goes along with your next message");
 }
 
 /// Esc or Ctrl+C while one runs; none where nothing does. What it wrote until then stays.
@@ -96,7 +96,7 @@ pub fn picture(app: &mut App, file: Result<PathBuf, String>) {
         Ok(path) => app
             .message_mut()
             .mention(&[path.to_string_lossy().into_owned()]),
-        Err(why) => app.say(why, 5000),
+        Err(why) => app.say_for(why, 5000),
     }
 }
 

@@ -34,7 +34,7 @@ pub fn act(app: &mut App, name: &str) -> Vec<Effect> {
             take(app, name.to_owned())
         }
         Err(error) => {
-            app.say(error.to_string(), 5000);
+            app.say_for(error.to_string(), 5000);
             Vec::new()
         }
     }

@@ -1,7 +1,7 @@
 //! The tree of the session: opening it, its keys, going on from another entry, labels.
 
 use super::list;
-use super::refusal::{SAY_MS, is_busy, is_read_only};
+use super::refusal::{is_busy, is_read_only};
 use crate::agent::{Leaving, NoticeLevel};
 use crate::app::action::Action;
 use crate::app::attachments::typed_text;
@@ -26,12 +26,12 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
                     Some(label) => format!("Labelled {label}"),
                     None => String::from("The label is gone"),
                 };
-                app.say(said, SAY_MS);
+                app.say(said);
             }
             vec![Effect::Tree(TreeEffect::Label(None, label))]
         }
         Action::Fork if app.status.session.is_none() => {
-            app.say("Nothing is stored in this run: a fork is a session", SAY_MS);
+            app.say("Nothing is stored in this run: a fork is a session");
             Vec::new()
         }
         Action::Fork => open(app, TreePurpose::Fork),
@@ -161,9 +161,6 @@ pub fn keep_draft(app: &mut App) {
     if !app.composer.is_empty() {
         app.composer.clear();
         let up = app.key(Action::Up);
-        app.say(
-            format!("What was in the editor is in the history: {up}"),
-            SAY_MS,
-        );
+        app.say(format!("What was in the editor is in the history: {up}"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::refusal::{SAY_MS, is_busy, is_gone, is_read_only};
+use super::refusal::{is_busy, is_gone, is_read_only};
 use crate::agent::trial::{Kept, Trial};
 use crate::agent::{NoticeLevel, Phase, RunState, TrialEvent, TrialStep};
 use crate::app::action::Action;
@@ -27,7 +27,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::DiscardTrial => vec![Effect::Trial(TrialEffect::Discard)],
         _ if argument.is_empty() => {
             app.composer.set(&command(argument));
-            app.say("Usage: /try PROMPT", SAY_MS);
+            app.say("Usage: /try PROMPT");
             Vec::new()
         }
         _ => {

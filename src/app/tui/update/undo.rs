@@ -1,6 +1,6 @@
 //! `/undo`, `/redo` and `/rewind`: first what would change, then the question, then it is done.
 
-use super::refusal::{SAY_MS, is_busy, is_gone, is_read_only};
+use super::refusal::{is_busy, is_gone, is_read_only};
 use super::{list, overlay};
 use crate::agent::undo::{Direction, Preview, Rewind, RewindPoint};
 use crate::app::action::Action;
@@ -33,7 +33,7 @@ pub fn previewed(app: &mut App, direction: Direction, preview: Option<Preview>) 
             Direction::Undo => "Nothing to undo",
             Direction::Redo => "Nothing to redo",
         };
-        app.say(nothing, SAY_MS);
+        app.say(nothing);
         return;
     };
     if !app.is_running() && app.overlays.is_empty() {
@@ -88,7 +88,7 @@ pub fn failed(app: &mut App, why: &str) {
     if matches!(app.overlays.last(), Some(Overlay::Rewind(_))) {
         app.overlays.pop();
     }
-    app.say(why, SAY_MS);
+    app.say(why);
 }
 
 /// A key for the list of prompts, or for the ways back to one.

@@ -96,62 +96,70 @@ fn line(app: &App, row: &ThemeRow, base: Style) -> StyledLine {
 }
 
 fn sample_lines(theme: &Theme, columns: usize) -> Vec<StyledLine> {
-    let ground = theme.screen;
-    let full = |line: StyledLine, fill: Style| {
+    let on = |style: Style| theme.screen.patch(style);
+    let row = |fill: Style, parts: &[(&str, Style)]| {
+        let line = parts.iter().fold(StyledLine::new(), |line, (text, style)| {
+            line.with(*text, *style)
+        });
         let rest = columns.saturating_sub(line.width());
         line.with(" ".repeat(rest), fill)
     };
-    let number = |text, style| StyledLine::of(text, style);
+    let removed_word = theme.diff_removed.patch(theme.diff_removed_word);
+    let added_word = theme.diff_added.patch(theme.diff_added_word);
     vec![
-        full(
-            StyledLine::of("❯ ", theme.user_mark).with("Make the tests green", theme.user),
+        row(
             theme.user,
+            &[
+                ("❯ ", theme.user_mark),
+                ("Make the tests green", theme.user),
+            ],
         ),
-        full(
-            StyledLine::of(
-                "∴ 4 s  Looking at the token check",
-                ground.patch(theme.thinking),
-            ),
-            ground,
+        row(
+            theme.screen,
+            &[("∴ 4 s  Looking at the token check", on(theme.thinking))],
         ),
-        full(
-            StyledLine::of("The check compares ", ground.patch(theme.text))
-                .with("strings", ground.patch(theme.code))
-                .with(", see ", ground.patch(theme.text))
-                .with("auth.rs", ground.patch(theme.link)),
-            ground,
+        row(
+            theme.screen,
+            &[
+                ("The check compares ", on(theme.text)),
+                ("strings", on(theme.code)),
+                (", see ", on(theme.text)),
+                ("auth.rs", on(theme.link)),
+            ],
         ),
-        full(
-            StyledLine::of("✓ ", ground.patch(theme.tool_ok))
-                .with("edit ", ground.patch(theme.tool_name))
-                .with("src/auth.rs ", ground.patch(theme.tool_subject))
-                .with("+1 −1", ground.patch(theme.tool_summary)),
-            ground,
+        row(
+            theme.screen,
+            &[
+                ("✓ ", on(theme.tool_ok)),
+                ("edit ", on(theme.tool_name)),
+                ("src/auth.rs ", on(theme.tool_subject)),
+                ("+1 −1", on(theme.tool_summary)),
+            ],
         ),
-        full(
-            number(" 14 − ", theme.diff_removed_number)
-                .with("token == ", theme.diff_removed)
-                .with(
-                    "self.token",
-                    theme.diff_removed.patch(theme.diff_removed_word),
-                ),
+        row(
             theme.diff_removed,
+            &[
+                (" 14 − ", theme.diff_removed_number),
+                ("token == ", theme.diff_removed),
+                ("self.token", removed_word),
+            ],
         ),
-        full(
-            number(" 14 + ", theme.diff_added_number)
-                .with("token == ", theme.diff_added)
-                .with(
-                    "secret(token)",
-                    theme.diff_added.patch(theme.diff_added_word),
-                ),
+        row(
             theme.diff_added,
+            &[
+                (" 14 + ", theme.diff_added_number),
+                ("token == ", theme.diff_added),
+                ("secret(token)", added_word),
+            ],
         ),
-        full(
-            StyledLine::of("✗ ", ground.patch(theme.tool_error))
-                .with("bash ", ground.patch(theme.tool_name))
-                .with("cargo test  ", ground.patch(theme.tool_subject))
-                .with("exit 101", ground.patch(theme.error)),
-            ground,
+        row(
+            theme.screen,
+            &[
+                ("✗ ", on(theme.tool_error)),
+                ("bash ", on(theme.tool_name)),
+                ("cargo test  ", on(theme.tool_subject)),
+                ("exit 101", on(theme.error)),
+            ],
         ),
     ]
 }

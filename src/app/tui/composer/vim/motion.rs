@@ -104,7 +104,6 @@ pub fn end_of_this(text: &str, mut at: usize, big: bool) -> usize {
     }
 }
 
-/// The start of the word that `at` is in.
 fn start_of_this(text: &str, mut at: usize, big: bool) -> usize {
     let this = class(text, at, big);
     while at > 0 && this != Class::Space && this != Class::Paste {

@@ -7,17 +7,14 @@ use crate::app::sessions::Choice;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::session_effect::SessionEffect;
-use crate::app::tui::update::refusal::{SAY_MS, is_read_only};
+use crate::app::tui::update::refusal::is_read_only;
 
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     if action == Action::NameSession && is_read_only(app) {
         return Vec::new();
     }
     let Some(session) = &mut app.status.session else {
-        app.say(
-            "Nothing is stored in this run: there are no sessions",
-            SAY_MS,
-        );
+        app.say("Nothing is stored in this run: there are no sessions");
         return Vec::new();
     };
     match action {
@@ -34,7 +31,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             session.file.clone(),
         ))],
         Action::CloneSession if session.title.is_empty() => {
-            app.say("Nothing was said yet: there is nothing to copy", SAY_MS);
+            app.say("Nothing was said yet: there is nothing to copy");
             Vec::new()
         }
         Action::CloneSession => {
@@ -48,7 +45,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
 
 fn import(app: &mut App, argument: &str) -> Vec<Effect> {
     if argument.is_empty() {
-        app.say("Which file? /import FILE", SAY_MS);
+        app.say("Which file? /import FILE");
         return Vec::new();
     }
     let home = app.status.home.as_deref();

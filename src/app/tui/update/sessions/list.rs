@@ -15,7 +15,6 @@ use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{Overlay, Picker, Preview, SessionMode, SessionPicker, TextSearch};
 use crate::app::tui::session_effect::SessionEffect;
-use crate::app::tui::update::refusal::SAY_MS;
 
 pub(super) fn open(app: &mut App) -> Vec<Effect> {
     app.overlays.push(Overlay::Sessions(Box::default()));
@@ -84,7 +83,7 @@ pub(super) fn removed(app: &mut App, path: &Path, removed: Result<PathBuf, Strin
             if let Some(list) = list(app) {
                 list.remove(path, now);
             }
-            app.say(format!("Moved to {}", folder.display()), 2 * SAY_MS);
+            app.say_for(format!("Moved to {}", folder.display()), 8000);
         }
         Err(error) => not_done(app, error),
     }
@@ -169,15 +168,12 @@ fn choosing(app: &mut App, action: Action) -> Option<Vec<Effect>> {
             ]);
         }
         Action::SessionRename if list(app)?.chosen()?.is_open() => {
-            app.say("It is open elsewhere: rename it there", SAY_MS);
+            app.say("It is open elsewhere: rename it there");
         }
         Action::SessionRename => rename(list(app)?),
         Action::SessionRemove => {
             if list(app)?.chosen()?.is_open() {
-                app.say(
-                    "It is open elsewhere: leave it there first, then remove it",
-                    SAY_MS,
-                );
+                app.say("It is open elsewhere: leave it there first, then remove it");
             } else {
                 list(app)?.mode = SessionMode::Removing(AnswerDelay::starting(now));
             }

@@ -14,7 +14,7 @@ use crate::app::tui::options::ExitKind;
 use crate::app::tui::overlay::{Opening, Overlay, Way};
 use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::session_switch::Arriving;
-use crate::app::tui::update::refusal::{SAY_MS, is_busy};
+use crate::app::tui::update::refusal::is_busy;
 use crate::app::tui::update::{editor, stop};
 
 /// Opens what was chosen, when nothing is under way.
@@ -100,7 +100,7 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
             if !left.is_empty() {
                 app.composer.leave();
                 app.told.clear();
-                app.say("What was typed stays with the session before", SAY_MS);
+                app.say("What was typed stays with the session before");
             }
             app.save_draft_at = None;
             vec![Effect::ChangeDraft(DraftChange::Stays(left), file)]

@@ -137,14 +137,14 @@ impl TranscriptCache {
         self.pictures.begin(pictures);
         let options = LayoutOptions::new(theme, width, transcript);
         self.heights
-            .resize_with(transcript.pages().len(), PageHeights::default);
-        let pages = transcript.pages().iter().zip(&mut self.heights);
+            .resize_with(transcript.cells().pages().len(), PageHeights::default);
+        let pages = transcript.cells().pages().iter().zip(&mut self.heights);
         for (number, (page, known)) in pages.enumerate() {
             let guessed = estimate_page(page, known, options);
             let guessed = guessed.map(|place| cell_at(number, place));
             self.estimated.extend(guessed);
         }
-        let dirty = transcript.dirty_cells();
+        let dirty = transcript.cells().dirty();
         for &index in dirty {
             let Some(cell) = transcript.cell(index) else {
                 continue;

@@ -240,7 +240,7 @@ impl Selector<'_> {
     }
 
     fn end(&mut self) -> Option<Place> {
-        let Neighbor::Cell(cell) = self.transcript.before(self.transcript.end()) else {
+        let Neighbor::Cell(cell) = self.transcript.cells().before(self.transcript.end()) else {
             return None;
         };
         let row = self.rows(cell).len().saturating_sub(1) as u32;
@@ -318,7 +318,7 @@ impl Selector<'_> {
         let mut copied = Copied::default();
         let mut at = from.0.cell;
         while at <= to.0.cell {
-            match self.transcript.at_or_after(at) {
+            match self.transcript.cells().at_or_after(at) {
                 Neighbor::Cell(cell) if cell <= to.0.cell => {
                     let text = self.copy_cell(cell, from, to);
                     if !text.is_empty() {

@@ -61,7 +61,7 @@ impl Groups {
     fn gap(&mut self, transcript: &Transcript, index: usize, cell: &Cell) -> usize {
         let mut at = index;
         let previous = loop {
-            match transcript.before(at) {
+            match transcript.cells().before(at) {
                 Neighbor::Cell(before) => at = before,
                 _ => return 0,
             }

@@ -37,7 +37,6 @@ pub struct LayoutOptions<'a> {
     pub fold_key: &'a str,
     /// Whether calls that only look show what they found.
     pub preview: bool,
-    /// How pictures are shown, if they are.
     pub pictures: Option<PictureLayout>,
 }
 
