@@ -13,6 +13,7 @@ use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::overlay::SettingOverride;
 use tiller::app::tui::overlay::SettingRow;
 use tiller::app::tui::screen_buffer::ScreenBuffer;
+use tiller::app::tui::text::link::LinkTable;
 use tiller::app::tui::theme::Themes;
 use tiller::llm::{AssistantMessage, Content, Image, Message, StreamEvent, UserMessage};
 
@@ -80,7 +81,7 @@ fn check(tui: &mut TestTui, screen: &mut ScreenBuffer) {
         assert!(command.bytes().all(|byte| byte.is_ascii_graphic()));
     }
     let mut bytes = Vec::new();
-    screen.finish(drawn, &mut bytes);
+    screen.finish(drawn, &LinkTable::default(), &mut bytes);
     vte::Parser::new().advance(&mut Orders, &bytes);
     let text = String::from_utf8(bytes).expect("text");
     let c1 = text.chars().find(|c| ('\u{80}'..='\u{9f}').contains(c));

@@ -12,7 +12,7 @@ use tiller::app::tui::effect::{Effect, TerminalEffect, TreeEffect};
 use tiller::app::tui::input::{InputEvent, TerminalReport};
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::options::ExitKind;
-use tiller::app::tui::overlay::Overlay;
+use tiller::app::tui::overlay::{Overlay, TextPopup};
 use tiller::llm::{AssistantMessage, Content, Message, Usage, UserMessage};
 
 use super::app_kit::{TestTui, prompt, queued};
@@ -501,7 +501,10 @@ fn editor_suspend_and_slash_commands() {
     let mut tui = TestTui::new(80, 24);
     tui.write("/keys");
     assert_eq!(tui.key("enter"), []);
-    assert!(matches!(tui.app.overlays[..], [Overlay::Help(..)]));
+    assert!(matches!(
+        tui.app.overlays[..],
+        [Overlay::Text(TextPopup::Help(_), _)]
+    ));
     let mut tui = TestTui::new(80, 24);
     tui.write("/etc/passwd is odd");
     assert_eq!(tui.key("enter"), [prompt("/etc/passwd is odd")]);

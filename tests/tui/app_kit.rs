@@ -206,7 +206,7 @@ impl TestTui {
         let cursor = self.paint(buffer);
         let frame = buffer.clone();
         let mut bytes = Vec::new();
-        screen.finish_marked(cursor, &LinkTable::default(), &mut bytes);
+        screen.finish(cursor, &LinkTable::default(), &mut bytes);
         (bytes, frame)
     }
 

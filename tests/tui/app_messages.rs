@@ -8,7 +8,7 @@ use tiller::app::tui::composer::SavedDraft;
 use tiller::app::tui::effect::Effect;
 use tiller::app::tui::input::{InputEvent, KeyCode, KeyPress};
 use tiller::app::tui::msg::{EffectResult, Msg};
-use tiller::app::tui::overlay::Overlay;
+use tiller::app::tui::overlay::{Overlay, TextPopup};
 
 use super::app_kit::*;
 use super::app_questions::{ask, command};
@@ -193,7 +193,10 @@ fn it_is_a_command_again_when_its_beginning_is_typed_again() {
     assert!(!tui.frame().contains("message, no command"));
     tui.now += 1000;
     tui.key("enter");
-    assert!(matches!(tui.app.overlays.last(), Some(Overlay::Help(..))));
+    assert!(matches!(
+        tui.app.overlays.last(),
+        Some(Overlay::Text(TextPopup::Help(_), _))
+    ));
     // Undone and done again, what came back is a message.
     let mut tui = TestTui::new(80, 24);
     returned(&mut tui, &["/help"]);
@@ -282,7 +285,10 @@ fn a_question_mark_alone_shows_the_keys_and_is_sent_to_nobody() {
         tui.frame()
     );
     assert_eq!(tui.key("enter"), []);
-    assert!(matches!(tui.app.overlays.last(), Some(Overlay::Help(..))));
+    assert!(matches!(
+        tui.app.overlays.last(),
+        Some(Overlay::Text(TextPopup::Help(_), _))
+    ));
     assert_eq!(tui.text(), "");
     // With more behind it, it is a text.
     let mut tui = TestTui::new(80, 24);

@@ -8,6 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 use ratatui::style::{Color, Style};
 use tiller::app::tui::inline_buffer::{InlineBuffer, Reflow};
+use tiller::app::tui::text::link::LinkTable;
 
 const WIDTH: u16 = 20;
 
@@ -121,7 +122,7 @@ fn check(steps: &[Step]) {
                 let size = Size::new(WIDTH, region.len() as u16);
                 paint(inline.begin(size), region);
                 let caret = caret.map(|(x, y)| (x, y.min(size.height - 1)));
-                inline.finish(&mut above, caret, height, &mut out);
+                inline.finish(&mut above, caret, height, &LinkTable::default(), &mut out);
                 parser.process(&out);
                 let mut expected = wanted.clone();
                 expected.extend(region.iter().map(|row| row.trim_end().to_owned()));
@@ -138,7 +139,7 @@ fn check(steps: &[Step]) {
                 out.clear();
                 paint(inline.begin(size), region);
                 let mut none = Buffer::empty(Rect::new(0, 0, WIDTH, 0));
-                inline.finish(&mut none, caret, height, &mut out);
+                inline.finish(&mut none, caret, height, &LinkTable::default(), &mut out);
                 assert!(out.is_empty(), "{:?}", String::from_utf8_lossy(&out));
             }
         }
@@ -168,7 +169,13 @@ fn a_printed_line_does_not_rewrite_the_region() {
         above.set_stringn(0, 0, text, 20, Style::new());
         paint(inline.begin(Size::new(WIDTH, 5)), &region);
         let mut out = Vec::new();
-        inline.finish(&mut above, Some((0, 2)), 24, &mut out);
+        inline.finish(
+            &mut above,
+            Some((0, 2)),
+            24,
+            &LinkTable::default(),
+            &mut out,
+        );
         String::from_utf8_lossy(&out).into_owned()
     };
     frame("");
@@ -189,7 +196,13 @@ fn wrapped_rows_are_gone_up_over() {
         let rows = ["x".repeat(20), "y".repeat(15), "z".repeat(12)];
         paint(inline.begin(Size::new(WIDTH, 3)), &rows);
         let mut none = Buffer::empty(Rect::new(0, 0, WIDTH, 0));
-        inline.finish(&mut none, Some((11, 2)), 24, &mut Vec::new());
+        inline.finish(
+            &mut none,
+            Some((11, 2)),
+            24,
+            &LinkTable::default(),
+            &mut Vec::new(),
+        );
         let mut out = Vec::new();
         inline.leave(narrow, &mut out);
         let out = String::from_utf8_lossy(&out).into_owned();

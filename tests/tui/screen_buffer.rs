@@ -162,7 +162,7 @@ proptest! {
             apply(&mut rows, step, &mut fresh);
             paint(buffer.begin(), &rows);
             let mut out = Vec::new();
-            buffer.finish(Some((3, 2)), &mut out);
+            buffer.finish(Some((3, 2)), &LinkTable::default(), &mut out);
             terminal.process(&out);
             let mut wanted = Buffer::empty(Rect::new(0, 0, WIDTH, HEIGHT));
             paint(&mut wanted, &rows);
@@ -181,7 +181,7 @@ fn numbered(first: usize) -> Rows {
 fn frame(buffer: &mut ScreenBuffer, rows: &Rows) -> Vec<u8> {
     paint(buffer.begin(), rows);
     let mut out = Vec::new();
-    buffer.finish(None, &mut out);
+    buffer.finish(None, &LinkTable::default(), &mut out);
     out
 }
 
@@ -254,8 +254,8 @@ fn tiny_sizes_do_not_panic() {
         let mut buffer = ScreenBuffer::new(Size::new(width, height));
         let mut out = Vec::new();
         buffer.begin();
-        buffer.finish(None, &mut out);
-        buffer.finish(None, &mut out);
+        buffer.finish(None, &LinkTable::default(), &mut out);
+        buffer.finish(None, &LinkTable::default(), &mut out);
     }
 }
 
@@ -269,7 +269,7 @@ fn no_cell_floods_the_terminal() {
     cells[(0, 0)].set_symbol(&format!("a{}", "\u{301}".repeat(500_000)));
     cells[(2, 0)].set_symbol(family);
     let mut out = Vec::new();
-    buffer.finish(None, &mut out);
+    buffer.finish(None, &LinkTable::default(), &mut out);
     assert!(out.len() < 1_000, "{} bytes", out.len());
     let text = String::from_utf8(out).unwrap();
     assert!(text.contains("a\u{301}\u{301}") && text.contains(family));
@@ -327,7 +327,7 @@ fn links_go_with_their_cells() {
             }
         }
         let mut out = Vec::new();
-        screen.finish_marked(None, &table, &mut out);
+        screen.finish(None, &table, &mut out);
         out
     };
     let first = linked_cells(&frame(0, true, false));

@@ -18,7 +18,6 @@ impl AnswerDelay {
         Self { end }
     }
 
-    /// Whether a key is an answer.
     pub fn is_over(self, now: i64) -> bool {
         now >= self.end
     }

@@ -16,10 +16,8 @@ pub struct Answers {
     delay: AnswerDelay,
 }
 
-/// What a key means for the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pressed {
-    /// This answer is confirmed.
     Confirmed(usize),
     /// Enter, but nothing is selected, or another key was pressed just before.
     NotYet,
@@ -27,7 +25,6 @@ pub enum Pressed {
     Selected,
     /// Text: the digit that is to be written before it, if one is.
     Text(Option<char>),
-    /// Nothing.
     Nothing,
 }
 
@@ -42,17 +39,14 @@ impl Answers {
         }
     }
 
-    /// The selected answer.
     pub fn selected(&self) -> Option<usize> {
         self.selected
     }
 
-    /// Selects an answer (a click).
     pub fn select(&mut self, at: usize) {
         (self.selected, self.digit) = (Some(at), None);
     }
 
-    /// Whether Enter confirms the selected answer now.
     pub fn can_confirm(&self, now: i64) -> bool {
         self.selected.is_some() && self.delay.is_over(now)
     }

@@ -42,6 +42,8 @@ const SAVE_DRAFT_MS: i64 = 300;
 /// Bytes of it for which that takes a millisecond more.
 const SAVE_BYTES_A_MS: usize = 4096;
 
+/// How long a hint stays, in milliseconds.
+const SAY_MS: i64 = 4000;
 /// Rows of a screen on which the todo list is open by itself.
 const OPEN_TODO_FROM: u16 = 30;
 
@@ -62,9 +64,7 @@ pub struct App {
     pub completion: Option<Completion>,
     /// Whether that was closed, so that it stays away until something else is typed.
     pub(crate) dismissed: bool,
-    /// The command of the user that runs.
     pub(crate) shell: Option<ShellRun>,
-    /// How many of them there were.
     pub(crate) shells: u32,
     /// What of them the next message takes along.
     pub(crate) told: Vec<String>,
@@ -88,7 +88,6 @@ pub struct App {
     pub(crate) returned: Vec<u64>,
     /// How many drafts of earlier programs came into the editor.
     pub(crate) drafts_taken: usize,
-    /// What there is to see of the session's work.
     pub(crate) work: SessionWork,
     /// How much of the todo list is shown, where the user has said so.
     pub(crate) todo_fold: Option<Fold>,
@@ -96,7 +95,6 @@ pub struct App {
     pub(crate) questions: Vec<Arc<Question>>,
     /// The rule that is to answer it, while it is in the editor.
     pub(crate) rule: Option<Box<RuleDraft>>,
-    /// What the user does with it.
     pub(crate) strip: QuestionStrip,
     /// When what is in the editor was begun (Unix ms); none while it is empty.
     pub(crate) text_since: Option<i64>,
@@ -124,7 +122,6 @@ pub struct App {
     pub(crate) agent_gone: bool,
     /// A short text above the editor, for a while.
     pub(crate) hint: Option<Hint>,
-    /// The way to another session.
     pub(crate) switch: SessionSwitch,
     /// Why Enter on the empty editor goes on with the last run, if it does.
     pub(crate) resume: Option<Resume>,
@@ -136,7 +133,6 @@ pub struct App {
     pub(crate) chord: (Vec<KeyPress>, i64),
     /// Where things stood in the last frame.
     pub areas: Areas,
-    /// What the mouse is doing.
     pub(crate) pointer: Pointer,
 }
 
@@ -227,7 +223,6 @@ pub(crate) struct LastPressed {
     pub cancel: Option<i64>,
     /// Esc, while it was vim's.
     pub vim_escape: Option<i64>,
-    /// What stopped a run.
     pub abort: Option<i64>,
 }
 
@@ -423,8 +418,13 @@ impl App {
             .get_or_insert(self.now + SAVE_DRAFT_MS + weight);
     }
 
+    /// Shows a hint above the editor, as long as it takes to read.
+    pub fn say(&mut self, text: impl Into<String>) {
+        self.say_for(text, SAY_MS);
+    }
+
     /// Shows a hint above the editor for `millis`.
-    pub fn say(&mut self, text: impl Into<String>, millis: i64) {
+    pub fn say_for(&mut self, text: impl Into<String>, millis: i64) {
         self.hint = Some(Hint {
             text: text.into(),
             until: self.now + millis,

@@ -15,12 +15,10 @@ const SYMBOL_BYTES: usize = 64;
 /// Cells that are rather written again than gone over.
 const GAP: usize = 16;
 
-/// Which row is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowPlace {
     /// The row with this number, from the top of the screen.
     Row(u16),
-    /// The row that the cursor is on.
     Current,
 }
 

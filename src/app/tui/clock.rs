@@ -1,9 +1,10 @@
 //! The one clock of the screen: the agent's events carry wall-clock times, so ours are too, except
 //! that they never run backwards.
 
+use std::future::pending;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 
 /// Unix time in milliseconds that never runs backwards. The wall clock alone may be set back; the
 /// monotonic clock alone stands still while the machine sleeps.
@@ -35,6 +36,16 @@ impl Clock {
         let elapsed = elapsed.as_millis() as i64;
         self.unix = self.unix.max(wall - elapsed);
         self.unix + elapsed
+    }
+}
+
+/// Waits until `at`; forever without one. Does not wait for what is due already: the timer would
+/// round it up to the next millisecond.
+pub(super) async fn reached(at: Option<Instant>) {
+    match at {
+        Some(at) if at <= Instant::now() => {}
+        Some(at) => sleep_until(at).await,
+        None => pending().await,
     }
 }
 

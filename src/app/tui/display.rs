@@ -32,7 +32,6 @@ const ANSWERS: Duration = Duration::from_millis(150);
 const SIZE: Duration = Duration::from_millis(60);
 const SIZE_IN_TMUX: Duration = Duration::from_millis(300);
 
-/// What shows the frames.
 #[derive(Debug)]
 pub struct Display {
     full: ScreenBuffer,
@@ -44,7 +43,6 @@ struct Inline {
     region: InlineBuffer,
     /// The conversation that was printed last, and how far.
     printed: Option<(u32, Printed)>,
-    /// Whether the alternate screen shows.
     is_alternate: bool,
     /// Until when nothing is printed.
     held: Option<Instant>,
@@ -54,7 +52,6 @@ struct Inline {
     sized: Option<Instant>,
 }
 
-/// What a frame came to.
 #[derive(Debug, Default)]
 pub struct Drawn {
     pub screen: ScreenDrawn,
@@ -178,7 +175,7 @@ impl Display {
     fn draw_full(&mut self, app: &App, cache: &mut ViewCache, out: &mut Vec<u8>) -> Drawn {
         let screen = view(app, cache, self.full.begin());
         out.extend(cache.transcript.pictures.take_outgoing());
-        let cost = self.full.finish_marked(screen.cursor, &cache.links, out);
+        let cost = self.full.finish(screen.cursor, &cache.links, out);
         Drawn {
             screen,
             cost,
@@ -312,7 +309,7 @@ impl Inline {
         out.extend(cache.transcript.pictures.take_outgoing());
         let cost = self
             .region
-            .finish_linked(&mut above, cursor, height, &cache.links, out);
+            .finish(&mut above, cursor, height, &cache.links, out);
         self.printed = Some((generation, found.next));
         Drawn {
             screen,

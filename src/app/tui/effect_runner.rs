@@ -37,8 +37,8 @@ use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
 use crate::app::project::Project;
 use crate::app::rule_store::RuleScope;
-use crate::llm::Model;
 use crate::llm::local::DiscoveredServer;
+use crate::llm::{Model, ThinkingLevel};
 
 /// How long leaving waits for draft and prompt history to be on disk; so long only where that hangs.
 const TIMEOUT: Duration = Duration::from_secs(1);
@@ -46,14 +46,6 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 /// How long to wait for the servers of this machine while the list of models is open: it is shown
 /// already, and an Ollama with many models answers slowly.
 const LOCAL_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// The files the screen works with.
-pub struct Files {
-    /// Where what was typed is kept; none where nothing is stored.
-    pub stored: Option<StoredFiles>,
-    /// The user's own.
-    pub user: UserFiles,
-}
 
 pub struct EffectRunner {
     handle: AgentHandle,
@@ -69,7 +61,6 @@ pub struct EffectRunner {
     copied: Option<PathBuf>,
     /// What is on its way into the clipboard, or was last.
     copying: Option<AbortHandle>,
-    /// The folder of all trials.
     trials: Option<PathBuf>,
     /// None where nothing is stored.
     sessions: Option<SessionEffectRunner>,
@@ -86,7 +77,8 @@ impl EffectRunner {
         handle: AgentHandle,
         models: Arc<Models>,
         project: Option<Project>,
-        files: Files,
+        files: Option<StoredFiles>,
+        user: UserFiles,
         shell: ShellRunner,
     ) -> Self {
         let (cwd, secrets) = (shell.cwd.clone(), shell.secrets.clone());
@@ -95,10 +87,6 @@ impl EffectRunner {
         let searcher = PageSearcher::new(results.clone());
         let trusted = project.as_ref().is_some_and(Project::is_trusted);
         let git = GitReader::new(&cwd, trusted, results.clone());
-        let Files {
-            stored: files,
-            user,
-        } = files;
         let sessions = files.as_ref().map(|files| SessionEffectRunner {
             root: files.sessions.clone(),
             trash: files.trash.clone(),
@@ -344,18 +332,12 @@ impl EffectRunner {
         };
         let handle = self.handle.clone();
         project.tell_agent(trusted, &handle);
-        self.block(move || match project.decide(trusted, &handle) {
-            Ok(text) => EffectResult::Said(text),
-            Err(error) => EffectResult::Failed(error),
-        });
+        self.block(move || told(project.decide(trusted, &handle)));
     }
 
     fn keep_rules(&self, scope: RuleScope, rules: Vec<Rule>) {
         if let Some(project) = self.project.clone() {
-            self.block(move || match project.keep_rules(scope, &rules) {
-                Ok(text) => EffectResult::Said(text),
-                Err(error) => EffectResult::Failed(error),
-            });
+            self.block(move || told(project.keep_rules(scope, &rules)));
         }
     }
 
@@ -374,10 +356,8 @@ impl EffectRunner {
     fn export(&self, session: PathBuf, argument: String) {
         let (cwd, secrets) = (self.cwd.clone(), self.secrets.clone());
         self.block(move || {
-            match export_on_request(&session, &argument, &cwd, &secrets.redactor()) {
-                Ok(text) => EffectResult::Said(text),
-                Err(text) => EffectResult::Failed(text),
-            }
+            let redactor = secrets.redactor();
+            told(export_on_request(&session, &argument, &cwd, &redactor))
         });
     }
 
@@ -406,7 +386,6 @@ impl EffectRunner {
         });
     }
 
-    /// Does blocking work on another thread.
     fn block(&self, work: impl FnOnce() -> EffectResult + Send + 'static) {
         let results = self.results.clone();
         tokio::task::spawn_blocking(move || drop(results.send(work())));
@@ -445,12 +424,8 @@ impl EffectRunner {
     fn find_model(&self, name: String) {
         let models = Arc::clone(&self.models);
         self.spawn(async move {
-            let found = models.resolve(&name).await;
-            EffectResult::Model(found.map(|(model, thinking)| FoundModel {
-                key: models.key_state(&model.provider),
-                model: Arc::new(model),
-                thinking,
-            }))
+            let resolved = models.resolve(&name).await;
+            EffectResult::Model(resolved.map(|(model, thinking)| found(&models, model, thinking)))
         });
     }
 
@@ -458,13 +433,24 @@ impl EffectRunner {
         let models = Arc::clone(&self.models);
         self.spawn(async move {
             let favorites = models.favorites().await.into_iter();
-            let found = favorites.map(|model| FoundModel {
-                key: models.key_state(&model.provider),
-                model: Arc::new(model),
-                thinking: None,
-            });
-            EffectResult::Favorites(found.collect(), direction)
+            let favorites = favorites.map(|model| found(&models, model, None));
+            EffectResult::Favorites(favorites.collect(), direction)
         });
+    }
+}
+
+fn told(done: Result<String, String>) -> EffectResult {
+    match done {
+        Ok(text) => EffectResult::Said(text),
+        Err(error) => EffectResult::Failed(error),
+    }
+}
+
+fn found(models: &Models, model: Model, thinking: Option<ThinkingLevel>) -> FoundModel {
+    FoundModel {
+        key: models.key_state(&model.provider),
+        model: Arc::new(model),
+        thinking,
     }
 }
 

@@ -4,7 +4,6 @@
 //! A key is drawn at once, and so is the end of a run; everything else waits for the next frame.
 //! Nothing is drawn when nothing changed, and no timer runs while nothing moves.
 
-use std::future::pending;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -12,13 +11,13 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, raise};
 use tokio::sync::{Notify, mpsc};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use super::app::App;
-use super::clock::Clock;
+use super::clock::{Clock, reached};
 use super::display::Display;
 use super::effect::{Effect, TerminalEffect};
-use super::effect_runner::{EffectRunner, Files};
+use super::effect_runner::EffectRunner;
 use super::exit_summary::summary;
 use super::input::{Input, InputEvent};
 use super::job_control;
@@ -73,7 +72,6 @@ struct Tui {
     out: Vec<u8>,
     /// Whether something changed since the last frame.
     dirty: bool,
-    /// When the next frame may be drawn.
     next_frame: Instant,
     /// Whether unseen cells are still to be measured.
     unmeasured: bool,
@@ -133,10 +131,8 @@ impl Tui {
                 options.handle,
                 options.models,
                 options.project,
-                Files {
-                    stored: options.storage,
-                    user: options.user_files,
-                },
+                options.storage,
+                options.user_files,
                 ShellRunner {
                     processes: options.processes,
                     cwd: options.status.cwd,
@@ -476,15 +472,5 @@ impl Drop for Tui {
             let save = AssertUnwindSafe(|| effects.save_draft_now(app.draft()));
             let _ = catch_unwind(save);
         }
-    }
-}
-
-/// Waits until `at`; forever without one. Does not wait for what is due already: the timer would
-/// round it up to the next millisecond.
-async fn reached(at: Option<Instant>) {
-    match at {
-        Some(at) if at <= Instant::now() => {}
-        Some(at) => sleep_until(at).await,
-        None => pending().await,
     }
 }

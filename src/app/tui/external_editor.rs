@@ -75,7 +75,6 @@ pub(super) async fn open(file: PathBuf, line: Option<u64>) -> Result<(), String>
     ))
 }
 
-/// The user's editor.
 fn name() -> String {
     ["VISUAL", "EDITOR"]
         .into_iter()

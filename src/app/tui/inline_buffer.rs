@@ -104,18 +104,8 @@ impl InlineBuffer {
     /// Appends to `out` what prints the rows of `printed` above the region and brings the region to
     /// the painted one, with the cursor at `cursor`, or hidden. Appends nothing when nothing changed.
     /// `printed` is as wide as the region; together they may be higher than the screen of `height` rows.
+    /// Cells may bear the marks of `links`.
     pub fn finish(
-        &mut self,
-        printed: &mut Buffer,
-        cursor: Option<(u16, u16)>,
-        height: u16,
-        out: &mut Vec<u8>,
-    ) -> FrameCost {
-        self.finish_linked(printed, cursor, height, &LinkTable::default(), out)
-    }
-
-    /// The same, where cells may bear the marks of `links`.
-    pub fn finish_linked(
         &mut self,
         printed: &mut Buffer,
         cursor: Option<(u16, u16)>,

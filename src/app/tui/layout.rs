@@ -11,17 +11,14 @@ pub struct Areas {
     pub rail: Rect,
     /// Air below the conversation, or the line above what waits.
     pub rule: Rect,
-    /// The todo list.
     pub todo: Rect,
     pub queue: Rect,
-    /// What is asked.
     pub question: Rect,
     /// Whether something of what is asked is not shown.
     pub question_cut: bool,
     pub activity: Rect,
     /// The editor with its border, if it has one.
     pub editor: Rect,
-    /// The text within the editor.
     pub text: Rect,
     pub status: Rect,
     /// The rows of a list that lies over the screen; drawing decides where.
@@ -38,7 +35,6 @@ pub struct Areas {
     pub pill: Rect,
 }
 
-/// What the parts would like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Rows of the editor's text.

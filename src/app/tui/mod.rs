@@ -43,7 +43,7 @@ mod shell_runner;
 mod shell_command;
 pub mod transcript;
 pub mod overlay;
-pub mod answer_delay;
+pub(crate) mod answer_delay;
 pub(crate) mod answers;
 pub(crate) mod question_strip;
 pub(crate) mod rule_draft;
@@ -67,5 +67,6 @@ mod tty_writer;
 mod window;
 pub mod input;
 
-pub use event_loop::run;
-pub use options::{ExitKind, StoredFiles, ThemeSettings, TuiOptions, UserFiles};
+pub(crate) use event_loop::run;
+pub use options::ExitKind;
+pub(crate) use options::{StoredFiles, ThemeSettings, TuiOptions, UserFiles};

@@ -17,28 +17,22 @@ use crate::app::notify::Notify;
 use crate::app::project::Project;
 
 /// Everything the screen needs to know.
-pub struct TuiOptions {
-    /// The way to the agent.
+pub(crate) struct TuiOptions {
     pub handle: AgentHandle,
-    /// The agent's events.
     pub events: mpsc::Receiver<Arc<Event>>,
     /// The project around it; none in the demo.
     pub project: Option<Project>,
-    /// Everything that can be chosen.
     pub models: Arc<Models>,
     /// What stands in no text that is given away.
     pub secrets: KnownSecrets,
     /// The scope of the commands that the user runs.
     pub processes: Processes,
-    /// What the status line shows.
     pub status: Status,
     /// What happens by itself at the start.
     pub start: Start,
-    /// The themes that are wanted.
     pub theme: ThemeSettings,
     /// How the user is called who looks elsewhere.
     pub notify: Notify,
-    /// How the screen behaves.
     pub manners: Manners,
     /// What is kept for later runs; none keeps nothing.
     pub storage: Option<StoredFiles>,
@@ -46,9 +40,8 @@ pub struct TuiOptions {
     pub user_files: UserFiles,
 }
 
-/// Which themes are wanted.
 #[derive(Clone, Debug)]
-pub struct ThemeSettings {
+pub(crate) struct ThemeSettings {
     /// `auto`, or the name of one.
     pub wanted: String,
     /// What `auto` takes on a dark ground.
@@ -59,29 +52,22 @@ pub struct ThemeSettings {
 
 /// The user's own files; none of them need exist.
 #[derive(Clone, Debug)]
-pub struct UserFiles {
-    /// The settings.
+pub(crate) struct UserFiles {
     pub config: PathBuf,
-    /// The key bindings.
     pub keymap: PathBuf,
-    /// The folder of themes.
     pub themes: PathBuf,
     /// What counts in place of the settings in this run.
     pub overrides: Arc<[SettingOverride]>,
 }
 
-/// Where the screen keeps what was typed.
 #[derive(Clone, Debug)]
-pub struct StoredFiles {
-    /// The prompt history.
+pub(crate) struct StoredFiles {
     pub history: PathBuf,
     /// The folder of unsent drafts, one for each working folder.
     pub drafts: PathBuf,
-    /// The root of all sessions.
     pub sessions: PathBuf,
     /// Where removed ones go.
     pub trash: PathBuf,
-    /// The folder of all trials.
     pub trials: PathBuf,
 }
 

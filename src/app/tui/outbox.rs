@@ -16,7 +16,6 @@ use crate::llm::Content;
 /// A file that takes longer is left to the model's tools: it may be on a server that is gone.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A message for the agent.
 pub(super) enum Outgoing {
     Message(QueueKind, Vec<Content>),
     BeginTrial(Vec<Content>),
@@ -37,7 +36,6 @@ struct Waiting {
     messages: VecDeque<Outgoing>,
     /// How many have left so far: the number of the first.
     left: u64,
-    /// Whether a task reads for them.
     is_read_for: bool,
 }
 

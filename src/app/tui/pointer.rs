@@ -5,10 +5,8 @@ use super::transcript::{Spot, Unit};
 /// Clicks at one place within this many milliseconds count together.
 const MULTIPLE_MS: i64 = 400;
 
-/// What the mouse is doing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pointer {
-    /// The button that is down.
     pub down: Option<Press>,
     /// When and where it went down last, and how many times in a row.
     last: Option<(i64, (u16, u16), u8)>,
@@ -26,16 +24,12 @@ pub(crate) struct Edge {
     pub at: i64,
 }
 
-/// A press of the left button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Press {
-    /// Where on the screen.
     pub at: (u16, u16),
-    /// What stood there, within the transcript.
     pub spot: Option<Spot>,
     /// What is selected at once.
     pub unit: Unit,
-    /// Whether it became a drag.
     pub moved: bool,
     /// Whether it took a selection away, which is all that a click then does.
     pub deselected: bool,

@@ -7,10 +7,8 @@ use crate::app::rule_store::RuleScope;
 /// Text that is begun within this many milliseconds of a question was not meant for it.
 const READ_MS: i64 = 400;
 
-/// The strip, since its question appeared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuestionStrip {
-    /// The list of answers.
     pub answers: Answers,
     /// Where the rule of the second answer holds.
     pub scope: RuleScope,
@@ -32,7 +30,6 @@ pub enum Offer {
 }
 
 impl Offer {
-    /// The answers that the list has.
     pub fn of(subject: &PermissionSubject) -> &'static [Self] {
         if subject.suggestions.is_empty() {
             &[Self::Once, Self::Refuse]

@@ -7,7 +7,6 @@ use crate::app::rule_store::RuleScope;
 /// The state of a rule that is being edited; its text is in the editor.
 #[derive(Clone, Debug)]
 pub struct RuleDraft {
-    /// Where it is to count.
     pub scope: RuleScope,
     /// The editor for messages, as it was left.
     pub message: Composer,

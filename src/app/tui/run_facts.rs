@@ -4,7 +4,6 @@
 use super::answer_delay::AnswerDelay;
 use crate::agent::BudgetLimit;
 
-/// Figures of the run under way.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RunStats {
     /// When the phase began (Unix ms).
@@ -13,14 +12,11 @@ pub(crate) struct RunStats {
     pub run_since: i64,
 }
 
-/// Why a run can be gone on with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Resume {
-    /// It ended at the iteration limit.
     AtLimit,
     /// Its budget is spent; going on raises it to this.
     AtBudget(BudgetLimit),
-    /// A model call failed.
     Failed,
     /// The wait for the retry of a model call was stopped.
     Stopped,

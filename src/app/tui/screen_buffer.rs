@@ -67,13 +67,9 @@ impl ScreenBuffer {
     }
 
     /// Appends to `out` what brings the terminal from the last frame to the painted one, with the
-    /// cursor at `cursor`, or hidden. Appends nothing when nothing changed.
-    pub fn finish(&mut self, cursor: Option<(u16, u16)>, out: &mut Vec<u8>) -> FrameCost {
-        self.finish_marked(cursor, &LinkTable::default(), out)
-    }
-
-    /// The same, where cells may bear the marks of `links`.
-    pub fn finish_marked(
+    /// cursor at `cursor`, or hidden. Appends nothing when nothing changed. Cells may bear the marks of
+    /// `links`.
+    pub fn finish(
         &mut self,
         cursor: Option<(u16, u16)>,
         links: &LinkTable,

@@ -18,9 +18,8 @@ use crate::app::sessions::{
 };
 use crate::llm::Model;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct SessionEffectRunner {
-    /// The root of all sessions.
     pub root: PathBuf,
     pub trash: PathBuf,
     pub trials: PathBuf,
@@ -29,52 +28,11 @@ pub(super) struct SessionEffectRunner {
     pub models: Arc<Models>,
     pub results: UnboundedSender<EffectResult>,
     pub reading: Reading,
-    /// The session that is waited for.
     pub waiting: Arc<AtomicU64>,
 }
 
-/// What it takes to go on with another session.
-struct OpenEffect {
-    root: PathBuf,
-    cwd: PathBuf,
-    handle: AgentHandle,
-    models: Arc<Models>,
-    results: UnboundedSender<EffectResult>,
-}
-
-impl OpenEffect {
-    async fn go_on(self, opened: Opened) {
-        let Opened {
-            session,
-            facts,
-            mut notices,
-            prompt,
-        } = opened;
-        let model = model_of(&session, &self.models).await;
-        let model = model.unwrap_or_else(|notice| {
-            notices.push(notice);
-            None
-        });
-        let opened = self.handle.open(OpenSession {
-            thinking: session.thinking(),
-            spill_dir: session.path().unwrap_or(&self.root).with_extension(""),
-            session,
-            facts,
-            model,
-        });
-        if let Err(refused) = opened.await {
-            let _ = self.results.send(EffectResult::Failed(refused.to_string()));
-            return;
-        }
-        if let Some(prompt) = prompt {
-            let _ = self.results.send(EffectResult::Forked(prompt));
-        }
-        send(&self.results, SessionResult::Opened(Ok(notices)));
-    }
-}
-
 /// What is read while the list is open: only the latest search and preview go on.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Reading {
     search: Arc<AtomicU64>,
     preview: Arc<AtomicU64>,
@@ -156,31 +114,22 @@ impl SessionEffectRunner {
 
     /// Opens another session; where it is in use, and as long as `waits` says so, again and again.
     fn open(&self, choice: Choice, waits: impl Fn() -> bool + Send + 'static) {
-        let opening = OpenEffect {
-            root: self.root.clone(),
-            cwd: self.cwd.clone(),
-            handle: self.handle.clone(),
-            models: Arc::clone(&self.models),
-            results: self.results.clone(),
-        };
-        let trials = self.trials.clone();
+        let runner = self.clone();
         tokio::spawn(async move {
             loop {
-                let (choice, root, cwd) =
-                    (choice.clone(), opening.root.clone(), opening.cwd.clone());
-                let trials = trials.clone();
+                let (choice, it) = (choice.clone(), runner.clone());
                 let opened = spawn_blocking(move || {
-                    choice.fits(&cwd)?;
-                    let opened = choice.open(&root, &cwd, None);
-                    opened.map(|it| it.with_trial(&trials))
+                    choice.fits(&it.cwd)?;
+                    let opened = choice.open(&it.root, &it.cwd, None);
+                    opened.map(|opened| opened.with_trial(&it.trials))
                 });
                 match opened.await {
-                    Ok(Ok(opened)) => return opening.go_on(opened).await,
+                    Ok(Ok(opened)) => return runner.go_on(opened).await,
                     Ok(Err(refused)) if matches!(refused.why, Refusal::InUse { .. }) && waits() => {
                         tokio::time::sleep(LOOK_AGAIN).await;
                     }
                     Ok(Err(refused)) => {
-                        return send(&opening.results, SessionResult::Opened(Err(refused)));
+                        return send(&runner.results, SessionResult::Opened(Err(refused)));
                     }
                     Err(panic) => {
                         let refused = Refused {
@@ -189,7 +138,7 @@ impl SessionEffectRunner {
                             why: Refusal::Other,
                             reason: format!("tiller failed while it opened this session: {panic}"),
                         };
-                        return send(&opening.results, SessionResult::Opened(Err(refused)));
+                        return send(&runner.results, SessionResult::Opened(Err(refused)));
                     }
                 }
                 if !waits() {
@@ -197,6 +146,35 @@ impl SessionEffectRunner {
                 }
             }
         });
+    }
+
+    async fn go_on(self, opened: Opened) {
+        let Opened {
+            session,
+            facts,
+            mut notices,
+            prompt,
+        } = opened;
+        let model = model_of(&session, &self.models).await;
+        let model = model.unwrap_or_else(|notice| {
+            notices.push(notice);
+            None
+        });
+        let opened = self.handle.open(OpenSession {
+            thinking: session.thinking(),
+            spill_dir: session.path().unwrap_or(&self.root).with_extension(""),
+            session,
+            facts,
+            model,
+        });
+        if let Err(refused) = opened.await {
+            let _ = self.results.send(EffectResult::Failed(refused.to_string()));
+            return;
+        }
+        if let Some(prompt) = prompt {
+            let _ = self.results.send(EffectResult::Forked(prompt));
+        }
+        send(&self.results, SessionResult::Opened(Ok(notices)));
     }
 
     fn block(&self, work: impl FnOnce() -> SessionResult + Send + 'static) {

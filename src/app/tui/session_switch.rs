@@ -25,7 +25,6 @@ enum Stage {
     #[default]
     Stays,
     Opening,
-    /// One of the two is here.
     HalfOpen,
 }
 
@@ -39,7 +38,6 @@ pub(crate) struct SessionSwitch {
 }
 
 impl SessionSwitch {
-    /// Begins to wait for another session.
     pub fn begin(&mut self, arriving: Arriving) {
         self.arriving = arriving;
         self.stage = Stage::Opening;

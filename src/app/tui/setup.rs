@@ -153,27 +153,29 @@ mod tests {
 
     #[test]
     fn colors_are_as_many_as_the_terminal_has() {
-        let full = ("COLORTERM", "truecolor");
-        let wide = ("TERM", "xterm-256color");
         for (variables, wanted) in [
-            (&[("NO_COLOR", "1"), full, wide][..], ColorDepth::None),
-            (&[full, ("TERM", "xterm")], ColorDepth::TrueColor),
-            (&[("TERM", "tmux-256color")], ColorDepth::Indexed256),
-            (&[("TERM", "xterm-direct")], ColorDepth::TrueColor),
-            (&[("TERM", "linux")], ColorDepth::Ansi16),
-            (&[], ColorDepth::Ansi16),
             (
-                &[full, ("TERM", "screen.xterm-256color"), ("STY", "1.a")],
+                "NO_COLOR=1 COLORTERM=truecolor TERM=xterm-256color",
+                ColorDepth::None,
+            ),
+            ("COLORTERM=truecolor TERM=xterm", ColorDepth::TrueColor),
+            ("TERM=tmux-256color", ColorDepth::Indexed256),
+            ("TERM=xterm-direct", ColorDepth::TrueColor),
+            ("TERM=linux", ColorDepth::Ansi16),
+            ("", ColorDepth::Ansi16),
+            (
+                "COLORTERM=truecolor TERM=screen.xterm-256color STY=1.a",
                 ColorDepth::Indexed256,
             ),
             (
-                &[full, ("TERM", "screen"), ("STY", "1.a"), ("TMUX", "x")],
+                "COLORTERM=truecolor TERM=screen STY=1.a TMUX=x",
                 ColorDepth::TrueColor,
             ),
         ] {
             let var = |name: &str| {
-                let found = variables.iter().find(|(known, _)| *known == name);
-                found.map_or(String::new(), |(_, value)| (*value).to_owned())
+                let mut vars = variables.split(' ').filter_map(|var| var.split_once('='));
+                let found = vars.find(|(known, _)| *known == name);
+                found.map_or(String::new(), |(_, value)| value.to_owned())
             };
             assert_eq!(color_depth(var), wanted, "{variables:?}");
         }

@@ -2,7 +2,6 @@
 
 use crate::agent::tool::CommandDetails;
 
-/// A command of the user that runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShellRun {
     /// Which of them it is; its cell is called after it.

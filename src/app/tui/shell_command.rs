@@ -1,7 +1,6 @@
 //! One command of the user from its start to its end, its output shown as it comes. It is read, cut and
 //! redacted as the output of the model's own commands is.
 
-use std::future::pending;
 use std::io;
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use super::clock::reached;
 use super::msg::{EffectResult, ShellEnd};
 use crate::agent::process::{ExitStatus, Processes, Running, Spawn};
 use crate::agent::tool::CommandDetails;
@@ -82,7 +82,7 @@ impl ShellCommand {
                     exit = Some(found);
                     end = Instant::now() + DRAIN;
                 }
-                () = at(show_at) => {
+                () = reached(show_at) => {
                     (show_at, shown) = (None, Some(Instant::now()));
                     output.show(details);
                     let result = EffectResult::ShellOutput(self.id.clone(), details.clone());
@@ -119,12 +119,5 @@ fn ended(exit: Option<ExitStatus>, details: &mut CommandDetails) -> Option<Strin
             details.timed_out = true;
             Some(format!("it took longer than {} s", LIMIT.as_secs()))
         }
-    }
-}
-
-async fn at(time: Option<Instant>) {
-    match time {
-        Some(time) => sleep_until(time).await,
-        None => pending().await,
     }
 }

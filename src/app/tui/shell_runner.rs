@@ -51,7 +51,6 @@ impl ShellRunner {
         self.running = Some(task.abort_handle());
     }
 
-    /// Ends what runs.
     pub(super) fn stop(&mut self) {
         if let Some(task) = self.running.take() {
             task.abort();

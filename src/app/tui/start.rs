@@ -38,9 +38,7 @@ pub struct Start {
 /// Unsent text that waits in another session than the one that is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DraftElsewhere {
-    /// The session's file.
     pub session: PathBuf,
-    /// How that is said.
     pub notice: String,
 }
 

@@ -24,11 +24,9 @@ const RETRY: Duration = Duration::from_secs(10);
 /// Bytes of a prompt that is stored: a longer one would push many others out of what is read again.
 const MAX_PROMPT: usize = 1024 * 1024;
 
-/// One thing to store or read.
 #[derive(Debug)]
 pub(super) enum Job {
     Remember(Vec<String>),
-    /// Begin with the draft of this session.
     LoadDraft(PathBuf),
     SaveDraft(SavedDraft),
     /// Another session takes the place of the one before.

@@ -10,7 +10,6 @@ use crate::agent::{AgentHandle, Event, Snapshot};
 /// Events of the agent applied in one turn of the loop.
 const EVENTS_A_TURN: usize = 256;
 
-/// What was received from the agent.
 pub(super) enum Received {
     Events,
     /// The screen had been dropped as a subscriber: the agent's state now.

@@ -297,7 +297,6 @@ struct Modes {
     discarded: AtomicBool,
     tmux: bool,
     mouse: AtomicBool,
-    /// Whether the cursor has a shape of ours.
     cursor_shaped: Arc<AtomicBool>,
     manners: Manners,
 }

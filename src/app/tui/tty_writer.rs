@@ -18,7 +18,6 @@ use nix::sys::termios::{FlushArg, tcflush};
 use nix::unistd::ttyname;
 use tokio::net::unix::pipe::Sender;
 
-/// A terminal, to be written to.
 #[derive(Debug)]
 pub struct TtyWriter {
     file: File,
@@ -78,7 +77,6 @@ impl TtyWriter {
         Ok(())
     }
 
-    /// Whether something is still buffered.
     pub fn is_behind(&self) -> bool {
         !self.rest().is_empty()
     }

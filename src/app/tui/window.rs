@@ -14,12 +14,9 @@ use crate::app::sanitize::visible_line;
 /// Characters of a title at most.
 const MAX_TITLE: usize = 80;
 
-/// What was said last.
 #[derive(Debug)]
 pub struct Window {
-    /// Whether the title is set.
     title: bool,
-    /// Whether progress is told.
     progress: bool,
     shown: Option<(String, State)>,
     /// The cursor's shape; none where it is the terminal's own.
@@ -34,7 +31,6 @@ enum CursorShape {
     Bar,
 }
 
-/// What goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Idle,

@@ -13,13 +13,11 @@ use crate::llm::ThinkingLevel;
 /// Most models that are listed; more are found by typing.
 const MAX_MODELS: usize = 50;
 
-/// What is in force now.
 pub(crate) struct InForce<'a> {
     pub models: &'a ModelsState,
     pub thinking: ThinkingLevel,
     pub permission: PermissionMode,
     pub themes: &'a ThemeChoice,
-    /// What came from outside to choose from.
     pub known: &'a [Candidate],
 }
 
@@ -32,6 +30,13 @@ const EXPORT: [(&str, &str); 5] = [
     ("session.jsonl", "as it is stored, without any key"),
 ];
 
+/// What `/budget` takes.
+const BUDGET: [(&str, &str); 3] = [
+    ("off", "no limit"),
+    ("$5", "dollars"),
+    ("200k tokens", "tokens"),
+];
+
 /// The list of what may stand behind the command of `action`, as far as it fits `typed`.
 pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Option<Completion> {
     let kind = CompletionKind::Argument(action);
@@ -40,10 +45,8 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
         let fits = words.iter().filter(|(name, _)| name.starts_with(&word));
         let candidates: Vec<Candidate> = fits
             .map(|(name, detail)| Candidate {
-                insert: (*name).to_owned(),
-                label: (*name).to_owned(),
-                detail: (*detail).to_owned(),
                 key: if *name == current { "now" } else { "" }.to_owned(),
+                ..Candidate::new(*name, *detail)
             })
             .collect();
         let mut list = Completion::new(kind, typed.to_owned(), candidates);
@@ -51,7 +54,7 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
         list.selected = Some(current.unwrap_or(0));
         list
     };
-    let list = match action {
+    let mut list = match action {
         Action::Thinking => {
             let level = |level: ThinkingLevel| match level {
                 ThinkingLevel::Off => ("off", "not at all"),
@@ -68,81 +71,41 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
             let mode = |mode: PermissionMode| (mode.name(), mode.meaning());
             fixed(&PermissionMode::ALL.map(mode), now.permission.name())
         }
-        Action::Trust => {
-            let mut list = fixed(&[("no", "never, and nothing asks again")], "");
-            // Enter alone trusts.
-            list.selected = None;
-            list
-        }
-        Action::Budget => {
-            let words = [
-                ("off", "no limit"),
-                ("$5", "dollars"),
-                ("200k tokens", "tokens"),
-            ];
-            let mut list = fixed(&words, "");
-            list.selected = None;
-            list
-        }
-        Action::Models => {
-            let mut list = Completion::new(kind, typed.to_owned(), models(typed, now.models));
-            // A name is understood as it is.
-            list.selected = None;
-            list
-        }
+        Action::Trust => fixed(&[("no", "never, and nothing asks again")], ""),
+        Action::Budget => fixed(&BUDGET, ""),
+        Action::Models => Completion::new(kind, typed.to_owned(), models(typed, now.models)),
         Action::Theme => {
             let auto = "light or dark, as the terminal is";
             let names = now.themes.themes.names().filter(|name| *name != AUTO);
             let all = std::iter::once((AUTO, auto)).chain(names.map(|name| (name, "")));
             let all: Vec<_> = all.collect();
-            let mut list = fixed(&all, &now.themes.wanted);
-            // Enter alone opens the list that shows them.
-            list.selected = list.selected.filter(|_| !typed.is_empty());
-            list
+            fixed(&all, &now.themes.wanted)
         }
         Action::Export => {
-            let mut list = words(kind, last_word(typed), &EXPORT.map(candidate));
-            list.selected = None;
-            list
+            let all = EXPORT.map(|(name, detail)| Candidate::new(name, detail));
+            words(kind, last_word(typed), &all)
         }
         Action::Settings => {
-            let rows = setting_rows(&Layers::defaults(), &[]);
-            let rows = rows
-                .iter()
-                .map(|row| (row.key.as_str(), row.about.as_str()));
-            let rows: Vec<_> = rows.map(candidate).collect();
-            let mut list = words(kind, typed, &rows);
-            list.selected = None;
-            list
+            let rows = setting_rows(&Layers::defaults(), &[]).into_iter();
+            let rows: Vec<_> = rows.map(|row| Candidate::new(row.key, row.about)).collect();
+            words(kind, typed, &rows)
         }
-        Action::Login => {
-            let mut list = words(kind, typed, now.known);
-            list.selected = list.selected.filter(|_| !typed.is_empty());
-            list
-        }
-        Action::CompareBranches => {
-            let mut list = words(kind, last_word(typed), now.known);
-            list.selected = None;
-            list
-        }
+        Action::Login => words(kind, typed, now.known),
+        Action::CompareBranches => words(kind, last_word(typed), now.known),
         // What its folder holds, as it was read for what is typed.
-        Action::ImportSession => {
-            let mut list = Completion::new(kind, typed.to_owned(), now.known.to_vec());
-            list.selected = list.selected.filter(|_| !typed.is_empty());
-            list
-        }
+        Action::ImportSession => Completion::new(kind, typed.to_owned(), now.known.to_vec()),
         _ => return None,
     };
+    list.selected = match action {
+        Action::Thinking | Action::PermissionMode => list.selected,
+        // Enter alone opens the list that shows them.
+        Action::Theme | Action::Login | Action::ImportSession => {
+            list.selected.filter(|_| !typed.is_empty())
+        }
+        // Enter alone trusts, and what is typed is understood as it is.
+        _ => None,
+    };
     Some(list)
-}
-
-fn candidate((name, detail): (&str, &str)) -> Candidate {
-    Candidate {
-        insert: name.to_owned(),
-        label: name.to_owned(),
-        detail: detail.to_owned(),
-        key: String::new(),
-    }
 }
 
 /// Those of `all` that begin with what was typed, then those that hold it.
@@ -171,13 +134,7 @@ fn models(typed: &str, models: &ModelsState) -> Vec<Candidate> {
     }
     let candidate = |row: usize| {
         let model = &rows[row].model;
-        let id = format!("{}/{}", model.provider, model.id);
-        Candidate {
-            insert: id.clone(),
-            label: id,
-            detail: model.name.clone(),
-            key: String::new(),
-        }
+        Candidate::new(model.full_id(), &model.name)
     };
     let found = found.into_iter().take(MAX_MODELS);
     found.map(|it| candidate(it.row)).collect()

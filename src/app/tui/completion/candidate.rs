@@ -5,15 +5,22 @@
 pub struct Candidate {
     /// What takes the place of what was typed.
     pub insert: String,
-    /// What is shown for it.
     pub label: String,
-    /// What it is, in a few words.
     pub detail: String,
-    /// A key that does the same.
     pub key: String,
 }
 
 impl Candidate {
+    pub(crate) fn new(name: impl Into<String>, detail: impl Into<String>) -> Self {
+        let label = name.into();
+        Self {
+            insert: label.clone(),
+            label,
+            detail: detail.into(),
+            key: String::new(),
+        }
+    }
+
     /// Whether nothing stands behind its label.
     pub(crate) fn is_alone(&self) -> bool {
         self.detail.is_empty() && self.key.is_empty()

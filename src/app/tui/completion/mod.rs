@@ -11,8 +11,9 @@ mod files;
 mod state;
 
 pub(crate) use arguments::{InForce, arguments};
-pub use candidate::Candidate;
+pub(crate) use candidate::Candidate;
 pub(crate) use commands::{commands, waits_for_argument};
 pub(crate) use files::{file_candidates, path_candidates, wanted};
-pub use state::{Completion, CompletionKind};
+pub(crate) use state::Completion;
+pub use state::CompletionKind;
 pub(crate) use token::{Token, token};

@@ -17,10 +17,8 @@ pub enum CompletionKind {
     Path,
 }
 
-/// The list while it is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// What it is of.
     pub kind: CompletionKind,
     /// What was typed, up to the caret: a choice takes its place.
     pub typed: String,
@@ -28,7 +26,6 @@ pub struct Completion {
     pub candidates: Vec<Candidate>,
     /// The chosen one; none where Enter sends what was typed as long as nobody chooses.
     pub selected: Option<usize>,
-    /// Whether it was chosen by key.
     pub moved: bool,
     /// Whether more may be found yet.
     pub waits: bool,
@@ -69,7 +66,6 @@ impl Completion {
         self.candidates = candidates;
     }
 
-    /// The chosen candidate.
     pub fn chosen(&self) -> Option<&Candidate> {
         self.candidates.get(self.selected?)
     }
@@ -94,7 +90,6 @@ impl Completion {
         self.choose(to as usize);
     }
 
-    /// Chooses this row.
     pub fn choose(&mut self, row: usize) {
         self.selected = Some(row);
         self.moved = true;

@@ -2,7 +2,6 @@
 
 use crate::app::action::{ACTIONS, Action};
 
-/// What is being typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'a> {
     /// `/word`: the word.

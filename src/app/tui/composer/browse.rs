@@ -6,7 +6,6 @@ use super::draft::Draft;
 use super::history::History;
 use super::placeholders::clean;
 
-/// The state while the user browses.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Browse {
     /// The prompt shown: 1 is the newest, 0 the draft.
@@ -17,7 +16,6 @@ pub(super) struct Browse {
     changed: HashMap<usize, String>,
 }
 
-/// Which prompt a step goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Age {
     Older,
@@ -33,7 +31,6 @@ impl Browse {
         }
     }
 
-    /// Whether the draft is shown.
     pub(super) fn is_at_draft(&self) -> bool {
         self.age == 0
     }

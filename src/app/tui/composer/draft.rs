@@ -49,7 +49,6 @@ impl Draft {
         }
     }
 
-    /// The text with placeholders.
     pub(super) fn text(&self) -> &str {
         &self.text
     }

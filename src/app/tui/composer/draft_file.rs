@@ -79,11 +79,9 @@ impl SavedDraft {
     }
 }
 
-/// The draft of this program in one folder.
 #[derive(Debug)]
 pub(crate) struct DraftFile {
     folder: PathBuf,
-    /// The file of the session whose draft it is.
     session: Option<PathBuf>,
     /// Our file, locked.
     held: Option<(PathBuf, File)>,
@@ -92,7 +90,6 @@ pub(crate) struct DraftFile {
 /// What a dead program left behind in a folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LeftBehind {
-    /// The draft that comes back now.
     pub draft: Option<SavedDraft>,
     /// The file of another session that waits with a draft of its own: the newest.
     pub elsewhere: Option<PathBuf>,

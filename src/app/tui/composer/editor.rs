@@ -189,7 +189,6 @@ impl Composer {
         found.is_some()
     }
 
-    /// Moves the caret to a boundary.
     pub(super) fn move_caret(&mut self, to: usize) {
         self.draft.move_to(to);
         self.settle();

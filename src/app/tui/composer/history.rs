@@ -26,7 +26,6 @@ pub struct History {
     revision: u64,
 }
 
-/// A prompt, ready to be searched.
 #[derive(Clone, Debug)]
 struct Prompt {
     text: String,

@@ -20,13 +20,11 @@ const MAX_READ: u64 = 16 * 1024 * 1024;
 /// Bytes read at once, from the end towards the start.
 const BLOCK: u64 = 256 * 1024;
 
-/// The file earlier prompts are kept in.
 #[derive(Clone, Debug)]
 pub(crate) struct HistoryFile {
     path: PathBuf,
 }
 
-/// A line of the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     /// When it was sent, in milliseconds since 1970: for users who read the file.
@@ -216,11 +214,10 @@ mod tests {
         let (folder, _) = file();
         let pipe = folder.path().join("pipe");
         nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
-        let file = HistoryFile::new(pipe);
-        assert!(file.load().is_err());
-        assert!(file.append("x").is_err());
-        let file = HistoryFile::new(folder.path());
-        assert!(file.load().is_err());
-        assert!(file.append("x").is_err());
+        for path in [pipe, folder.path().to_owned()] {
+            let file = HistoryFile::new(path);
+            assert!(file.load().is_err());
+            assert!(file.append("x").is_err());
+        }
     }
 }

@@ -37,7 +37,6 @@ impl KillRing {
         }
     }
 
-    /// What a yank inserts.
     pub(super) fn current(&self) -> Option<&str> {
         self.kills.get(self.at).map(String::as_str)
     }

@@ -23,12 +23,9 @@ pub struct ComposerLayout {
     pub total_rows: usize,
 }
 
-/// Text of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// What it is.
     pub kind: SpanKind,
-    /// What to draw.
     pub text: String,
 }
 

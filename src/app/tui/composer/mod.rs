@@ -26,5 +26,6 @@ pub use draft_file::SavedDraft;
 pub use editor::Composer;
 pub use history::{History, Narrowing};
 pub(crate) use history_file::HistoryFile;
-pub use layout::{ComposerLayout, Span, SpanKind};
+pub(crate) use layout::ComposerLayout;
+pub use layout::SpanKind;
 pub use vim::{VimKey, VimMode, is_search};

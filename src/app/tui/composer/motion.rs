@@ -8,7 +8,6 @@ use unicode_width::UnicodeWidthChar;
 
 use super::placeholders::is_placeholder;
 
-/// What a word is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Space,

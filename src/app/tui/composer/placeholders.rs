@@ -70,7 +70,6 @@ impl Placeholders {
         self.weight() < MAX_KEPT
     }
 
-    /// Bytes of all pastes.
     pub(super) fn weight(&self) -> usize {
         self.0.iter().map(|paste| paste.text.len()).sum()
     }
@@ -100,7 +99,6 @@ impl Placeholders {
         full
     }
 
-    /// The label of a cluster that is a placeholder.
     pub(super) fn label(&self, cluster: &str) -> Option<&str> {
         self.get(cluster).map(|paste| paste.label.as_str())
     }

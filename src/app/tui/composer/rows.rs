@@ -11,7 +11,6 @@ use super::motion::{line_end, line_start};
 use super::placeholders::Placeholders;
 use super::wrap::{columns, row_starts};
 
-/// The starts of all rows at one width.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
     width: usize,

@@ -15,7 +15,6 @@ pub(super) struct Undo {
     /// The last step takes no more in: something else happened since.
     sealed: bool,
     bytes: usize,
-    /// Steps recorded so far.
     recorded: u64,
 }
 
@@ -27,7 +26,6 @@ pub(super) struct Step {
     pub inserted: String,
     pub caret_before: usize,
     pub kind: StepKind,
-    /// Which of all recorded steps it is.
     number: u64,
     /// Whether it is taken back together with the one before.
     joined: bool,

@@ -8,7 +8,6 @@ use super::key::KeyPress;
 use super::keyboard;
 use super::sequence::Csi;
 
-/// What a sequence means.
 pub(super) enum Meaning {
     Key(KeyPress),
     Event(InputEvent),

@@ -65,7 +65,6 @@ pub struct Decoder {
     overlong: bool,
 }
 
-/// What has begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     #[default]
@@ -88,7 +87,6 @@ enum State {
     String(u8),
     /// A reply with an ESC in it, which ends or breaks it.
     StringEscape(u8),
-    /// A bracketed paste.
     Paste,
 }
 

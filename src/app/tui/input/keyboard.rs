@@ -62,7 +62,6 @@ pub(super) fn mods_from_parameter(parameter: u32) -> KeyModifiers {
     mods_from_bits(parameter.saturating_sub(1), &modifiers)
 }
 
-/// The modifiers whose bits are set.
 pub(super) fn mods_from_bits(bits: u32, modifiers: &[(u32, KeyModifiers)]) -> KeyModifiers {
     let set = modifiers.iter().filter(|(bit, _)| bits & bit != 0);
     set.map(|(_, modifier)| *modifier).collect()

@@ -41,7 +41,6 @@ const REPLIES: Duration = Duration::from_secs(3);
 pub struct Input {
     /// The thread polls the other end: a byte stops it.
     stop: PipeWriter,
-    /// Says that it has stopped.
     stopped: Receiver<()>,
     resume: Sender<()>,
     is_paused: bool,
@@ -134,7 +133,6 @@ impl Drop for Input {
     }
 }
 
-/// What the thread works with.
 #[derive(Debug)]
 struct Reader {
     source: File,
@@ -186,7 +184,6 @@ impl Pasting {
     }
 }
 
-/// What ended a wait.
 enum Woken {
     Bytes,
     Stopped,

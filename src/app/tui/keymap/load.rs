@@ -21,11 +21,9 @@ const DEFAULT: &str = include_str!("../../../../assets/keymap.toml");
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{file}:{line}: {message}")]
 pub struct KeymapError {
-    /// The file as it was named.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong, and a suggestion.
     pub message: String,
 }
 

@@ -5,5 +5,4 @@ mod map;
 mod load;
 
 pub use chord::Chord;
-pub use load::KeymapError;
 pub use map::{Keymap, Meaning, label};

@@ -5,13 +5,10 @@ use crate::app::tui::answers::Answers;
 /// The question and its list of answers: the first one is yes, the second one no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Confirm {
-    /// What is asked.
     pub about: ConfirmAbout,
-    /// The answers.
     pub answers: Answers,
 }
 
-/// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfirmAbout {
     /// Whether to leave while a run is under way.
@@ -23,14 +20,12 @@ pub enum ConfirmAbout {
 /// How long everything may run so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FullFor {
-    /// In this session.
     Session,
     /// In each new session: it is a setting.
     NewSessions,
 }
 
 impl Confirm {
-    /// How many answers there are.
     pub const ANSWERS: usize = 2;
 
     /// Asks `now` (Unix ms); no is selected.

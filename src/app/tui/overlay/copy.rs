@@ -10,34 +10,23 @@ use crate::app::tui::transcript::{CopySource, Transcript};
 /// Entries at most: who looks for something older searches or scrolls.
 const MAX_ITEMS: usize = 200;
 
-/// What kind of text it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CopyKind {
-    /// What the model said.
     Reply,
-    /// A block of code in it, in this language.
     Code(String),
-    /// A command.
     Command,
-    /// What a tool answered.
     Output,
-    /// What a tool changed.
     Change,
-    /// What the user said.
     Prompt,
 }
 
-/// Something that can be copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopyItem {
-    /// What it is.
     pub kind: CopyKind,
-    /// It.
     pub text: Arc<str>,
 }
 
 impl CopyKind {
-    /// Its name in the list.
     pub fn name(&self) -> &str {
         match self {
             Self::Reply => "reply",
@@ -78,13 +67,11 @@ impl CopyItem {
         items.filter(|item| !item.text.is_empty()).take(MAX_ITEMS)
     }
 
-    /// Whether the model said it.
     pub fn is_reply(&self) -> bool {
         self.kind == CopyKind::Reply
     }
 }
 
-/// The lines of a diff with their signs.
 fn without_numbers(diff: &str) -> String {
     let lines = diff::read(diff, 0).into_iter().map(|line| match line.sign {
         Sign::Added => format!("+{}", line.text),
@@ -95,7 +82,6 @@ fn without_numbers(diff: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The list of what can be copied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyPicker {
     /// What is typed, and which entries match it.
@@ -105,7 +91,6 @@ pub struct CopyPicker {
 }
 
 impl CopyPicker {
-    /// A list of these.
     pub fn new(items: Vec<CopyItem>) -> Self {
         let mut list = Self {
             items,
@@ -117,20 +102,14 @@ impl CopyPicker {
 
     /// Finds the entries that hold all words that are typed.
     pub fn search(&mut self) {
-        let query = self.picker.query().to_lowercase();
-        let words: Vec<&str> = query.split_whitespace().collect();
-        let fits = |item: &CopyItem| {
-            let text = item.text.to_lowercase();
-            let holds = |word: &&str| item.kind.name().contains(*word) || text.contains(*word);
-            words.iter().all(holds)
-        };
+        let holds = self.picker.holds();
+        let fits = |item: &CopyItem| holds(&format!("{}\n{}", item.kind.name(), item.text));
         let items = self.items.iter().enumerate();
-        let found = items.filter(|(_, item)| words.is_empty() || fits(item));
+        let found = items.filter(|(_, item)| fits(item));
         let found = found.map(|(at, _)| at).collect();
         self.picker.set_matches(found, 0);
     }
 
-    /// The selected entry.
     pub fn chosen(&self) -> Option<&CopyItem> {
         self.items.get(self.picker.chosen()?)
     }

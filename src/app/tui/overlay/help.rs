@@ -21,12 +21,10 @@ pub enum HelpLine {
     Blank,
 }
 
-/// Which page of the help is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HelpPage {
     /// The keys that matter, a line each.
     First,
-    /// Everything.
     All,
 }
 

@@ -6,13 +6,11 @@ use crate::app::tui::composer::{History, Narrowing};
 /// The search through earlier prompts; an entry is a prompt's age.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HistoryPicker {
-    /// The list.
     pub picker: Picker,
     narrowing: Narrowing,
 }
 
 impl HistoryPicker {
-    /// Finds what matches the query.
     pub fn search(&mut self, history: &History) {
         let found = history.search(self.picker.query(), &mut self.narrowing);
         self.picker.set_matches(found, 0);

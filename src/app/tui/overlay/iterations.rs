@@ -20,14 +20,12 @@ pub struct IterationPicker {
     pub opened: Option<OpenedIteration>,
 }
 
-/// An iteration that is looked into.
 #[derive(Clone, Debug)]
 pub struct OpenedIteration {
     /// Which one, counted from 1.
     pub number: usize,
     /// What it holds, or why that cannot be read; none until it was.
     pub content: Option<Result<Arc<Iteration>, String>>,
-    /// How far it is scrolled.
     pub pager: Pager,
 }
 
@@ -100,18 +98,13 @@ impl IterationPicker {
 
     /// Finds the iterations whose prompt and tools hold all words that are typed.
     pub fn search(&mut self, timeline: &Timeline) {
-        let query = self.picker.query().to_lowercase();
-        let words: Vec<&str> = query.split_whitespace().collect();
+        let holds = self.picker.holds();
         let fits = |place: &usize| {
-            words.is_empty()
-                || self.row(timeline, *place).is_some_and(|row| {
-                    let mut text = row.prompt.to_lowercase();
-                    for call in &row.calls {
-                        text.push(' ');
-                        text.push_str(&call.name.to_lowercase());
-                    }
-                    words.iter().all(|word| text.contains(word))
-                })
+            self.row(timeline, *place).is_some_and(|row| {
+                let calls = row.calls.iter().map(|call| call.name.as_str());
+                let text: Vec<&str> = std::iter::once(&*row.prompt).chain(calls).collect();
+                holds(&text.join(" "))
+            })
         };
         let found = (0..self.count(timeline)).filter(fits).collect();
         self.picker.set_matches(found, usize::MAX);

@@ -10,34 +10,29 @@ use super::models::ModelPicker;
 use super::opening::Opening;
 use super::picker::{Pager, Picker};
 use super::search::SearchBar;
-use super::selecting::SelectMode;
 use super::sessions::{SessionMode, SessionPicker};
 use super::settings::SettingsPicker;
 use super::themes::ThemePicker;
-use super::tree::{ComparisonView, TreePicker};
+use super::tree::TreePicker;
 use super::undo::{RewindPicker, UndoQuestion};
 use crate::agent::ContextUsage;
 use crate::app::action::Scope;
+use crate::app::branches::ComparisonLine;
 use crate::app::sessions::SessionFacts;
 use crate::app::tui::answers::Answers;
+use crate::app::tui::transcript::Unit;
 
 /// Something over the screen that takes the keys.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Overlay {
-    /// The keys that matter, or all.
-    Help(Pager, HelpPage),
-    /// What the session has cost.
-    Stats(Pager),
+    /// A text to read, and how far it is scrolled.
+    Text(TextPopup, Pager),
     /// The settings.
     Settings(Box<SettingsPicker>),
     /// Storing a key.
     Login(Box<Login>),
     /// What happened, iteration by iteration.
     Iterations(Box<IterationPicker>),
-    /// Where the window goes; none while it is asked.
-    Context(Pager, Option<Box<ContextUsage>>),
-    /// All of what the call in the strip would do.
-    Call(Pager),
     /// A question about what the user has just asked for.
     Confirm(Confirm),
     /// Whether to undo or redo.
@@ -48,8 +43,8 @@ pub enum Overlay {
     HistorySearch(HistoryPicker),
     /// What is looked for in the conversation.
     Search(SearchBar),
-    /// Text of the conversation is selected with the keys.
-    Selecting(SelectMode),
+    /// Text of the conversation is selected with the keys, by this; none while only the cursor moves.
+    Selecting(Option<Unit>),
     /// What can be copied.
     Copy(CopyPicker),
     /// The models.
@@ -60,45 +55,41 @@ pub enum Overlay {
     Tree(Box<TreePicker>),
     /// The stored sessions.
     Sessions(Box<SessionPicker>),
-    /// What is known of the session.
-    SessionFacts(Box<SessionFacts>, Pager),
     /// How to go on with a session that was not opened.
     Opening(Opening),
-    /// Two branches of it side by side.
-    Comparison(ComparisonView),
+}
+
+/// What a popup that is only read shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TextPopup {
+    /// The keys that matter, or all.
+    Help(HelpPage),
+    /// What the session has cost.
+    Stats,
+    /// Where the window goes; none while it is asked.
+    Context(Option<Box<ContextUsage>>),
+    /// All of what the call in the strip would do.
+    Call,
+    /// What is known of the session.
+    SessionFacts(Box<SessionFacts>),
+    /// Two branches of the session side by side; none until they were read.
+    Comparison(Option<Vec<ComparisonLine>>),
 }
 
 impl Overlay {
+    pub(crate) fn text(popup: TextPopup) -> Self {
+        Self::Text(popup, Pager::default())
+    }
+
     /// Which bindings count while it has the keys.
     pub fn scope(&self) -> Scope {
         match self {
-            Self::Help(..)
-            | Self::Stats(_)
-            | Self::Call(_)
-            | Self::Context(..)
-            | Self::SessionFacts(..)
-            | Self::Comparison(_) => Scope::Pager,
-            Self::Iterations(list) => match list.opened {
-                Some(_) => Scope::Pager,
-                None => Scope::List,
-            },
+            Self::Text(..) => Scope::Pager,
+            Self::Iterations(list) if list.opened.is_some() => Scope::Pager,
             Self::Tree(_) => Scope::Tree,
             Self::Selecting(_) => Scope::Selecting,
-            Self::HistorySearch(_)
-            | Self::Models(_)
-            | Self::Themes(_)
-            | Self::Login(_)
-            | Self::Settings(_)
-            | Self::Rewind(_)
-            | Self::Copy(_)
-            | Self::Confirm(_)
-            | Self::Undo(_)
-            | Self::Opening(_)
-            | Self::Search(_) => Scope::List,
-            Self::Sessions(list) => match list.mode {
-                SessionMode::Choosing => Scope::Sessions,
-                SessionMode::Naming(_) | SessionMode::Removing(_) => Scope::List,
-            },
+            Self::Sessions(list) if list.mode == SessionMode::Choosing => Scope::Sessions,
+            _ => Scope::List,
         }
     }
 
@@ -122,18 +113,7 @@ impl Overlay {
                 Some(chosen) => &mut chosen.ways,
                 None => &mut list.picker,
             }),
-            Self::Help(..)
-            | Self::Search(_)
-            | Self::Selecting(_)
-            | Self::Stats(_)
-            | Self::Call(_)
-            | Self::Comparison(_)
-            | Self::Iterations(_)
-            | Self::Context(..)
-            | Self::SessionFacts(..)
-            | Self::Undo(_)
-            | Self::Opening(_)
-            | Self::Confirm(_) => None,
+            _ => None,
         }
     }
 
@@ -170,27 +150,11 @@ impl Overlay {
     /// The text to read, if it shows one.
     pub fn pager(&mut self) -> Option<&mut Pager> {
         match self {
-            Self::Help(pager, _)
-            | Self::Stats(pager)
-            | Self::Call(pager)
-            | Self::Context(pager, _)
-            | Self::SessionFacts(_, pager) => Some(pager),
+            Self::Text(_, pager) => Some(pager),
             Self::Iterations(list) => list.opened.as_mut().map(|opened| &mut opened.pager),
             Self::Models(models) => models.details.as_mut(),
-            Self::Comparison(view) => Some(&mut view.pager),
             Self::Undo(question) => Some(&mut question.pager),
-            Self::Confirm(_)
-            | Self::Opening(_)
-            | Self::HistorySearch(_)
-            | Self::Themes(_)
-            | Self::Login(_)
-            | Self::Settings(_)
-            | Self::Search(_)
-            | Self::Selecting(_)
-            | Self::Copy(_)
-            | Self::Rewind(_)
-            | Self::Sessions(_)
-            | Self::Tree(_) => None,
+            _ => None,
         }
     }
 }

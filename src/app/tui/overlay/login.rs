@@ -4,7 +4,6 @@
 use zeroize::Zeroizing;
 
 use super::picker::Picker;
-use crate::app::fuzzy::Query;
 use crate::app::models::ProviderKey;
 use crate::llm::Secret;
 
@@ -22,12 +21,10 @@ pub struct Login {
     pub named: Option<String>,
     /// The provider whose key is asked for, and what is typed of it.
     pub typing: Option<(String, Secret)>,
-    /// What is wrong with what was typed.
     pub fault: Option<String>,
 }
 
 impl Login {
-    /// The providers were read.
     pub fn read(&mut self, providers: Vec<ProviderKey>) {
         self.providers = Some(providers);
         self.search();
@@ -43,17 +40,10 @@ impl Login {
 
     /// Finds the providers that fit what is typed.
     pub fn search(&mut self) {
-        let mut query = Query::new(self.picker.query());
-        let providers = self.providers.iter().flatten().enumerate();
-        let mut found: Vec<_> = providers
-            .filter_map(|(at, it)| query.fit(at, &it.name))
-            .collect();
-        found.sort_by_key(|it| it.scattered);
-        let found = found.into_iter().map(|it| it.row).collect();
-        self.picker.set_matches(found, 0);
+        let providers = self.providers.iter().flatten();
+        self.picker.find(providers.map(|it| it.name.clone()));
     }
 
-    /// The chosen provider.
     pub fn chosen(&self) -> Option<&ProviderKey> {
         self.providers.as_ref()?.get(self.picker.chosen()?)
     }

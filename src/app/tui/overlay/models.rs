@@ -97,7 +97,6 @@ impl ModelPicker {
     }
 }
 
-/// Whether both are the same model of the same provider.
 pub fn same(one: &Model, other: &Model) -> bool {
     one.provider == other.provider && one.id == other.id
 }

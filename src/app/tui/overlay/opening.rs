@@ -8,28 +8,19 @@ use crate::app::tui::answers::Answers;
 /// The question, or the wait that was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opening {
-    /// The session's file.
     pub path: PathBuf,
-    /// Why it was not opened.
     pub reason: String,
-    /// What can be done, the usual first.
     pub ways: Vec<Way>,
-    /// Whether it is waited for.
     pub waits: bool,
-    /// Which of them is selected.
     pub answers: Answers,
 }
 
-/// A way to go on with a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// As it was asked for.
     Open,
     /// tiller works in the session's own folder from now on.
     There(PathBuf),
-    /// With a copy, in the folder worked in.
     Copy,
-    /// Only to read it.
     ReadOnly,
     /// As it was asked for, when nobody has it open any more.
     Wait,

@@ -1,6 +1,7 @@
 //! What every popup with a list is made of: a list to choose from, and a text to read. Plain data.
 
 use crate::app::action::Action;
+use crate::app::fuzzy::Query;
 
 /// Characters a query has at most; nobody types more, and a paste can be of any size.
 const MAX_QUERY: usize = 200;
@@ -21,22 +22,32 @@ impl Picker {
         (line.query == text).then_some(line)
     }
 
-    /// What is typed.
     pub fn query(&self) -> &str {
         &self.query
     }
 
-    /// The entries that match, best first.
+    /// Whether a text holds all words that are typed, in any case.
+    pub fn holds(&self) -> impl Fn(&str) -> bool + use<> {
+        let query = self.query.to_lowercase();
+        move |text: &str| {
+            let mut words = query.split_whitespace().peekable();
+            // Most texts need not be looked at as long as nothing is typed.
+            let text = words
+                .peek()
+                .map(|_| text.to_lowercase())
+                .unwrap_or_default();
+            words.all(|word| text.contains(word))
+        }
+    }
+
     pub fn matches(&self) -> &[usize] {
         &self.matches
     }
 
-    /// Which of the matches is chosen.
     pub fn selected(&self) -> usize {
         self.selected
     }
 
-    /// The entry that is chosen.
     pub fn chosen(&self) -> Option<usize> {
         self.matches.get(self.selected).copied()
     }
@@ -47,7 +58,17 @@ impl Picker {
         self.select(selected);
     }
 
-    /// Chooses another match.
+    /// Takes in which of `rows` match the query: those with its words before those with its letters.
+    pub fn find(&mut self, rows: impl Iterator<Item = String>) {
+        let mut query = Query::new(&self.query);
+        let mut found: Vec<_> = rows
+            .enumerate()
+            .filter_map(|(at, row)| query.fit(at, &row))
+            .collect();
+        found.sort_by_key(|it| it.scattered);
+        self.set_matches(found.into_iter().map(|it| it.row).collect(), 0);
+    }
+
     pub fn select(&mut self, selected: usize) {
         self.selected = selected.min(self.matches.len().saturating_sub(1));
     }
@@ -96,7 +117,6 @@ impl Picker {
     }
 }
 
-/// A text to read, line by line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pager {
     /// The first line shown.

@@ -5,10 +5,8 @@ use crate::app::action::Action;
 /// Characters at most.
 const MAX_QUERY: usize = 200;
 
-/// The line in which it is typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchBar {
-    /// What is looked for.
     pub query: String,
 }
 

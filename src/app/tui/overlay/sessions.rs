@@ -20,12 +20,9 @@ const STATES_MS: i64 = 1000;
 /// Characters that are too few to search all text for.
 const SHORT_QUERY: usize = 2;
 
-/// The sessions, and which of them is chosen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionPicker {
-    /// What is typed, and what matches it.
     pub picker: Picker,
-    /// Whose sessions these are.
     pub scope: SessionScope,
     /// All that can be opened; none until they were read.
     pub rows: Option<Vec<SessionRow>>,
@@ -33,7 +30,6 @@ pub struct SessionPicker {
     pub found: HashMap<PathBuf, Found>,
     /// How far the search through all text has come.
     pub search: TextSearch,
-    /// What is known of a session that was chosen.
     pub preview: Option<Preview>,
     /// What the keys mean.
     pub mode: SessionMode,
@@ -41,7 +37,6 @@ pub struct SessionPicker {
     pub error: Option<String>,
     /// When something is to be read (Unix ms).
     pub due: Due,
-    /// Whether any of them is open, here or elsewhere.
     pub any_open: bool,
     /// The most sessions there were since it was opened, so that the box stays as high as it was.
     pub tallest: usize,
@@ -59,22 +54,17 @@ pub enum TextSearch {
     Done,
 }
 
-/// What the keys of the list mean.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SessionMode {
-    /// They choose a session.
     #[default]
     Choosing,
-    /// They write the name of the chosen one.
     Naming(Picker),
     /// Enter moves the chosen one to the trash, once there was time to read that.
     Removing(AnswerDelay),
 }
 
-/// What is known of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preview {
-    /// Its file.
     pub path: PathBuf,
     /// What is known, or why nothing is.
     pub facts: Result<Arc<SessionFacts>, String>,
@@ -83,16 +73,12 @@ pub struct Preview {
 /// When something is to be read (Unix ms); none when it was, or need not be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Due {
-    /// The text of all sessions.
     pub search: Option<i64>,
-    /// The chosen session.
     pub preview: Option<i64>,
-    /// What the open ones are doing.
     pub states: Option<i64>,
 }
 
 impl Due {
-    /// What comes first.
     pub fn next(&self) -> Option<i64> {
         let all = [self.search, self.preview, self.states];
         all.into_iter().flatten().min()
@@ -100,7 +86,6 @@ impl Due {
 }
 
 impl SessionPicker {
-    /// The sessions were read.
     pub fn set_rows(&mut self, rows: Vec<SessionRow>, now: i64) {
         let chosen = self.chosen_path();
         self.tallest = self.tallest.max(rows.len());
@@ -177,7 +162,6 @@ impl SessionPicker {
         self.due.preview = (chosen.is_some() && chosen != known).then_some(now + PREVIEW_MS);
     }
 
-    /// The session that is chosen.
     pub fn chosen(&self) -> Option<&SessionRow> {
         self.rows.as_ref()?.get(self.picker.chosen()?)
     }

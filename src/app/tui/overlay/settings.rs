@@ -8,18 +8,13 @@ use crate::app::config::words_of;
 pub use crate::app::config::{SettingOverride, SettingRow};
 use crate::app::fuzzy::Query;
 
-/// The list while it is open.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SettingsPicker {
-    /// What is typed, and which rows fit.
     pub picker: Picker,
     /// The settings; none until they were read.
     pub rows: Option<Vec<SettingRow>>,
-    /// The value that is being typed.
     pub typing: Option<Picker>,
-    /// What is wrong.
     pub fault: Option<String>,
-    /// The themes that can be chosen.
     pub themes: Vec<String>,
 }
 
@@ -52,7 +47,6 @@ impl SettingsPicker {
         self.picker.set_matches(found, 0);
     }
 
-    /// The chosen row.
     pub fn chosen(&self) -> Option<&SettingRow> {
         self.rows.as_ref()?.get(self.picker.chosen()?)
     }
@@ -77,7 +71,6 @@ impl SettingsPicker {
         words.get(next).map(|word| Value::from(*word))
     }
 
-    /// The chosen value as it is typed.
     pub fn as_typed(&self) -> Option<String> {
         Some(match &self.chosen()?.value {
             Value::String(text) => text.clone(),

@@ -1,30 +1,21 @@
 //! The list of themes as plain data. The chosen one is on the screen while the list is open.
 
 use super::picker::Picker;
-use crate::app::fuzzy::Query;
 use crate::app::tui::theme::{AUTO, Kind, Theme, ThemeChoice};
 
-/// The list while it is open.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThemePicker {
-    /// What is typed, and which rows fit.
     pub picker: Picker,
-    /// All that can be chosen.
     pub rows: Vec<ThemeRow>,
-    /// What was on the screen before.
     pub before: Theme,
 }
 
-/// A theme that can be chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThemeRow {
     /// What the setting says then.
     pub wanted: String,
-    /// What it is, in a few words.
     pub about: String,
-    /// How it looks.
     pub theme: Theme,
-    /// What is wrong with it.
     pub warnings: Vec<String>,
 }
 
@@ -54,16 +45,11 @@ impl ThemePicker {
 
     /// Finds the rows that fit what is typed.
     pub fn search(&mut self) {
-        let mut query = Query::new(self.picker.query());
-        let fit =
-            |(at, row): (usize, &ThemeRow)| query.fit(at, &format!("{} {}", row.wanted, row.about));
-        let mut found: Vec<_> = self.rows.iter().enumerate().filter_map(fit).collect();
-        found.sort_by_key(|it| it.scattered);
-        let found = found.into_iter().map(|it| it.row).collect();
-        self.picker.set_matches(found, 0);
+        let rows = self.rows.iter();
+        self.picker
+            .find(rows.map(|row| format!("{} {}", row.wanted, row.about)));
     }
 
-    /// The row that is chosen.
     pub fn chosen(&self) -> Option<&ThemeRow> {
         self.rows.get(self.picker.chosen()?)
     }

@@ -3,11 +3,10 @@
 
 use std::collections::HashSet;
 
-use super::picker::{Pager, Picker};
+use super::picker::Picker;
 use super::tree_rows::TreeRows;
-use crate::app::branches::{ComparisonLine, EntryKind, Filter, Outline, OutlineEntry};
+use crate::app::branches::{EntryKind, Filter, Outline, OutlineEntry};
 
-/// What the tree is open for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TreePurpose {
     /// To go on from another entry.
@@ -17,27 +16,15 @@ pub enum TreePurpose {
     Fork,
 }
 
-/// Two branches side by side.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ComparisonView {
-    /// What is shown; none until it was read.
-    pub lines: Option<Vec<ComparisonLine>>,
-    /// How far it was scrolled.
-    pub pager: Pager,
-}
-
 /// The tree while it is open. Its matches are rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreePicker {
     /// What is typed, and which row is chosen.
     pub picker: Picker,
-    /// What it is open for.
     pub purpose: TreePurpose,
     /// All entries; none until they were read.
     pub outline: Option<Outline>,
-    /// Which of them are shown.
     pub filter: Filter,
-    /// The rows that are shown.
     pub rows: TreeRows,
     /// The row where the conversation goes on, or the nearest above.
     pub here: Option<usize>,
@@ -53,7 +40,6 @@ pub struct TreePicker {
 }
 
 impl TreePicker {
-    /// A tree that is being read.
     pub fn new(purpose: TreePurpose) -> Self {
         Self {
             purpose,
@@ -123,12 +109,10 @@ impl TreePicker {
         }
     }
 
-    /// The chosen entry.
     pub fn chosen(&self) -> Option<&OutlineEntry> {
         self.outline.as_ref()?.entries().get(self.chosen_at()?)
     }
 
-    /// Where the chosen entry stands among all.
     pub fn chosen_at(&self) -> Option<usize> {
         let row = self.rows.rows().get(self.picker.chosen()?)?;
         Some(row.entry)

@@ -6,7 +6,6 @@ use std::collections::HashSet;
 /// Columns of lines on the left at most, in levels.
 const MAX_LEVELS: usize = 12;
 
-/// The visible entries of a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeRows {
     rows: Vec<TreeRow>,
@@ -15,12 +14,9 @@ pub struct TreeRows {
     has_trunk: bool,
 }
 
-/// One entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeRow {
-    /// Which one.
     pub entry: usize,
-    /// Whether a branch begins with it.
     pub begins: bool,
     /// How many entries are folded away below it.
     pub folded: usize,
@@ -30,11 +26,9 @@ pub struct TreeRow {
 /// A stretch of entries without a fork.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Branch {
-    /// The branch it leaves.
     parent: Option<usize>,
     /// Whether no other branch leaves there below it.
     is_last: bool,
-    /// Its first row.
     first_row: usize,
 }
 
@@ -93,7 +87,6 @@ impl TreeRows {
         }
     }
 
-    /// The rows, from top to bottom.
     pub fn rows(&self) -> &[TreeRow] {
         &self.rows
     }
@@ -213,7 +206,6 @@ impl Children {
         &self.list[self.starts[entry]..self.starts[entry + 1]]
     }
 
-    /// How many stand below an entry.
     fn count(&self, entry: usize) -> usize {
         let mut open = vec![entry];
         let mut count = 0;

@@ -8,11 +8,8 @@ use crate::app::tui::answer_delay::AnswerDelay;
 /// The question whether the next turn is to be undone or redone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndoQuestion {
-    /// What would change.
     pub preview: Preview,
-    /// How far that is scrolled.
     pub pager: Pager,
-    /// When keys answer.
     pub delay: AnswerDelay,
 }
 
@@ -23,18 +20,15 @@ pub struct RewindPicker {
     pub picker: Picker,
     /// The prompts, the oldest first; none until they are known.
     pub points: Option<Vec<RewindPoint>>,
-    /// The one that was chosen.
     pub chosen: Option<ChosenPoint>,
 }
 
 /// A prompt that was chosen, and how to go back to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenPoint {
-    /// It.
     pub point: RewindPoint,
     /// What would change in files; none until it is known.
     pub preview: Option<Preview>,
-    /// Which of [`WAYS`] is chosen.
     pub ways: Picker,
 }
 
@@ -50,13 +44,10 @@ impl RewindPicker {
 
     /// Finds the prompts that hold all words that are typed.
     pub fn search(&mut self) {
-        let query = self.picker.query().to_lowercase();
-        let fits = |point: &RewindPoint| {
-            let text = point.prompt.to_lowercase();
-            query.split_whitespace().all(|word| text.contains(word))
-        };
+        let holds = self.picker.holds();
         let points = self.points.iter().flatten().enumerate();
-        let found = points.filter(|(_, point)| fits(point)).map(|(at, _)| at);
+        let found = points.filter(|(_, point)| holds(&point.prompt));
+        let found = found.map(|(at, _)| at);
         self.picker.set_matches(found.collect(), usize::MAX);
     }
 

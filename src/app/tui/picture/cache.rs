@@ -33,7 +33,6 @@ pub struct PictureCache {
     known: HashMap<Key, Entry>,
     weight: usize,
     in_work: usize,
-    /// How long pictures are still waited for.
     patience: Duration,
     frame: u64,
     last_number: u32,
@@ -41,19 +40,14 @@ pub struct PictureCache {
     outgoing: Vec<u8>,
 }
 
-/// A picture at a size.
 pub struct Entry {
     pub state: State,
-    /// What marks name it by.
     pub number: u32,
-    /// Whether the terminal has it.
     sent: bool,
     used: u64,
 }
 
-/// What there is of a picture.
 pub enum State {
-    /// Nothing yet.
     Waiting,
     Ready(Scaled),
     Failed(Fault),
@@ -108,7 +102,6 @@ impl PictureCache {
         found
     }
 
-    /// Whether something is still worked on.
     pub fn is_busy(&self) -> bool {
         self.in_work > 0
     }
@@ -119,7 +112,6 @@ impl PictureCache {
         self.layout = layout;
     }
 
-    /// How pictures are shown in this frame.
     pub fn layout(&self) -> Option<PictureLayout> {
         self.layout
     }
@@ -167,7 +159,6 @@ impl PictureCache {
         Some(entry)
     }
 
-    /// Whether a picture still has to be waited for.
     pub fn lacks(&mut self, placed: &PlacedPicture) -> bool {
         let is_waiting = |it: &Entry| matches!(it.state, State::Waiting);
         self.layout.is_some() && self.see(placed).is_none_or(is_waiting)

@@ -21,7 +21,6 @@ pub enum Fault {
     Unknown,
     /// It would take too much memory.
     TooLarge,
-    /// It is damaged.
     Damaged,
 }
 
@@ -40,12 +39,10 @@ impl fmt::Display for Fault {
 pub struct Head {
     /// Width and height in pixels, as it stands upright.
     pub size: Option<(u32, u32)>,
-    /// Why it is not shown.
     pub fault: Option<Fault>,
 }
 
 impl Head {
-    /// Of a picture in base64.
     pub fn read(base64: &str) -> Self {
         let size = [HEAD, base64.len()].into_iter().find_map(|end| {
             let end = end.min(base64.len());

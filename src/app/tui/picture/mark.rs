@@ -32,7 +32,6 @@ const NUMERALS: [char; 120] = [
 /// Which part of which picture a cell shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// The number of the picture.
     pub number: u32,
     pub row: u16,
     pub column: u16,

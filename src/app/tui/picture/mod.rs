@@ -8,8 +8,8 @@
 
 mod head;
 mod source;
-pub mod layout;
-pub mod terminal;
+pub(crate) mod layout;
+pub(crate) mod terminal;
 mod scale;
 mod worker;
 mod cache;
@@ -18,10 +18,10 @@ mod placed;
 mod mark;
 mod kitty;
 
-pub use cache::PictureCache;
+pub(crate) use cache::PictureCache;
 pub use layout::{PictureLayout, Protocol};
 pub(super) use mark::is_marked;
-pub use placed::PlacedPicture;
+pub(crate) use placed::PlacedPicture;
 pub(crate) use source::{Picture, captions, pictures};
-pub use terminal::TerminalGraphics;
-pub use worker::Wake;
+pub(crate) use terminal::TerminalGraphics;
+pub(crate) use worker::Wake;

@@ -8,14 +8,11 @@ use super::source::Picture;
 #[derive(Clone, Debug)]
 pub struct PlacedPicture {
     pub(crate) picture: Picture,
-    /// The first of the rows that it stands in.
     pub first: usize,
-    /// How many they are.
     pub rows: u16,
     /// How it is said why it is not shown.
     pub quiet: Style,
     /// The column it begins at.
     pub x: u16,
-    /// How many of them it has.
     pub columns: u16,
 }

@@ -10,12 +10,9 @@ use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, Rgba, 
 use super::head::{Fault, MAX_DECODED};
 use super::layout::Protocol;
 
-/// A picture as it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scaled {
-    /// Its pixels.
     Pixels(RgbaImage),
-    /// A PNG file.
     Png(Vec<u8>),
 }
 

@@ -41,7 +41,6 @@ impl Picture {
         self.size
     }
 
-    /// Its bytes in base64.
     pub fn base64(&self) -> &str {
         match self.message.content().get(self.block) {
             Some(Content::Image(image)) => &image.data,

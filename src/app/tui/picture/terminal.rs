@@ -30,14 +30,11 @@ pub fn queries(wanted: Images, var: impl Fn(&str) -> Option<String>) -> String {
     }
 }
 
-/// What is known of the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TerminalGraphics {
-    /// What the user wants.
     pub wanted: Images,
     /// Width and height of a cell in pixels.
     pub cell: Option<(u16, u16)>,
-    /// What it calls itself.
     pub name: TerminalName,
     /// Whether it answered kitty's query.
     pub kitty: bool,
@@ -76,26 +73,33 @@ mod tests {
     #[test]
     fn the_protocol_follows_from_the_answers() {
         use ColorDepth::{Ansi16, Indexed256, None as NoColor, TrueColor};
+        use Images::Auto;
         use Protocol::{Blocks, Kitty};
         let cases = [
-            // Version, whether it answered kitty's query, colors.
-            ("kitty(0.35.2)", true, TrueColor, Some(Kitty)),
-            ("ghostty 1.1.3", true, TrueColor, Some(Kitty)),
-            ("kitty(0.35.2)", false, TrueColor, Some(Blocks)),
-            ("Konsole 24.02", true, TrueColor, Some(Blocks)),
-            ("WezTerm 20240203", true, TrueColor, Some(Blocks)),
-            ("iTerm2 3.5.0", false, TrueColor, Some(Blocks)),
-            ("", false, Indexed256, Some(Blocks)),
-            ("", false, Ansi16, None),
-            ("kitty(0.35.2)", true, NoColor, None),
+            // What is wanted, version, whether it answered kitty's query, colors.
+            (Auto, "kitty(0.35.2)", true, TrueColor, Some(Kitty)),
+            (Auto, "ghostty 1.1.3", true, TrueColor, Some(Kitty)),
+            (Auto, "kitty(0.35.2)", false, TrueColor, Some(Blocks)),
+            (Auto, "Konsole 24.02", true, TrueColor, Some(Blocks)),
+            (Auto, "WezTerm 20240203", true, TrueColor, Some(Blocks)),
+            (Auto, "iTerm2 3.5.0", false, TrueColor, Some(Blocks)),
+            (Auto, "", false, Indexed256, Some(Blocks)),
+            (Auto, "", false, Ansi16, None),
+            (Auto, "kitty(0.35.2)", true, NoColor, None),
+            // What is wanted comes first.
+            (Images::Off, "", false, TrueColor, None),
+            (Images::Blocks, "", false, TrueColor, Some(Blocks)),
+            (Images::Kitty, "", false, TrueColor, Some(Kitty)),
         ];
-        for (version, kitty, depth, expected) in cases {
+        for (wanted, version, kitty, depth, expected) in cases {
             let graphics = TerminalGraphics {
+                wanted,
                 name: TerminalName::of(version.as_bytes()),
                 kitty,
                 ..TerminalGraphics::default()
             };
-            assert_eq!(graphics.protocol(depth), expected, "{version:?} {depth:?}");
+            let found = graphics.protocol(depth);
+            assert_eq!(found, expected, "{wanted:?} {version:?} {depth:?}");
         }
     }
 
@@ -111,23 +115,6 @@ mod tests {
         for (said, expected) in cases {
             graphics.set_cell(said);
             assert_eq!(graphics.cell, expected, "{said:?}");
-        }
-    }
-
-    #[test]
-    fn what_is_wanted_comes_first() {
-        let cases = [
-            (Images::Off, None),
-            (Images::Blocks, Some(Protocol::Blocks)),
-            (Images::Kitty, Some(Protocol::Kitty)),
-        ];
-        for (wanted, expected) in cases {
-            let graphics = TerminalGraphics {
-                wanted,
-                ..TerminalGraphics::default()
-            };
-            let found = graphics.protocol(ColorDepth::TrueColor);
-            assert_eq!(found, expected, "{wanted:?}");
         }
     }
 }

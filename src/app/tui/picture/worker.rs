@@ -15,7 +15,6 @@ use super::source::Picture;
 /// A picture as it is shown: all that its pixels depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// Of its bytes.
     pub id: u64,
     /// Columns and rows.
     pub cells: (u16, u16),
@@ -30,7 +29,6 @@ pub struct Job {
     pub picture: Picture,
 }
 
-/// What came of it.
 pub type Done = (Key, Result<Scaled, Fault>);
 
 /// Called from the thread whenever something is done.
@@ -43,7 +41,6 @@ pub struct PictureWorker {
 }
 
 impl PictureWorker {
-    /// Starts it.
     pub fn start(wake: Wake) -> Self {
         let (jobs, inbox) = channel::<Job>();
         let (outbox, done) = channel();

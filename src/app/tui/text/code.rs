@@ -20,7 +20,6 @@ pub struct HighlightCache {
 struct Block {
     generation: u32,
     language: Box<str>,
-    /// Whether a line of it was on the screen.
     seen: bool,
     known: usize,
     /// The last of them, which were not handed over yet.
@@ -141,7 +140,6 @@ impl HighlightCache {
     }
 }
 
-/// Marks `rows` as those of one line of code, and fills them.
 pub fn mark_code(rows: &mut [Row], block: u32, line: usize, fill: Fill) {
     let mut from = 0;
     for row in rows {

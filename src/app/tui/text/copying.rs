@@ -21,7 +21,6 @@ pub enum CopyForm {
 pub struct SelectedRows<'a> {
     /// Those, the row above them, and those below up to the next that shows something of the source.
     pub rows: Vec<Cow<'a, Row>>,
-    /// Which of them are selected.
     pub range: Range<usize>,
     /// The byte of the first one's text at which it begins.
     pub from: u32,
@@ -30,7 +29,6 @@ pub struct SelectedRows<'a> {
 }
 
 impl SelectedRows<'_> {
-    /// The text that was selected; `source` is the cell's.
     pub fn text(&self, source: &str, form: CopyForm) -> String {
         let mut shown = self.range.clone().filter(|&at| self.source(at).is_some());
         let (Some(first), last) = (shown.next(), shown.next_back()) else {
@@ -49,7 +47,6 @@ impl SelectedRows<'_> {
         }
     }
 
-    /// The selected bytes of row `at`'s text.
     pub fn text_range(&self, at: usize) -> Range<u32> {
         let row = &self.rows[at];
         let from = if at == self.range.start { self.from } else { 0 };
@@ -61,12 +58,10 @@ impl SelectedRows<'_> {
         from..to.max(from)
     }
 
-    /// The bytes of the source that are selected in row `at`.
     fn source(&self, at: usize) -> Option<Range<u32>> {
         source_of(&self.rows[at].spans, &self.text_range(at))
     }
 
-    /// The block of code that all rows with something selected belong to.
     fn code_block(&self, first: usize, last: usize) -> Option<u32> {
         let block = self.rows[first].code?.block;
         let mut rows = self.rows[first..=last].iter();

@@ -50,7 +50,6 @@ pub struct CodeRun {
     style: u16,
 }
 
-/// The colors of one line of code.
 #[derive(Clone, Copy, Debug)]
 pub struct CodeLine<'a> {
     pub(super) runs: &'a [CodeRun],

@@ -28,7 +28,6 @@ pub struct LinkTable {
     /// Each in the place that its number has.
     targets: Vec<(u32, String)>,
     numbers: HashMap<String, u32>,
-    /// The number of the next one.
     next: u32,
 }
 
@@ -343,44 +342,27 @@ mod tests {
 
     #[test]
     fn links_go_to_terminals_that_take_them() {
-        let cases: [(&[(&str, &str)], bool); 10] = [
-            (&[("TERM", "xterm-256color")], false),
-            (&[("TERM", "linux"), ("VTE_VERSION", "7000")], false),
-            (&[("TERM", "xterm-256color"), ("VTE_VERSION", "7000")], true),
+        for (vars, expected) in [
+            ("TERM=xterm-256color", false),
+            ("TERM=linux VTE_VERSION=7000", false),
+            ("TERM=xterm-256color VTE_VERSION=7000", true),
+            ("TERM=xterm-256color VTE_VERSION=4999", false),
+            ("TERM=foot-extra", true),
+            ("TERM=xterm-kitty TMUX=x", false),
             (
-                &[("TERM", "xterm-256color"), ("VTE_VERSION", "4999")],
-                false,
-            ),
-            (&[("TERM", "foot-extra")], true),
-            (&[("TERM", "xterm-kitty"), ("TMUX", "x")], false),
-            (
-                &[
-                    ("TERM", "tmux-256color"),
-                    ("TMUX", "x"),
-                    ("TERM_PROGRAM", "tmux"),
-                    ("TERM_PROGRAM_VERSION", "3.4"),
-                ],
+                "TERM=tmux-256color TMUX=x TERM_PROGRAM=tmux TERM_PROGRAM_VERSION=3.4",
                 true,
             ),
             (
-                &[
-                    ("TERM", "tmux-256color"),
-                    ("TMUX", "x"),
-                    ("TERM_PROGRAM", "tmux"),
-                    ("TERM_PROGRAM_VERSION", "3.3a"),
-                ],
+                "TERM=tmux-256color TMUX=x TERM_PROGRAM=tmux TERM_PROGRAM_VERSION=3.3a",
                 false,
             ),
-            (
-                &[("TERM", "screen"), ("STY", "x"), ("KITTY_WINDOW_ID", "1")],
-                false,
-            ),
-            (&[("TERM", "xterm"), ("TERM_PROGRAM", "WezTerm")], true),
-        ];
-        for (vars, expected) in cases {
+            ("TERM=screen STY=x KITTY_WINDOW_ID=1", false),
+            ("TERM=xterm TERM_PROGRAM=WezTerm", true),
+        ] {
             let var = |name: &str| {
-                let found = vars.iter().find(|(known, _)| *known == name);
-                found.map(|(_, value)| (*value).to_owned())
+                let mut vars = vars.split(' ').filter_map(|var| var.split_once('='));
+                vars.find_map(|(known, value)| (known == name).then(|| value.to_owned()))
             };
             assert_eq!(takes_links(&var), expected, "{vars:?}");
         }

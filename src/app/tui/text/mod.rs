@@ -3,13 +3,13 @@
 
 mod context;
 pub mod width;
-pub mod span;
+pub(crate) mod span;
 pub mod link;
 pub(crate) mod row;
-pub mod row_log;
+pub(crate) mod row_log;
 pub(crate) mod wrap;
 mod highlight;
-pub mod copying;
+pub(crate) mod copying;
 pub(crate) mod code;
 pub mod markdown;
 pub(crate) mod diff;
@@ -18,6 +18,7 @@ pub use code::HighlightCache;
 pub use context::RenderContext;
 pub use highlight::HighlightWorker;
 pub(crate) use row::lines;
-pub use row::{Fill, Line, Opens, Row};
+pub(crate) use row::{Fill, Opens};
+pub use row::{Line, Row};
 pub use width::width;
 pub use wrap::{Break, Prefix, wrap};

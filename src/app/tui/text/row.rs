@@ -35,10 +35,8 @@ pub struct Row {
     pub code: Option<CodeRef>,
 }
 
-/// The ground of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Fill {
-    /// How it looks.
     pub style: Style,
     /// The column it begins at.
     pub from: u16,
@@ -58,12 +56,9 @@ impl Fill {
 /// What a row stands for, where it can be opened and folded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Opens {
-    /// Nothing.
     #[default]
     Nothing,
-    /// Its cell.
     Cell,
-    /// The group of cells that its cell is one of.
     Group,
 }
 
@@ -429,7 +424,6 @@ impl Line {
         }
     }
 
-    /// Appends a row as it stands.
     pub(crate) fn append_row(&mut self, row: &Row) {
         let base = self.text.len() as u32;
         let mut start = 0;

@@ -21,7 +21,6 @@ const KEPT: usize = 512;
 /// Pages that stay decompressed: a screen lies on two of them.
 const OPEN: usize = 2;
 
-/// Rows, the older of them packed.
 #[derive(Debug, Default)]
 pub struct RowLog {
     pages: Vec<Box<[u8]>>,
@@ -32,11 +31,9 @@ pub struct RowLog {
     tail: Vec<Row>,
 }
 
-/// [`PAGE`] rows.
 #[derive(Debug)]
 struct Page {
     bytes: Vec<u8>,
-    /// Where each row is in them.
     rows: Vec<Range<usize>>,
 }
 
@@ -65,7 +62,6 @@ impl Page {
 pub struct RowSource {
     /// Bytes of the source.
     pub source: Range<u32>,
-    /// Whether the row has no text.
     pub is_blank: bool,
 }
 
@@ -84,7 +80,6 @@ struct Rest {
 }
 
 impl RowLog {
-    /// The number of all rows.
     pub fn count(&self) -> usize {
         self.packed() + self.tail.len()
     }
@@ -99,7 +94,6 @@ impl RowLog {
         self.pages.len() * PAGE
     }
 
-    /// Row number `at`.
     pub fn get(&self, at: usize) -> Option<Cow<'_, Row>> {
         match at.checked_sub(self.packed()) {
             Some(at) => self.tail.get(at).map(Cow::Borrowed),
@@ -137,7 +131,6 @@ impl RowLog {
         self.pack(self.tail.len());
     }
 
-    /// The page of row number `at`.
     fn open(&self, at: usize) -> Option<Rc<Page>> {
         let number = at / PAGE;
         let mut open = self.open.borrow_mut();
@@ -218,7 +211,6 @@ impl RowLog {
         })
     }
 
-    /// The number of a style.
     fn style(&mut self, style: Style) -> u16 {
         let known = self.styles.iter().position(|known| *known == style);
         let number = known.unwrap_or_else(|| {
@@ -230,7 +222,6 @@ impl RowLog {
 }
 
 impl RowSource {
-    /// That of a row.
     pub fn of(row: &Row) -> Self {
         Self {
             source: row.source.clone(),

@@ -14,7 +14,6 @@ pub const AUTO: &str = "auto";
 /// The settings about themes, and what is known of the terminal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThemeChoice {
-    /// All that can be chosen.
     pub themes: Arc<Themes>,
     /// The colors the terminal can show.
     pub depth: ColorDepth,
@@ -49,7 +48,6 @@ impl Default for ThemeChoice {
 }
 
 impl ThemeChoice {
-    /// The theme that `wanted` is now.
     pub fn name_of<'a>(&'a self, wanted: &'a str) -> &'a str {
         if wanted != AUTO {
             return wanted;

@@ -17,7 +17,6 @@ pub enum ColorDepth {
 }
 
 impl ColorDepth {
-    /// The same style in colors this depth has.
     pub(super) fn style(self, mut style: Style) -> Style {
         style.fg = style.fg.and_then(|color| self.color(color));
         style.bg = style.bg.and_then(|color| self.color(color));

@@ -7,70 +7,41 @@ use super::load::ThemeError;
 use crate::llm::nearest::nearest;
 use crate::llm::read_small::read_small;
 
+/// The name and the text of a theme that is built in.
+macro_rules! built_in {
+    ($name:literal) => {
+        (
+            $name,
+            include_str!(concat!("../../../../themes/", $name, ".toml")),
+        )
+    };
+}
+
 /// The themes that are built in, and their sources. What is not listed is never chosen by name.
 const BUILT_IN: &[(&str, &str)] = &[
-    ("dark", include_str!("../../../../themes/dark.toml")),
-    ("light", include_str!("../../../../themes/light.toml")),
-    ("ansi", include_str!("../../../../themes/ansi.toml")),
-    (
-        "gruvbox-dark",
-        include_str!("../../../../themes/gruvbox-dark.toml"),
-    ),
-    (
-        "gruvbox-light",
-        include_str!("../../../../themes/gruvbox-light.toml"),
-    ),
-    ("nord", include_str!("../../../../themes/nord.toml")),
-    (
-        "tokyo-night",
-        include_str!("../../../../themes/tokyo-night.toml"),
-    ),
-    (
-        "tokyo-day",
-        include_str!("../../../../themes/tokyo-day.toml"),
-    ),
-    (
-        "catppuccin-mocha",
-        include_str!("../../../../themes/catppuccin-mocha.toml"),
-    ),
-    (
-        "catppuccin-latte",
-        include_str!("../../../../themes/catppuccin-latte.toml"),
-    ),
-    (
-        "solarized-dark",
-        include_str!("../../../../themes/solarized-dark.toml"),
-    ),
-    (
-        "solarized-light",
-        include_str!("../../../../themes/solarized-light.toml"),
-    ),
-    (
-        "rose-pine",
-        include_str!("../../../../themes/rose-pine.toml"),
-    ),
-    (
-        "everforest",
-        include_str!("../../../../themes/everforest.toml"),
-    ),
-    ("dracula", include_str!("../../../../themes/dracula.toml")),
-    ("kanagawa", include_str!("../../../../themes/kanagawa.toml")),
-    (
-        "colorblind-dark",
-        include_str!("../../../../themes/colorblind-dark.toml"),
-    ),
-    (
-        "colorblind-light",
-        include_str!("../../../../themes/colorblind-light.toml"),
-    ),
-    (
-        "contrast-dark",
-        include_str!("../../../../themes/contrast-dark.toml"),
-    ),
+    built_in!("dark"),
+    built_in!("light"),
+    built_in!("ansi"),
+    built_in!("gruvbox-dark"),
+    built_in!("gruvbox-light"),
+    built_in!("nord"),
+    built_in!("tokyo-night"),
+    built_in!("tokyo-day"),
+    built_in!("catppuccin-mocha"),
+    built_in!("catppuccin-latte"),
+    built_in!("solarized-dark"),
+    built_in!("solarized-light"),
+    built_in!("rose-pine"),
+    built_in!("everforest"),
+    built_in!("dracula"),
+    built_in!("kanagawa"),
+    built_in!("colorblind-dark"),
+    built_in!("colorblind-light"),
+    built_in!("contrast-dark"),
 ];
 
 /// What `ansi` lacks where there is no color at all.
-const PLAIN: (&str, &str) = ("plain", include_str!("../../../../themes/plain.toml"));
+const PLAIN: (&str, &str) = built_in!("plain");
 
 /// The name of the theme that is made of the terminal's colors.
 const SYSTEM: &str = "system";
@@ -83,11 +54,9 @@ pub struct Themes {
     unreadable: Vec<(String, String)>,
 }
 
-/// A theme of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct OwnTheme {
     name: String,
-    /// What warnings call it.
     file: String,
     text: String,
 }

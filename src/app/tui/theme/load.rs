@@ -12,17 +12,13 @@ use super::slots::{SyntaxRule, Theme};
 use super::source::{Kind, Placed, RawStyle, Source, ThemeWarning};
 use super::system::{TerminalColors, system_source};
 
-/// There is no theme of this name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct ThemeError(pub(super) String);
 
-/// A theme, and what was wrong with its files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedTheme {
-    /// What there is of it.
     pub theme: Theme,
-    /// What is left out of it, and why.
     pub warnings: Vec<ThemeWarning>,
 }
 

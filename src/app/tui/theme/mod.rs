@@ -14,12 +14,11 @@ mod todo_mark;
 #[cfg(test)]
 mod tests;
 
-pub use choice::{AUTO, ThemeChoice};
+pub(crate) use choice::{AUTO, ThemeChoice};
 pub use color::ColorDepth;
 pub use library::Themes;
-pub use load::{LoadedTheme, ThemeError};
 pub(crate) use slots::SyntaxRule;
 pub use slots::Theme;
-pub use source::{Kind, ThemeWarning};
-pub use system::TerminalColors;
+pub use source::Kind;
+pub(crate) use system::TerminalColors;
 pub(crate) use todo_mark::todo_mark;

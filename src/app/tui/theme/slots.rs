@@ -10,7 +10,6 @@ use super::source::Kind;
 pub struct SyntaxRule {
     /// TextMate scope selectors, separated by commas.
     pub scopes: String,
-    /// How text of these scopes looks.
     pub style: Style,
 }
 

@@ -11,10 +11,8 @@ use toml::de::{DeTable, DeValue};
 use super::slots::Theme;
 use crate::llm::nearest::nearest;
 
-/// What is wrong with a theme, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThemeWarning {
-    /// The file as the user knows it.
     pub file: Arc<str>,
     /// The line, from 1.
     pub line: usize,
@@ -28,7 +26,6 @@ impl fmt::Display for ThemeWarning {
     }
 }
 
-/// A value and the place of its name.
 #[derive(Clone, Debug)]
 pub(super) struct Placed<T> {
     pub value: T,
@@ -54,7 +51,6 @@ pub enum Kind {
     Light,
 }
 
-/// One theme file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Source {
     pub inherits: Option<Placed<String>>,

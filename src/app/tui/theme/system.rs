@@ -9,11 +9,8 @@ use super::source::Source;
 /// The colors the terminal reported, as far as it did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TerminalColors {
-    /// That of text.
     pub ink: Option<Rgb>,
-    /// That behind it.
     pub ground: Option<Rgb>,
-    /// The sixteen.
     pub sixteen: [Option<Rgb>; 16],
 }
 

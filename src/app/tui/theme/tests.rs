@@ -4,7 +4,8 @@ use ratatui::style::{Color, Style};
 
 use super::color::indexed_rgb;
 use super::contrast::{Rgb, contrast};
-use super::{ColorDepth, Kind, LoadedTheme, TerminalColors, Theme, Themes};
+use super::load::LoadedTheme;
+use super::{ColorDepth, Kind, TerminalColors, Theme, Themes};
 
 const DEPTHS: [ColorDepth; 4] = [
     ColorDepth::None,

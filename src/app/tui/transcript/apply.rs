@@ -18,7 +18,6 @@ use crate::llm::{
 /// Cells at the end among which all that are still open are.
 const OPEN_CELLS: usize = 256;
 
-/// The cell of each block of a message, where it has one.
 type BlockCells = Vec<Option<usize>>;
 
 #[derive(Clone, Debug, Default)]
@@ -29,7 +28,6 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// The notice of the retries under way.
     pub fn retry_notice(&self) -> Option<usize> {
         self.retry.as_ref().map(Retrying::cell)
     }

@@ -190,7 +190,6 @@ pub(super) fn give_up_unanswered(cells: &mut Cells, calls: &IndexMap<String, Cal
     }
 }
 
-/// The cell of a call, made when needed.
 fn cell_of(cells: &mut Cells, call_id: &str, name: &str) -> usize {
     let known = cells.of_call(call_id);
     known.unwrap_or_else(|| {

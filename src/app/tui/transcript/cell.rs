@@ -18,7 +18,6 @@ pub struct Cell {
     pub revision: u32,
     /// Rises when text changed other than by growing at its end.
     pub content_epoch: u32,
-    /// How much of it is shown.
     pub fold: Fold,
     pub body: CellBody,
 }
@@ -30,14 +29,11 @@ pub enum CellBody {
         text: String,
         /// Its pictures, once the agent has confirmed it.
         pictures: Vec<Picture>,
-        /// Whether the agent has confirmed it.
         confirmed: bool,
-        /// Whether it came from another program.
         is_external: bool,
     },
     Assistant {
         text: CellText,
-        /// Whether more may come.
         live: bool,
     },
     Thinking {
@@ -94,7 +90,6 @@ pub struct ToolCell {
     pub duration_ms: Option<u64>,
     /// Whether it has a row of its own where it stands among others that look.
     pub is_listed: bool,
-    /// The pictures that came of it.
     pub pictures: Vec<Picture>,
 }
 
@@ -132,7 +127,6 @@ impl ToolCell {
         self.name == USER_COMMAND
     }
 
-    /// Whether it only looks at what is there.
     pub fn looks(&self) -> bool {
         LOOKING.contains(&self.name.as_str())
     }
@@ -266,7 +260,6 @@ impl Cell {
         }
     }
 
-    /// Whether it opens and folds.
     pub fn folds(&self) -> bool {
         self.class().is_some()
             || matches!(self.body, CellBody::Compaction(_))
@@ -298,7 +291,6 @@ impl Cell {
         }
     }
 
-    /// Whether its source is markdown.
     pub fn is_markdown(&self) -> bool {
         matches!(
             self.body,
@@ -317,7 +309,6 @@ impl Cell {
         }
     }
 
-    /// Whether it may still grow.
     pub fn is_live(&self) -> bool {
         match &self.body {
             CellBody::Assistant { live, .. } => *live,

@@ -9,17 +9,14 @@ use crate::llm::{Content, Message};
 /// Bytes from which on a text is shared. A shorter one would keep all of its message in memory.
 const SHARED_FROM: usize = 4 * 1024;
 
-/// The text of a block of an answer.
 #[derive(Clone, Debug)]
 pub enum CellText {
-    /// Of the cell.
     Own(String),
     /// Of the block with this number.
     Shared(Arc<Message>, usize),
 }
 
 impl CellText {
-    /// Appends `more`.
     pub fn push_str(&mut self, more: &str) {
         match self {
             Self::Own(text) => text.push_str(more),

@@ -11,10 +11,8 @@ use crate::agent::session::SessionBranch;
 /// Cells at the end among which an unconfirmed prompt is.
 pub(super) const UNCONFIRMED_CELLS: usize = 16;
 
-/// What stands beside a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Neighbor {
-    /// The cell with this number.
     Cell(usize),
     /// A page whose cells are not there.
     Unread(usize),
@@ -33,7 +31,6 @@ pub struct Cells {
     dirty: BTreeSet<usize>,
     thinking_fold: Fold,
     tool_fold: Fold,
-    /// How often a page was read.
     reads: u32,
 }
 
@@ -57,7 +54,7 @@ impl Cells {
         }
     }
 
-    pub(super) fn pages(&self) -> &[Page] {
+    pub(crate) fn pages(&self) -> &[Page] {
         &self.pages
     }
 
@@ -78,8 +75,7 @@ impl Cells {
         cell_at(last, cells.map_or(0, Vec::len))
     }
 
-    /// What stands before the cell with this number.
-    pub(super) fn before(&self, index: usize) -> Neighbor {
+    pub(crate) fn before(&self, index: usize) -> Neighbor {
         if place_of(index) > 0 {
             return Neighbor::Cell(index - 1);
         }
@@ -94,7 +90,7 @@ impl Cells {
     }
 
     /// The cell with this number, or the first behind it.
-    pub(super) fn at_or_after(&self, index: usize) -> Neighbor {
+    pub(crate) fn at_or_after(&self, index: usize) -> Neighbor {
         let mut place = place_of(index);
         for page in page_of(index)..self.pages.len() {
             match self.pages[page].cells.as_deref() {
@@ -137,7 +133,6 @@ impl Cells {
         page.cells = Some(cells);
     }
 
-    /// Lets go of a page that can be read again.
     pub(super) fn let_go(&mut self, page: usize) {
         if let Some(page) = self.pages.get_mut(page).filter(|it| it.entries.is_some()) {
             let cells = page.cells.take().into_iter().flatten().enumerate();
@@ -186,7 +181,7 @@ impl Cells {
             .unwrap_or_default()
     }
 
-    pub(super) fn dirty(&self) -> &BTreeSet<usize> {
+    pub(crate) fn dirty(&self) -> &BTreeSet<usize> {
         &self.dirty
     }
 
@@ -285,7 +280,6 @@ impl Cells {
         }
     }
 
-    /// How new cells of `class` come.
     pub(super) fn fold_of(&self, class: CellClass) -> Fold {
         match class {
             CellClass::Thinking => self.thinking_fold,

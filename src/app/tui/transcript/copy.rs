@@ -6,21 +6,15 @@ use super::cell::CellBody;
 use super::state::Transcript;
 use crate::agent::Details;
 
-/// A text of the conversation.
 #[derive(Clone, Debug)]
 pub enum CopySource<'a> {
-    /// What the model said.
     Reply(&'a str),
-    /// A tool call.
     Call {
-        /// Its command, if it is one.
         command: Option<&'a str>,
-        /// What came of it.
         output: Cow<'a, str>,
     },
     /// What a call changed, in the display form of diffs.
     Change(Cow<'a, str>),
-    /// What the user said.
     Prompt(&'a str),
 }
 

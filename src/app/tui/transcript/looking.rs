@@ -45,7 +45,6 @@ impl Transcript {
         self.cell(index).is_some_and(|cell| self.may_belong(cell))
     }
 
-    /// The call with this number, if it only looks.
     pub(crate) fn looking_call(&self, index: usize) -> Option<&ToolCell> {
         match &self.cell(index)?.body {
             CellBody::Tool(tool) if self.only_looks(tool) => Some(tool),

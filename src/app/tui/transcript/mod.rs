@@ -28,16 +28,15 @@ mod settled;
 pub(crate) use cell::{Cell, CellBody, CompactionCell, ThinkingState, ToolCell, ToolState};
 pub use cell::{CellClass, Fold};
 pub(crate) use cells::Neighbor;
-pub use copy::CopySource;
+pub(crate) use copy::CopySource;
 pub(crate) use headings::headings;
 pub(crate) use looking::LookGroup;
 pub(crate) use pages::{Page, cell_at, page_of, place_of};
-pub use reading::{LoadedPage, PageRequest};
-pub(crate) use search::Pattern;
-pub use search::{Match, PageSearch, PagesSearched, Search};
-pub use selection::{
-    Caret, Copied, Motion, Place, Pointing, Selecting, Selection, Spot, Stretch, Unit,
-};
+pub(crate) use reading::{LoadedPage, PageRequest};
+pub use search::PageSearch;
+pub(crate) use search::{PagesSearched, Pattern, Search};
+pub(crate) use selection::{Caret, Copied, Motion, Place, Pointing, Selection, Spot};
+pub use selection::{Stretch, Unit};
 pub use state::Transcript;
 pub(crate) use viewport::Anchor;
 pub use viewport::{Drawn, Position, Printing, RowRef, ScrollBy};

@@ -9,7 +9,6 @@ use crate::agent::session::SUMMARY_ORIGIN;
 use crate::agent::{CompactionOutcome, LOOP_GUARD_ORIGIN, NoticeLevel};
 use crate::llm::{Content, UserMessage};
 
-/// The retries under way, and their notice.
 #[derive(Clone, Debug)]
 pub(super) struct Retrying {
     cell: usize,

@@ -7,38 +7,31 @@ use super::cell::Cell;
 use crate::agent::session::SessionBranch;
 use crate::agent::session::entry::Kind;
 
-/// Entries of a page.
 pub(super) const ENTRIES: usize = 64;
 /// Bytes of entries after which a page ends before.
 pub(super) const BYTES: u64 = 256 * 1024;
 /// Bits of a cell's number that count within its page.
 const BITS: u32 = 24;
 
-/// The page that the cell with this number is on.
 pub(crate) fn page_of(cell: usize) -> usize {
     cell >> BITS
 }
 
-/// The place of a cell on its page.
 pub(crate) fn place_of(cell: usize) -> usize {
     cell & ((1 << BITS) - 1)
 }
 
-/// The number of the cell at `place` on `page`.
 pub(crate) fn cell_at(page: usize, place: usize) -> usize {
     (page << BITS) | place
 }
 
-/// A stretch of the conversation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Page {
     /// None while nobody looks at it.
     pub cells: Option<Vec<Cell>>,
     /// The entries of the branch that it shows; none if they are not known to be stored.
     pub entries: Option<Range<usize>>,
-    /// Bytes of these entries.
     pub bytes: u64,
-    /// Whether a prompt of the user is among them.
     pub has_prompt: bool,
     /// Cells that may not be stored (notices, prompts that nobody confirmed), with their places, when
     /// the others were let go of.

@@ -32,7 +32,6 @@ pub(super) fn user_text(content: &[Content]) -> String {
     with_captions(content, &captions(content, &picture_names(content)))
 }
 
-/// The cell of a user's message.
 pub(super) fn user_cell(whole: &Arc<Message>, message: &UserMessage) -> CellBody {
     let names = picture_names(&message.content);
     let pictures = pictures(whole, &names);

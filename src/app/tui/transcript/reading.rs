@@ -15,7 +15,6 @@ use crate::agent::session::SessionBranch;
 const PAGES: usize = 16;
 const BYTES: u64 = 4 * 1024 * 1024;
 
-/// A page to be read.
 #[derive(Clone, Debug)]
 pub struct PageRequest {
     pub(super) generation: u32,
@@ -30,7 +29,6 @@ impl PartialEq for PageRequest {
     }
 }
 
-/// A page that was read.
 #[derive(Clone, Debug)]
 pub struct LoadedPage {
     pub(super) generation: u32,
@@ -85,7 +83,7 @@ impl Transcript {
         Some(PageRequest {
             generation,
             page,
-            entries: of.pages().get(page)?.entries.clone()?,
+            entries: of.cells.pages().get(page)?.entries.clone()?,
             branch: Arc::clone(&of.branch),
         })
     }
@@ -128,7 +126,6 @@ impl Transcript {
         self.replaced.as_deref()
     }
 
-    /// Takes in how far a frame printed.
     pub(super) fn after_printing(&mut self, printing: Option<Printing>) {
         let Some(of) = printing.map(|printing| printing.generation) else {
             return;
@@ -157,7 +154,7 @@ impl Transcript {
         let (first, last) = (needed().min(), needed().max());
         let (first, last) = (first.unwrap_or(end), last.unwrap_or(end));
         let distance = |page: usize| first.saturating_sub(page).max(page.saturating_sub(last));
-        let there = self.pages().iter().enumerate().filter(|(page, it)| {
+        let there = self.cells.pages().iter().enumerate().filter(|(page, it)| {
             it.cells.is_some() && it.entries.is_some() && !wanted.contains(page)
         });
         let mut there: Vec<(usize, usize, u64)> = there

@@ -19,7 +19,6 @@ use crate::agent::tool::{Details, TextDetails};
 use crate::llm::message::content_text;
 use crate::llm::{Message, ToolResultMessage};
 
-/// The cells of stored entries.
 pub(super) fn cells_of(branch: &SessionBranch, entries: Range<usize>) -> Vec<Cell> {
     let mut cells = Cells::default();
     push_entries(&mut cells, branch, entries);
@@ -27,7 +26,6 @@ pub(super) fn cells_of(branch: &SessionBranch, entries: Range<usize>) -> Vec<Cel
     cells.into_live()
 }
 
-/// Appends the cells of stored entries.
 pub(super) fn push_entries(cells: &mut Cells, branch: &SessionBranch, entries: Range<usize>) {
     let has_end = entries.end == branch.len();
     let before = entries.start.checked_sub(1);

@@ -20,15 +20,11 @@ const BYTES_AT_A_TIME: u64 = AT_A_TIME as u64 * BYTES;
 pub(super) struct LiveEnd {
     /// The number of its first entry in the branch.
     first: usize,
-    /// The kinds of its entries.
     kinds: Vec<Kind>,
     /// Bytes of their texts and pictures, about.
     bytes: u64,
-    /// Stretches that have ended and are not sealed.
     ended: Vec<Stretch>,
-    /// Bytes of these.
     ended_bytes: u64,
-    /// The branch was asked for.
     asked: bool,
 }
 
@@ -41,7 +37,6 @@ pub(super) struct Stretch {
 }
 
 impl LiveEnd {
-    /// The live end that begins with these entries.
     pub fn of(branch: &SessionBranch, entries: Range<usize>) -> Self {
         Self {
             first: entries.start,
@@ -84,7 +79,6 @@ impl LiveEnd {
         false
     }
 
-    /// The stretch ends here: it is `page`.
     pub fn end(&mut self, page: usize) {
         let kinds = std::mem::take(&mut self.kinds);
         let first = self.first;

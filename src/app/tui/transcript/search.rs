@@ -22,16 +22,12 @@ const MAX_QUERY: usize = 200;
 /// Bytes of what a call is about that its title shows on any but the narrowest screen.
 const TITLE: usize = 24;
 
-/// Where a match is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// The cell.
     pub cell: usize,
-    /// Where in it.
     pub place: MatchPlace,
 }
 
-/// Where in a cell a match is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MatchPlace {
     /// At the beginning of its title.
@@ -57,7 +53,6 @@ impl Match {
     }
 }
 
-/// What is looked for.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     pub regex: Regex,
@@ -137,7 +132,6 @@ impl Pattern {
     }
 }
 
-/// What is searched for, and what was found.
 #[derive(Clone, Debug, Default)]
 pub struct Search {
     query: String,
@@ -178,7 +172,6 @@ impl PartialEq for PageSearch {
     }
 }
 
-/// What was found in such pages.
 #[derive(Clone, Debug)]
 pub struct PagesSearched {
     pub(super) generation: u32,
@@ -223,12 +216,10 @@ impl Search {
         }
     }
 
-    /// What is searched for.
     pub(crate) fn pattern(&self) -> Option<&Pattern> {
         self.pattern.as_ref()
     }
 
-    /// The match that is shown.
     pub(crate) fn current(&self) -> Option<&Match> {
         self.matches.get(self.current?)
     }
@@ -238,7 +229,6 @@ impl Search {
         (self.current.map_or(0, |at| at + 1), self.matches.len())
     }
 
-    /// Whether more may be found.
     pub fn is_searching(&self) -> bool {
         self.unread > 0
     }

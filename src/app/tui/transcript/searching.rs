@@ -23,7 +23,6 @@ impl Transcript {
         self.search = None;
     }
 
-    /// The search that is under way.
     pub(crate) fn search(&self) -> Option<&Search> {
         self.search.as_ref()
     }
@@ -120,7 +119,6 @@ impl Transcript {
         }
     }
 
-    /// Opens the cell of the match, if it is there and folded.
     pub(super) fn open_match(&mut self) {
         let Some(search) = &self.search else { return };
         let is_folded_away = |place: &MatchPlace| *place != MatchPlace::Title;

@@ -14,24 +14,23 @@ impl Transcript {
         self.viewport.spot(column, row)
     }
 
+    pub(crate) fn point(&mut self, step: Pointing) {
+        self.selecting.steps.push(step);
+    }
+
     /// Selects what stands at a place.
     pub fn select(&mut self, at: Spot, unit: Unit) {
-        self.selecting.steps.push(Pointing::Begin(at, unit));
+        self.point(Pointing::Begin(at, unit));
     }
 
     /// Selects up to a place.
     pub fn select_to(&mut self, at: Spot) {
-        self.selecting.steps.push(Pointing::Extend(at));
-    }
-
-    /// Has the word said that stands at a place.
-    pub fn name_word(&mut self, at: Spot) {
-        self.selecting.steps.push(Pointing::Name(at));
+        self.point(Pointing::Extend(at));
     }
 
     /// Has what is selected copied.
     pub fn copy_selection(&mut self) {
-        self.selecting.steps.push(Pointing::Copy);
+        self.point(Pointing::Copy);
     }
 
     /// Selects nothing any more. Answers whether something was selected.
@@ -53,29 +52,9 @@ impl Transcript {
         true
     }
 
-    /// Moves the caret.
-    pub fn move_caret(&mut self, motion: Motion) {
-        self.selecting.steps.push(Pointing::Go(motion));
-    }
-
-    /// Selects from the caret on, or nothing any more.
-    pub fn mark_caret(&mut self, unit: Option<Unit>) {
-        self.selecting.steps.push(Pointing::Mark(unit));
-    }
-
-    /// Goes on at the other end of what is selected.
-    pub fn swap_caret(&mut self) {
-        self.selecting.steps.push(Pointing::Swap);
-    }
-
-    /// Has the word said that the caret is on.
-    pub fn name_caret(&mut self) {
-        self.selecting.steps.push(Pointing::NameHere);
-    }
-
     /// Copies what is selected, or the caret's line, and takes the caret away.
     pub fn finish_caret(&mut self) {
-        self.selecting.steps.push(Pointing::Finish);
+        self.point(Pointing::Finish);
         self.hold(false);
     }
 

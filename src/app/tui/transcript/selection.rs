@@ -40,11 +40,8 @@ pub struct Stretch {
 /// What is selected: everything from one stretch to the other, in whatever order they stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Where it was begun.
     pub anchor: Stretch,
-    /// Where it goes to.
     pub head: Stretch,
-    /// What it grows by.
     pub unit: Unit,
 }
 
@@ -57,20 +54,13 @@ pub struct Spot {
     pub column: u16,
 }
 
-/// A step of selecting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pointing {
-    /// Select what is here, and from here on.
     Begin(Spot, Unit),
-    /// Select up to here.
     Extend(Spot),
-    /// Copy what is selected.
     Copy,
-    /// Say which word is here.
     Name(Spot),
-    /// Put the caret here.
     Put(Spot),
-    /// Move it.
     Go(Motion),
     /// Select from the caret on by this, or nothing any more.
     Mark(Option<Unit>),
@@ -85,38 +75,28 @@ pub enum Pointing {
 /// How the caret moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Motion {
-    /// A character back.
     Left,
-    /// A character on.
     Right,
     /// By rows, down when positive.
     Rows(i32),
-    /// To the start of the word, or of the one before.
     WordLeft,
-    /// To the start of the next word.
     WordRight,
-    /// To the start of the row.
     RowStart,
-    /// To the end of the row.
     RowEnd,
     /// To the first row.
     Top,
     /// To the last row.
     Bottom,
-    /// To the prompt above.
     PreviousPrompt,
-    /// To the prompt below.
     NextPrompt,
 }
 
 /// Where the keys select: the character at a place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Caret {
-    /// The place before it.
     pub at: Place,
     /// The column that it keeps to from row to row.
     pub column: u16,
-    /// Where the selection begins, and what it grows by.
     pub mark: Option<(Place, Unit)>,
 }
 
@@ -131,10 +111,8 @@ pub struct Selecting {
     pub steps: Vec<Pointing>,
 }
 
-/// Text that was selected to be copied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Copied {
-    /// The text.
     pub text: String,
     /// Whether some of it is missing, because that part of the conversation is not in memory.
     pub has_gap: bool,

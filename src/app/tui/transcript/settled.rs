@@ -11,7 +11,7 @@ impl Transcript {
         let end = self.end();
         let mut at = from;
         loop {
-            at = match self.at_or_after(at) {
+            at = match self.cells.at_or_after(at) {
                 Neighbor::Cell(cell) => cell,
                 Neighbor::Unread(_) => return at,
                 Neighbor::None => return end,
@@ -24,7 +24,7 @@ impl Transcript {
                 continue;
             };
             // Calls that only look stand together as long as more of them come.
-            if is_running && self.at_or_after(group_end) == Neighbor::None {
+            if is_running && self.cells.at_or_after(group_end) == Neighbor::None {
                 return at;
             }
             let mut cells = at..group_end;
@@ -39,7 +39,7 @@ impl Transcript {
         let Some(cell) = self.cell(index) else {
             return true;
         };
-        let is_last = self.at_or_after(index + 1) == Neighbor::None;
+        let is_last = self.cells.at_or_after(index + 1) == Neighbor::None;
         match &cell.body {
             _ if cell.is_live() => false,
             CellBody::User { confirmed, .. } => *confirmed || !is_running,
@@ -59,7 +59,7 @@ impl Transcript {
         }
         let mut at = index;
         loop {
-            match self.at_or_after(at) {
+            match self.cells.at_or_after(at) {
                 Neighbor::Cell(cell) if self.may_belong_to_group(cell) => at = cell + 1,
                 _ => return Some(at),
             }

@@ -1,7 +1,6 @@
 //! The conversation as the screen holds it.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::apply::{self, Pending};
@@ -9,7 +8,7 @@ use super::cell::{
     Cell, CellBody, CellClass, Fold, ThinkingState, ToolCell, ToolState, USER_COMMAND,
 };
 use super::cells::{Cells, Neighbor};
-use super::pages::{self, Page};
+use super::pages;
 use super::pictures::user_text;
 use super::sealing::LiveEnd;
 use super::search::Search;
@@ -44,13 +43,10 @@ pub struct Transcript {
     fold_key: String,
     /// Whether calls that only look show what they found, instead of standing together.
     previews: bool,
-    /// How pictures are shown, if they are.
     pub(super) pictures: Option<PictureLayout>,
     /// Where stored pages are read from.
     pub(super) branch: Arc<SessionBranch>,
-    /// The page that is being read.
     pub(super) reading: Option<usize>,
-    /// What of the end is stored.
     pub(super) live: LiveEnd,
     /// The conversation before this one, while rows of it are still to be printed.
     pub(super) replaced: Option<Box<Self>>,
@@ -128,6 +124,10 @@ impl Transcript {
         self.cells.before(self.cells.end()) == Neighbor::None
     }
 
+    pub(crate) fn cells(&self) -> &Cells {
+        &self.cells
+    }
+
     /// The cell with this number, if there is one and its page is there.
     pub(crate) fn cell(&self, index: usize) -> Option<&Cell> {
         self.cells.get(index)
@@ -148,20 +148,6 @@ impl Transcript {
         self.cells.newest()
     }
 
-    /// What stands before the cell with this number.
-    pub(crate) fn before(&self, index: usize) -> Neighbor {
-        self.cells.before(index)
-    }
-
-    /// The cell with this number, or the first behind it.
-    pub(crate) fn at_or_after(&self, index: usize) -> Neighbor {
-        self.cells.at_or_after(index)
-    }
-
-    pub(crate) fn pages(&self) -> &[Page] {
-        self.cells.pages()
-    }
-
     /// The time that running things are measured against (Unix ms).
     pub(crate) fn now(&self) -> i64 {
         self.now
@@ -170,10 +156,6 @@ impl Transcript {
     /// The part that the user looks at.
     pub fn viewport(&self) -> &Viewport {
         &self.viewport
-    }
-
-    pub(crate) fn dirty_cells(&self) -> &BTreeSet<usize> {
-        self.cells.dirty()
     }
 
     /// Takes in one event that happened at `time` (Unix ms). Answers whether anything shown
@@ -215,7 +197,6 @@ impl Transcript {
         calls::start(&mut self.cells, id, USER_COMMAND, &details, time);
     }
 
-    /// Shows what it wrote so far.
     pub(crate) fn show_command(&mut self, id: &str, details: CommandDetails) {
         calls::update(&mut self.cells, id, &Arc::new(Details::Command(details)));
     }
@@ -278,7 +259,6 @@ impl Transcript {
         self.pending.retry_notice()
     }
 
-    /// What the model thinks right now.
     pub(crate) fn live_thinking(&self) -> Option<&str> {
         match self.cells.body(self.cells.last()?)? {
             CellBody::Thinking {
@@ -289,7 +269,6 @@ impl Transcript {
         }
     }
 
-    /// The call that runs, if it is only one.
     pub(crate) fn running_call(&self) -> Option<&ToolCell> {
         let newest = self.cells.newest().take(RUNNING_CELLS);
         let mut running = newest.filter_map(|cell| match self.cells.body(cell) {

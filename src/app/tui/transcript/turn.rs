@@ -34,9 +34,7 @@ fn push_no_answer(cells: &mut Cells) {
 /// A stored run, as far as its messages were seen.
 #[derive(Debug)]
 pub(super) struct StoredRun {
-    /// Whether the model may have given something.
     has_answer: bool,
-    /// Whether its last message is whole.
     is_whole: bool,
 }
 
@@ -66,7 +64,6 @@ impl StoredRun {
     }
 }
 
-/// Whether the model gave anything.
 fn has_answer(message: &Message) -> bool {
     let Message::Assistant(message) = message else {
         return false;

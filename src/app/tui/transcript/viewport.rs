@@ -15,7 +15,6 @@ pub enum Position {
     At(Anchor),
 }
 
-/// A place in the transcript.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Anchor {
     pub cell: usize,

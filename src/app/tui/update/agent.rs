@@ -24,7 +24,7 @@ use crate::app::tui::run_facts::Resume;
 use crate::app::tui::screen_mode::ScreenMode;
 use crate::app::tui::timeline::Timeline;
 use crate::app::tui::transcript::{CellClass, Transcript};
-use crate::llm::{AssistantMessage, Message, StopReason, StreamEvent, Usage};
+use crate::llm::{AssistantMessage, Message, StopReason, StreamEvent};
 
 pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
     app.transcript.apply(&event.kind, event.time);
@@ -120,9 +120,9 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             ..
         } => {
             app.status.context = *tokens_after;
-            add(&mut app.status.total, usage);
+            app.status.total.add(usage);
         }
-        AgentEvent::Spent { usage, .. } => add(&mut app.status.total, usage),
+        AgentEvent::Spent { usage, .. } => app.status.total.add(usage),
         AgentEvent::Moved {
             facts,
             branch,
@@ -271,17 +271,9 @@ fn count(app: &mut App, event: &StreamEvent) {
 /// Adds the tokens and the cost of an answer.
 fn account(status: &mut Status, message: &AssistantMessage) {
     let usage = &message.usage;
-    add(&mut status.total, usage);
+    status.total.add(usage);
     let whole = !matches!(message.stop_reason, StopReason::Error | StopReason::Aborted);
     if whole && usage.context_tokens() > 0 {
         status.context = usage.context_tokens();
     }
-}
-
-fn add(total: &mut Usage, usage: &Usage) {
-    total.input += usage.input;
-    total.output += usage.output;
-    total.cache_read += usage.cache_read;
-    total.cache_write += usage.cache_write;
-    total.cost.total += usage.cost.total;
 }

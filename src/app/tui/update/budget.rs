@@ -6,18 +6,17 @@ use crate::app::tui::app::{App, Status};
 use crate::app::tui::effect::Effect;
 use crate::app::tui::run_facts::Resume;
 
-/// Says what was spent of the budget, or sets it.
 pub fn act(app: &mut App, argument: &str) -> Vec<Effect> {
     if argument.is_empty() {
         let text = spent(&app.status);
-        app.say(text, 5000);
+        app.say_for(text, 5000);
         return Vec::new();
     }
     let Some(budget) = parse(argument, app.status.budget) else {
         let text = format!(
             "/budget {argument} is no budget: say dollars above 0 ($5), tokens (200k tokens), or off for no limit"
         );
-        app.say(text, 5000);
+        app.say_for(text, 5000);
         return Vec::new();
     };
     app.status.budget = budget;
@@ -85,7 +84,6 @@ fn set(status: &Status) -> String {
     )
 }
 
-/// What was spent, and of what.
 fn spent(status: &Status) -> String {
     let Budget { usd, tokens } = status.budget;
     let (cost, read) = (status.total.cost.total, status.total.context_tokens());

@@ -10,7 +10,6 @@ use crate::llm::nearest::nearest;
 pub(super) enum Command {
     /// An action and what stands behind its name.
     Action(Action, String),
-    /// A command for the shell, with its exclamation marks.
     Shell(String),
     /// Nothing we know: what to tell the user.
     Unknown(String),

@@ -106,36 +106,27 @@ fn known(app: &mut App, action: Action, known: Vec<Candidate>) {
     }
 }
 
-/// The models are known now.
 pub fn models_listed(app: &mut App) {
     known(app, Action::Models, Vec::new());
 }
 
-/// The providers are known now.
 pub fn providers_listed(app: &mut App, providers: &[ProviderKey]) {
-    let candidate = |provider: &ProviderKey| Candidate {
-        insert: provider.name.clone(),
-        label: provider.name.clone(),
-        detail: provider.place.clone().unwrap_or_default(),
-        key: String::new(),
+    let candidate = |provider: &ProviderKey| {
+        Candidate::new(
+            &provider.name,
+            provider.place.as_deref().unwrap_or_default(),
+        )
     };
-    known(
-        app,
-        Action::Login,
-        providers.iter().map(candidate).collect(),
-    );
+    let candidates = providers.iter().map(candidate).collect();
+    known(app, Action::Login, candidates);
 }
 
 /// The tree is known now: what has a label can be compared.
 pub fn tree_read(app: &mut App, outline: &Outline) {
     let labelled = outline.entries().iter().rev().filter_map(|entry| {
-        let label = entry.label.clone()?;
-        Some(Candidate {
-            insert: label.clone(),
-            label,
-            detail: entry.text.lines().next().unwrap_or_default().to_owned(),
-            key: String::new(),
-        })
+        let label = entry.label.as_ref()?;
+        let text = entry.text.lines().next().unwrap_or_default();
+        Some(Candidate::new(label, text))
     });
     known(app, Action::CompareBranches, labelled.collect());
 }
@@ -183,7 +174,7 @@ pub fn folder_read(app: &mut App, typed: &str, names: Vec<String>) {
     let typed = typed.as_str();
     let found = path_candidates(typed, names);
     let common = match found.as_slice() {
-        [] => return app.say(format!("Nothing begins with {typed}"), 2000),
+        [] => return app.say_for(format!("Nothing begins with {typed}"), 2000),
         [only] => only.insert.clone(),
         several => common_start(several),
     };
@@ -252,7 +243,6 @@ fn shell_escaped(name: &str) -> String {
     word
 }
 
-/// Completes the path before the caret.
 pub fn complete_path(app: &mut App) -> Vec<Effect> {
     let before = app.composer.before_caret();
     let word = match before.strip_prefix('!') {
@@ -261,7 +251,7 @@ pub fn complete_path(app: &mut App) -> Vec<Effect> {
     };
     let word = word.unwrap_or_default();
     if word.is_empty() {
-        app.say("Tab completes a path; @ finds files, / commands", 3000);
+        app.say_for("Tab completes a path; @ finds files, / commands", 3000);
         return Vec::new();
     }
     vec![Effect::ReadFolder(if before.starts_with('!') {
@@ -312,7 +302,6 @@ pub fn press(app: &mut App, press: KeyPress) -> Option<Vec<Effect>> {
     Some(Vec::new())
 }
 
-/// A row was clicked.
 pub fn click(app: &mut App, row: usize) -> Vec<Effect> {
     let Some(list) = app
         .completion

@@ -30,11 +30,10 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
             return copy(app, &reply, "the last reply");
         }
     }
-    app.say("There is nothing to copy yet", SAID_MS);
+    app.say_for("There is nothing to copy yet", SAID_MS);
     Vec::new()
 }
 
-/// Copies what is selected in the list.
 pub fn choose(app: &mut App) -> Vec<Effect> {
     let Some(Overlay::Copy(list)) = app.overlays.last() else {
         return Vec::new();
@@ -50,7 +49,6 @@ fn copy(app: &mut App, item: &CopyItem, what: &str) -> Vec<Effect> {
     vec![Effect::Copy(Arc::clone(&item.text), what)]
 }
 
-/// What was selected is copied.
 pub fn selected(app: &mut App, copied: Copied) -> Effect {
     if copied.has_gap {
         app.transcript.push_notice(
@@ -75,17 +73,17 @@ pub fn done(app: &mut App, what: &str, outcome: CopyOutcome) -> Vec<Effect> {
     let home = app.status.home.clone();
     let place = |file: &Path| abbreviate_home(file, home.as_deref());
     match outcome {
-        CopyOutcome::Copied(program) => app.say(format!("Copied {what} ({program})"), SAID_MS),
-        CopyOutcome::Tmux => app.say(
+        CopyOutcome::Copied(program) => app.say_for(format!("Copied {what} ({program})"), SAID_MS),
+        CopyOutcome::Tmux => app.say_for(
             format!("Copied {what} into tmux, which was asked to tell the terminal"),
             SAID_MS,
         ),
         CopyOutcome::Terminal(bytes, _) => {
             // No terminal answers whether it took it.
-            app.say(format!("Copied {what} through the terminal"), SAID_MS);
+            app.say_for(format!("Copied {what} through the terminal"), SAID_MS);
             return vec![Effect::Terminal(TerminalEffect::AskClipboard(bytes))];
         }
-        CopyOutcome::TooLong(Ok(file)) => app.say(
+        CopyOutcome::TooLong(Ok(file)) => app.say_for(
             format!("Not in the clipboard: too long for it. {what} in {}", place(&file)),
             LONG_MS,
         ),

@@ -38,7 +38,6 @@ fn words(line: &str) -> Option<Vec<String>> {
     quote.is_none().then_some(words)
 }
 
-/// The absolute path that a word is.
 fn path_of(word: String) -> Option<String> {
     let path = match word.strip_prefix("file://") {
         Some(address) => decoded(address)?,

@@ -14,13 +14,11 @@ pub fn insert(app: &mut App, c: char) {
     app.composer.insert(c);
 }
 
-/// Does the edit an action stands for.
 pub fn act(app: &mut App, action: Action) {
     end_double_press(app);
     app.composer.apply(action);
 }
 
-/// Does a motion and selects what it passes. Returns whether it is one.
 pub fn select(app: &mut App, motion: Action) -> bool {
     let moves = matches!(
         motion,
@@ -72,7 +70,7 @@ pub fn restore(app: &mut App, draft: &SavedDraft) {
     app.drafts_taken += 1;
     app.told.extend_from_slice(&draft.told);
     if draft.joined().is_empty() {
-        return app.say(
+        return app.say_for(
             "The output of your commands goes with your next message",
             6000,
         );
@@ -82,7 +80,7 @@ pub fn restore(app: &mut App, draft: &SavedDraft) {
     } else {
         app.message_mut().prepend(&draft.joined());
     }
-    app.say("Unsent text of the last run is back in the editor", 6000);
+    app.say_for("Unsent text of the last run is back in the editor", 6000);
 }
 
 /// The external editor was given one text and left another, or failed. What was brought back into

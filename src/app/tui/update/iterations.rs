@@ -20,7 +20,6 @@ pub fn open(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// The file was read.
 pub fn read(app: &mut App, stored: Result<Arc<[IterationSummary]>, String>) {
     if let Some(Overlay::Iterations(list)) = app.overlays.last_mut() {
         match stored {
@@ -30,14 +29,12 @@ pub fn read(app: &mut App, stored: Result<Arc<[IterationSummary]>, String>) {
     }
 }
 
-/// Something was heard of.
 pub fn refresh(app: &mut App) {
     if let Some(Overlay::Iterations(list)) = app.overlays.last_mut() {
         list.refresh(&app.timeline);
     }
 }
 
-/// What an iteration holds was read.
 pub fn looked_into(app: &mut App, number: usize, content: Result<Arc<Iteration>, String>) {
     if let Some(Overlay::Iterations(list)) = app.overlays.last_mut()
         && let Some(opened) = &mut list.opened
@@ -47,7 +44,6 @@ pub fn looked_into(app: &mut App, number: usize, content: Result<Arc<Iteration>,
     }
 }
 
-/// A key for the list, or for the iteration that is looked into.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     let Some(Overlay::Iterations(list)) = app.overlays.last_mut() else {
         return Vec::new();
@@ -58,7 +54,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
                 app.overlays.pop();
                 Vec::new()
             }
-            _ => list::press(app, press, action, look_into),
+            _ => list::press(app, press, action),
         };
     };
     match action {
@@ -74,7 +70,6 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
     Vec::new()
 }
 
-/// Looks into the chosen iteration.
 pub fn look_into(app: &mut App) -> Vec<Effect> {
     let Some(Overlay::Iterations(list)) = app.overlays.last() else {
         return Vec::new();

@@ -12,7 +12,7 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Direction, Effect, TerminalEffect};
 use crate::app::tui::input::{KeyCode, KeyModifiers, KeyPress};
 use crate::app::tui::keymap::{Meaning, label};
-use crate::app::tui::overlay::{HelpPage, Overlay, Pager};
+use crate::app::tui::overlay::{HelpPage, Overlay, TextPopup};
 use crate::llm::Content;
 
 /// How long the keys before one count with it, and a character to move to is waited for, in milliseconds.
@@ -27,15 +27,11 @@ enum Context {
     Chord,
     /// The demonstration, which waits for Enter.
     Demo,
-    /// What is selected in the conversation.
     Selection,
-    /// What lies over the screen.
     Popup,
-    /// The list at the caret.
     Completion,
     /// The list of answers in the strip.
     Question,
-    /// Vim's modes.
     Vim,
     /// The text, and what is in force everywhere.
     Editor,
@@ -108,7 +104,7 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             // Ctrl+C is for copying while something is selected, as elsewhere; it was copied already.
             let stop = app.key(Action::Interrupt);
             let text = format!("It was copied when it was selected; {stop} stops");
-            app.say(text, 3000);
+            app.say_for(text, 3000);
             Some(Vec::new())
         }
         Context::Popup => {
@@ -157,7 +153,7 @@ fn editor_key(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Eff
         return completion::insert(app, c);
     }
     let (key, help) = (label(press), app.key(Action::Help));
-    app.say(
+    app.say_for(
         format!("{key} does nothing here; {help} shows the keys"),
         3000,
     );
@@ -172,7 +168,7 @@ fn jump(app: &mut App, c: char, way: Direction) {
             Direction::Forward => "behind the caret",
             Direction::Back => "before the caret",
         };
-        app.say(format!("No {c} {place}"), 2000);
+        app.say_for(format!("No {c} {place}"), 2000);
     }
 }
 
@@ -189,7 +185,7 @@ fn chord(app: &mut App, press: KeyPress) -> (Meaning, bool) {
     let meaning = app.keymap.meaning(&keys, app.scope());
     match meaning {
         Meaning::Begins => {
-            app.say(format!("{} …", written(&keys)), CHORD_MS);
+            app.say_for(format!("{} …", written(&keys)), CHORD_MS);
             app.chord = (keys, app.now);
         }
         _ if before.is_empty() => {}
@@ -197,7 +193,7 @@ fn chord(app: &mut App, press: KeyPress) -> (Meaning, bool) {
         Meaning::Nothing => {
             let help = app.key(Action::Help);
             let text = format!("{} does nothing; {help} shows the keys", written(&keys));
-            app.say(text, 3000);
+            app.say_for(text, 3000);
             // It is no text either: it was meant for what began.
             return (Meaning::Begins, false);
         }
@@ -233,7 +229,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
                 }
                 Some(Command::Shell(typed)) => shell::run(app, &typed),
                 Some(Command::Unknown(text)) => {
-                    app.say(text, 5000);
+                    app.say_for(text, 5000);
                     Vec::new()
                 }
             };
@@ -252,17 +248,12 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         }
         Action::Uncompact => return vec![Effect::Uncompact],
         Action::ContextUsage => {
-            app.overlays.push(Overlay::Context(Pager::default(), None));
+            open_text(app, TextPopup::Context(None));
             return vec![Effect::ReadContext];
         }
-        Action::Help => {
-            let first = Overlay::Help(Pager::default(), HelpPage::First);
-            app.overlays.push(first);
-        }
-        Action::Keys => app
-            .overlays
-            .push(Overlay::Help(Pager::default(), HelpPage::All)),
-        Action::Stats | Action::Cost => app.overlays.push(Overlay::Stats(Pager::default())),
+        Action::Help => open_text(app, TextPopup::Help(HelpPage::First)),
+        Action::Keys => open_text(app, TextPopup::Help(HelpPage::All)),
+        Action::Stats | Action::Cost => open_text(app, TextPopup::Stats),
         Action::Settings => return settings::open(app, argument),
         Action::Login => return login::open(app, argument),
         Action::ToggleMouse => return toggle_mouse(app),
@@ -328,12 +319,16 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
                 _ => Direction::Back,
             };
             app.jump = Some((way, app.now + CHORD_MS));
-            app.say("Type the character to move to", CHORD_MS);
+            app.say_for("Type the character to move to", CHORD_MS);
         }
         Action::Complete => return completion::complete_path(app),
         _ => return completion::edit(app, action),
     }
     Vec::new()
+}
+
+fn open_text(app: &mut App, popup: TextPopup) {
+    app.overlays.push(Overlay::text(popup));
 }
 
 /// Leaves the mouse to the terminal, which can select with it then, or takes it back.
@@ -344,7 +339,7 @@ fn toggle_mouse(app: &mut App) -> Vec<Effect> {
     } else {
         "Mouse off: your terminal selects text"
     };
-    app.say(text, 4000);
+    app.say(text);
     vec![Effect::Terminal(TerminalEffect::Mouse(app.mouse))]
 }
 
@@ -356,7 +351,7 @@ fn trust(app: &mut App, argument: &str) -> Vec<Effect> {
         }
         other => {
             let text = format!("/trust {other}: say /trust, or /trust no");
-            app.say(text, 5000);
+            app.say_for(text, 5000);
             Vec::new()
         }
     }

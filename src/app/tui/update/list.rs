@@ -1,5 +1,6 @@
 //! What all lists over the screen have in common: moving, what is typed, finding what matches it.
 
+use super::overlay;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::composer::History;
@@ -7,16 +8,10 @@ use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{HistoryPicker, Overlay, SessionMode};
 
-/// A key that means the same in all lists; Enter does `choose`.
-pub fn press(
-    app: &mut App,
-    press: KeyPress,
-    action: Option<Action>,
-    choose: impl FnOnce(&mut App) -> Vec<Effect>,
-) -> Vec<Effect> {
+pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     match action {
         Some(Action::Back | Action::Interrupt) => drop(app.overlays.pop()),
-        Some(Action::Accept) => return choose(app),
+        Some(Action::Accept) => return overlay::choose(app),
         _ => {
             let page = usize::from(app.areas.list.height.max(2) - 1);
             let picker = app.overlays.last_mut().and_then(Overlay::picker);

@@ -39,7 +39,6 @@ pub fn refuse_key(app: &mut App) -> Vec<Effect> {
     Vec::new()
 }
 
-/// The providers that want a key are known.
 pub fn read(app: &mut App, providers: Vec<ProviderKey>) {
     if let Some(Overlay::Login(login)) = app.overlays.last_mut() {
         login.read(providers);
@@ -51,7 +50,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         return Vec::new();
     };
     if login.typing.is_none() {
-        return list::press(app, press, action, choose);
+        return list::press(app, press, action);
     }
     match action {
         Some(Action::Back | Action::Interrupt) => login.typing = None,
@@ -104,7 +103,6 @@ fn store(app: &mut App) -> Vec<Effect> {
     vec![effect]
 }
 
-/// A key was stored, or not.
 pub fn stored(app: &mut App, stored: Result<String, String>) -> Vec<Effect> {
     match stored {
         Ok(_) if app.status.is_demo() => {

@@ -14,9 +14,6 @@ use crate::app::tui::options::ExitKind;
 use crate::app::tui::overlay::{ModelPicker, Overlay, Pager, same};
 use crate::llm::ThinkingLevel;
 
-/// How long a word about the model stays, in milliseconds.
-const SAY_MS: i64 = 4000;
-
 /// Lines of what is known of a model that a page moves; the smallest screen shows three.
 const DETAILS_PAGE: usize = 2;
 
@@ -44,7 +41,6 @@ fn open(app: &mut App) -> Vec<Effect> {
     vec![Effect::ListModels]
 }
 
-/// The models were read.
 pub fn listed(app: &mut App, listing: Arc<ModelList>) {
     let before = std::mem::replace(&mut app.models.listing, listing);
     app.models.is_read = true;
@@ -64,7 +60,7 @@ pub fn found(app: &mut App, found: Result<FoundModel, String>) -> Vec<Effect> {
     match found {
         Ok(found) => choose(app, &found),
         Err(error) => {
-            app.say(error, 5000);
+            app.say_for(error, 5000);
             Vec::new()
         }
     }
@@ -97,22 +93,17 @@ pub fn cycle(app: &mut App, favorites: Vec<FoundModel>, direction: Direction) ->
     };
     if at == Some(next) {
         let list = app.key(Action::Models);
-        app.say(
-            format!("No other model to go to: choose one with {list}, or set models.favorites"),
-            SAY_MS,
-        );
+        app.say(format!(
+            "No other model to go to: choose one with {list}, or set models.favorites"
+        ));
         return Vec::new();
     }
     choose(app, &models[next])
 }
 
-/// The default was written, or not.
 pub fn saved(app: &mut App, saved: Result<std::path::PathBuf, String>) {
     match saved {
-        Ok(file) => app.say(
-            format!("Default of new sessions, in {}", file.display()),
-            SAY_MS,
-        ),
+        Ok(file) => app.say(format!("Default of new sessions, in {}", file.display())),
         Err(error) => {
             let text = format!("The default was not changed: {error}");
             app.transcript.push_notice(NoticeLevel::Error, text);
@@ -150,7 +141,7 @@ fn choose(app: &mut App, found: &FoundModel) -> Vec<Effect> {
         KeyState::Ready if app.is_running() => format!("{id}, from the next model call on"),
         KeyState::Ready => id,
     };
-    app.say(text, SAY_MS);
+    app.say(text);
     effects
 }
 
@@ -172,7 +163,7 @@ fn think_more(app: &mut App, direction: Direction) -> Vec<Effect> {
         (_, Direction::Forward) => format!("{now} is the most {id} can"),
         (_, Direction::Back) => format!("{now} is the least {id} can"),
     };
-    app.say(text, SAY_MS);
+    app.say(text);
     Vec::new()
 }
 
@@ -192,12 +183,12 @@ fn think(app: &mut App, level: &str) -> Vec<Effect> {
             Err(error) => error,
         }
     };
-    app.say(text, SAY_MS);
+    app.say(text);
     Vec::new()
 }
 
 fn set_thinking(app: &mut App, level: ThinkingLevel) -> Vec<Effect> {
-    app.say(format!("Thinking: {level}"), SAY_MS);
+    app.say(format!("Thinking: {level}"));
     app.status.thinking = level;
     vec![Effect::SetThinking(level)]
 }

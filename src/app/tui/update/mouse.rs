@@ -9,7 +9,7 @@ use crate::app::tui::effect::Effect;
 use crate::app::tui::input::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use crate::app::tui::overlay::Overlay;
 use crate::app::tui::pointer::{Edge, Press};
-use crate::app::tui::transcript::{ScrollBy, Unit};
+use crate::app::tui::transcript::{Pointing, ScrollBy, Unit};
 
 /// Rows a turn of the wheel moves.
 const WHEEL_ROWS: i32 = 3;
@@ -39,7 +39,7 @@ fn name_word(app: &mut App, at: (u16, u16)) {
     let area = app.areas.transcript;
     if app.overlays.is_empty() && area.contains(at.into()) {
         let spot = app.transcript.spot(at.0 - area.x, at.1 - area.y);
-        app.transcript.name_word(spot);
+        app.transcript.point(Pointing::Name(spot));
     }
 }
 

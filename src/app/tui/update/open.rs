@@ -5,22 +5,18 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::open_target::OpenTarget;
 
-/// How long is said what became of it.
-const SAID_MS: i64 = 4000;
-
 /// It is known what the word leads to.
 pub fn found(app: &mut App, found: Result<OpenTarget, String>) -> Vec<Effect> {
     match found {
         Ok(OpenTarget::File(file, line)) => {
             return vec![Effect::Terminal(TerminalEffect::OpenFile(file, line))];
         }
-        Ok(OpenTarget::Address(address)) => app.say(format!("Opened {address}"), SAID_MS),
-        Err(why) => app.say(why, SAID_MS),
+        Ok(OpenTarget::Address(address)) => app.say(format!("Opened {address}")),
+        Err(why) => app.say(why),
     }
     Vec::new()
 }
 
-/// The editor left the file.
 pub fn closed(app: &mut App, closed: Result<(), String>) {
     if let Err(error) = closed {
         app.transcript.push_notice(NoticeLevel::Error, error);

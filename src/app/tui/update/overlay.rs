@@ -10,29 +10,21 @@ use crate::app::tui::answers::Pressed;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{ComparisonView, Confirm, ConfirmAbout, HelpPage, Overlay, Pager};
+use crate::app::tui::overlay::{Confirm, ConfirmAbout, HelpPage, Overlay, TextPopup};
 
 /// Lines a page of a text to read moves.
 const PAGE: usize = 10;
 
-/// A key for the topmost overlay.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     match app.overlays.last_mut() {
         Some(Overlay::Iterations(_)) => iterations::press(app, press, action),
-        Some(Overlay::Help(pager, page))
-            if *page == HelpPage::First && action == Some(Action::Help) =>
+        Some(shown @ Overlay::Text(TextPopup::Help(HelpPage::First), _))
+            if action == Some(Action::Help) =>
         {
-            (*pager, *page) = (Pager::default(), HelpPage::All);
+            *shown = Overlay::text(TextPopup::Help(HelpPage::All));
             Vec::new()
         }
-        Some(
-            Overlay::Help(pager, _)
-            | Overlay::Stats(pager)
-            | Overlay::Call(pager)
-            | Overlay::Context(pager, _)
-            | Overlay::SessionFacts(_, pager)
-            | Overlay::Comparison(ComparisonView { pager, .. }),
-        ) => {
+        Some(Overlay::Text(_, pager)) => {
             pager.press(action, PAGE, app.areas.list_end);
             if action.is_some_and(closes_pager) {
                 app.overlays.pop();
@@ -42,20 +34,18 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         Some(Overlay::Confirm(_)) => confirm_press(app, press, action),
         Some(Overlay::Undo(_)) => undo::press(app, press, action),
         Some(Overlay::Rewind(_)) => undo::press_rewind(app, press, action),
-        Some(Overlay::HistorySearch(_)) => {
-            list::press(app, press, action.map(turned_around), choose)
-        }
+        Some(Overlay::HistorySearch(_)) => list::press(app, press, action.map(turned_around)),
         Some(Overlay::Search(_)) => search::press(app, press, action),
         Some(Overlay::Selecting(_)) => {
             selecting::press(app, press, action);
             Vec::new()
         }
-        Some(Overlay::Copy(_)) => list::press(app, press, action, choose),
+        Some(Overlay::Copy(_)) => list::press(app, press, action),
         Some(Overlay::Tree(_)) => tree::press(app, press, action),
         Some(Overlay::Opening(_)) => sessions::press_opening(app, press, action),
         Some(Overlay::Sessions(_)) => {
             let effects = sessions::press(app, press, action);
-            let effects = effects.unwrap_or_else(|| list::press(app, press, action, choose));
+            let effects = effects.unwrap_or_else(|| list::press(app, press, action));
             sessions::look(app);
             effects
         }
@@ -63,7 +53,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         Some(Overlay::Login(_)) => login::press(app, press, action),
         Some(Overlay::Settings(_)) => settings::press(app, press, action),
         Some(Overlay::Models(_)) => {
-            models::press(app, action).unwrap_or_else(|| list::press(app, press, action, choose))
+            models::press(app, action).unwrap_or_else(|| list::press(app, press, action))
         }
         None => Vec::new(),
     }
@@ -129,9 +119,8 @@ fn turned_around(action: Action) -> Action {
     }
 }
 
-/// It is known where the window goes.
 pub fn context_read(app: &mut App, usage: Option<ContextUsage>) {
-    if let Some(Overlay::Context(_, shown)) = app.overlays.last_mut() {
+    if let Some(Overlay::Text(TextPopup::Context(shown), _)) = app.overlays.last_mut() {
         *shown = usage.map(Box::new);
     }
 }

@@ -7,8 +7,6 @@ use crate::app::tui::effect::Effect;
 use crate::app::tui::overlay::{Confirm, ConfirmAbout, FullFor, Overlay};
 use crate::app::tui::run_facts::Resume;
 
-/// How long what a mode means stays above the editor, in milliseconds.
-const SAY_MS: i64 = 4000;
 /// The setting of the mode.
 pub const SETTING: &str = "permission.mode";
 
@@ -28,7 +26,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     match argument.parse() {
         _ if argument.is_empty() => {
             let text = format!("Permission mode {now}: {}", now.meaning());
-            app.say(text, 5000);
+            app.say_for(text, 5000);
             Vec::new()
         }
         Ok(PermissionMode::Full) if now != PermissionMode::Full => {
@@ -38,13 +36,12 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Ok(mode) => set(app, mode),
         Err(error) => {
             let text = format!("/permission {error}");
-            app.say(text, 5000);
+            app.say_for(text, 5000);
             Vec::new()
         }
     }
 }
 
-/// Asks whether everything may run.
 pub fn ask_full(app: &mut App, how_long: FullFor) {
     let confirm = Confirm::new(ConfirmAbout::Full(how_long), app.now);
     app.overlays.push(Overlay::Confirm(confirm));
@@ -72,6 +69,6 @@ pub fn show(app: &mut App, mode: PermissionMode) {
 fn set(app: &mut App, mode: PermissionMode) -> Vec<Effect> {
     // Shown at once; the agent's own word follows.
     show(app, mode);
-    app.say(format!("{mode}: {}", mode.meaning()), SAY_MS);
+    app.say(format!("{mode}: {}", mode.meaning()));
     vec![Effect::SetPermission(mode)]
 }

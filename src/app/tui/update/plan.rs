@@ -9,7 +9,6 @@ use crate::llm::{Message, StopReason};
 /// Most words of a heading.
 const MOST_WORDS: usize = 8;
 
-/// Whether these messages of a run end with a plan.
 pub fn ends_with_plan(messages: &[Arc<Message>]) -> bool {
     match messages.last().map(AsRef::as_ref) {
         Some(Message::Assistant(answer)) => {

@@ -13,13 +13,9 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::layout::editor_size;
-use crate::app::tui::overlay::{Overlay, Pager};
+use crate::app::tui::overlay::{Overlay, TextPopup};
 use crate::app::tui::question_strip::{Offer, QuestionStrip, count};
 
-/// How long it is told why Enter did not answer, in milliseconds.
-const SAY_MS: i64 = 4000;
-
-/// The questions that wait are these now.
 pub fn set(app: &mut App, open: &[Arc<Question>]) -> Vec<Effect> {
     let newest = |questions: &[Arc<Question>]| questions.iter().map(|question| question.id).max();
     let is_new = newest(open) > newest(&app.questions);
@@ -33,7 +29,8 @@ pub fn set(app: &mut App, open: &[Arc<Question>]) -> Vec<Effect> {
         }
         app.strip = QuestionStrip::starting(app.now);
         close_rule(app);
-        app.overlays.retain(|it| !matches!(it, Overlay::Call(_)));
+        app.overlays
+            .retain(|it| !matches!(it, Overlay::Text(TextPopup::Call, _)));
     }
     app.questions = open.to_vec();
     if is_new && !app.focused && app.notify != Notify::Off {
@@ -89,7 +86,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<V
                         Some(_) => "Press Enter again to confirm",
                         None => "Select an answer with ↑↓ or its number, then press Enter",
                     };
-                    app.say(why, SAY_MS);
+                    app.say(why);
                 }
                 Pressed::Selected => app.hint = None,
                 Pressed::Text(digit) => {
@@ -119,7 +116,6 @@ fn narrower(scope: RuleScope) -> RuleScope {
     }
 }
 
-/// Gives an answer of the list.
 fn confirm(app: &mut App, at: usize) -> Vec<Effect> {
     let Some(question) = app.questions.first().cloned() else {
         return Vec::new();
@@ -146,8 +142,8 @@ fn confirm(app: &mut App, at: usize) -> Vec<Effect> {
 /// Whether all of what is asked has been on the screen; if not, it is opened.
 pub fn is_shown(app: &mut App) -> bool {
     if !app.strip.is_shown {
-        app.overlays.push(Overlay::Call(Pager::default()));
-        app.say("Read it to its end first, then answer", SAY_MS);
+        app.overlays.push(Overlay::text(TextPopup::Call));
+        app.say("Read it to its end first, then answer");
     }
     app.strip.is_shown
 }
@@ -156,7 +152,9 @@ pub fn is_shown(app: &mut App) -> bool {
 pub fn drawn(app: &mut App) {
     let areas = &app.areas;
     app.strip.is_shown |= match app.overlays.last() {
-        Some(Overlay::Call(pager)) => !areas.list.is_empty() && pager.top >= areas.list_end,
+        Some(Overlay::Text(TextPopup::Call, pager)) => {
+            !areas.list.is_empty() && pager.top >= areas.list_end
+        }
         Some(_) => false,
         None => app.completion.is_none() && !areas.question.is_empty() && !areas.question_cut,
     };
@@ -178,7 +176,6 @@ pub fn answer_in_words(app: &mut App, take: impl Fn(&mut App) -> String) -> Opti
     Some(give(app, answer))
 }
 
-/// Answers the question in the strip.
 pub fn give(app: &mut App, answer: Answer) -> Vec<Effect> {
     let Some(question) = app.questions.first().cloned() else {
         return Vec::new();

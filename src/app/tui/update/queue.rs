@@ -25,7 +25,6 @@ const DEMO_WAIT_MS: i64 = 10_000;
 /// The same where it was asked for.
 const ASKED_DEMO_WAIT_MS: i64 = 1000;
 
-/// The screen stands.
 pub fn start(app: &mut App) -> Vec<Effect> {
     let session = app.status.session.as_ref();
     let draft = session.map(|session| Effect::LoadDraft(session.file.clone()));
@@ -101,7 +100,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     }
     if app.status.is_demo() && !app.start.demo_asked && !app.is_running() {
         // No model would read it. It stays in the editor, also when tiller starts again with the key.
-        app.say("Add an API key to send this. Your prompt is kept.", KEPT_MS);
+        app.say_for("Add an API key to send this. Your prompt is kept.", KEPT_MS);
         return login::open(app, "");
     }
     if action == Action::Submit
@@ -178,7 +177,6 @@ fn go_on(app: &mut App, meant: bool) -> Vec<Effect> {
     }
 }
 
-/// Has the plan carried out.
 fn carry_out(app: &mut App) -> Vec<Effect> {
     permission::show(app, PermissionMode::Auto);
     let mut effects = vec![Effect::SetPermission(PermissionMode::Auto)];

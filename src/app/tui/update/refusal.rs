@@ -3,14 +3,11 @@
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 
-/// How long it is shown, in milliseconds.
-const SAY_MS: i64 = 4000;
-
 /// Whether a run is under way, which is told.
 pub fn is_busy(app: &mut App) -> bool {
     if app.is_running() {
         let stop = app.key(Action::Cancel);
-        app.say(format!("A run is under way; {stop} stops it"), SAY_MS);
+        app.say(format!("A run is under way; {stop} stops it"));
     }
     app.is_running()
 }
@@ -19,7 +16,7 @@ pub fn is_busy(app: &mut App) -> bool {
 pub fn is_read_only(app: &mut App) -> bool {
     let is_read_only = app.is_read_only();
     if is_read_only {
-        app.say("This session is open to be read only", SAY_MS);
+        app.say("This session is open to be read only");
     }
     is_read_only
 }
@@ -27,7 +24,7 @@ pub fn is_read_only(app: &mut App) -> bool {
 /// Whether there is nobody to send to, which is told.
 pub fn is_gone(app: &mut App) -> bool {
     if app.agent_gone {
-        app.say("The agent has stopped; nothing can be sent", SAY_MS);
+        app.say("The agent has stopped; nothing can be sent");
     }
     app.agent_gone
 }

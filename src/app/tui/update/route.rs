@@ -35,10 +35,7 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
         Msg::End(kind) => stop::end(app, kind),
         Msg::Interrupt => stop::interrupt(app),
         Msg::CannotSuspend => {
-            app.say(
-                "Nothing to suspend to: no shell started tiller as a job",
-                4000,
-            );
+            app.say("Nothing to suspend to: no shell started tiller as a job");
             Vec::new()
         }
         Msg::Agent(event) => {

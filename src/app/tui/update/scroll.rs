@@ -2,7 +2,7 @@
 
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{Overlay, Pager};
+use crate::app::tui::overlay::{Overlay, TextPopup};
 use crate::app::tui::transcript::{CellClass, Fold, ScrollBy};
 
 pub fn act(app: &mut App, action: Action) {
@@ -14,7 +14,7 @@ pub fn act(app: &mut App, action: Action) {
         Action::PreviousPrompt => ScrollBy::PreviousPrompt,
         Action::NextPrompt => ScrollBy::NextPrompt,
         Action::ToggleOutput if app.areas.question_cut => {
-            app.overlays.push(Overlay::Call(Pager::default()));
+            app.overlays.push(Overlay::text(TextPopup::Call));
             return;
         }
         Action::ToggleOutput => return toggle(app, CellClass::Tool),
@@ -24,7 +24,7 @@ pub fn act(app: &mut App, action: Action) {
             if app.transcript.toggle_recent() {
                 app.screen = app.screen.reading();
             } else {
-                app.say("Nothing here folds", 2000);
+                app.say_for("Nothing here folds", 2000);
             }
             return;
         }
@@ -59,14 +59,11 @@ fn toggle(app: &mut App, class: CellClass) {
 
 fn toggle_todo(app: &mut App) {
     if app.work.todo.items.is_empty() {
-        app.say(
-            "There is no todo list; the model makes one for longer work",
-            4000,
-        );
+        app.say("There is no todo list; the model makes one for longer work");
         return;
     }
     if app.work.todo.is_done() {
-        app.say(format!("todo: {}", app.work.todo.progress()), 4000);
+        app.say(format!("todo: {}", app.work.todo.progress()));
         return;
     }
     let fold = if app.opens_todo(app.size) {

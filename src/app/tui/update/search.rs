@@ -14,7 +14,6 @@ pub fn open(app: &mut App, query: &str) -> Vec<Effect> {
     paste(app, query)
 }
 
-/// A key while it is open.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     match action {
         Some(Action::Back | Action::Interrupt) => {
@@ -44,7 +43,6 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
     Vec::new()
 }
 
-/// Adds to what is looked for.
 pub fn paste(app: &mut App, text: &str) -> Vec<Effect> {
     if let Some(Overlay::Search(bar)) = app.overlays.last_mut() {
         bar.type_text(text);
@@ -61,7 +59,6 @@ fn search(app: &mut App) -> Vec<Effect> {
     vec![Effect::SearchPages(pages.map(Box::new))]
 }
 
-/// Pages that were not in memory were searched.
 pub fn searched(app: &mut App, found: PagesSearched) {
     app.transcript.add_matches(found);
 }

@@ -1,66 +1,63 @@
 //! Selecting in the conversation with the keys.
 
-use crate::app::action::Action;
+use crate::app::action::{Action, Scope};
 use crate::app::tui::app::App;
 use crate::app::tui::input::{KeyModifiers, KeyPress};
-use crate::app::tui::overlay::{Overlay, SelectMode};
-use crate::app::tui::transcript::{Motion, Unit};
+use crate::app::tui::overlay::Overlay;
+use crate::app::tui::transcript::{Motion, Pointing, Unit};
 
 pub fn open(app: &mut App) {
     if app.transcript.begin_caret() {
-        let mode = Overlay::Selecting(SelectMode::default());
-        app.overlays.push(mode);
+        app.overlays.push(Overlay::Selecting(None));
     } else {
-        app.say("There is nothing to select yet", 3000);
+        app.say_for("There is nothing to select yet", 3000);
     }
 }
 
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) {
-    let Some(Overlay::Selecting(mode)) = app.overlays.last_mut() else {
+    let Some(Overlay::Selecting(unit)) = app.overlays.last_mut() else {
         return;
     };
     let with_shift = press.mods.contains(KeyModifiers::SHIFT);
     let page = i32::from(app.areas.transcript.height.saturating_sub(2).max(1));
     let plain = KeyPress::new(press.code, press.mods - KeyModifiers::SHIFT);
-    let scope = crate::app::action::Scope::Selecting;
     let moves = action
-        .or_else(|| app.keymap.resolve(plain, scope))
+        .or_else(|| app.keymap.resolve(plain, Scope::Selecting))
         .and_then(|action| motion(action, page));
     match (action, moves) {
         (_, Some(motion)) => {
-            if with_shift && mode.unit.is_none() {
-                mode.unit = Some(Unit::Character);
-                app.transcript.mark_caret(mode.unit);
+            if with_shift && unit.is_none() {
+                *unit = Some(Unit::Character);
+                app.transcript.point(Pointing::Mark(*unit));
             }
-            app.transcript.move_caret(motion);
+            app.transcript.point(Pointing::Go(motion));
         }
         (Some(Action::SelectMark), _) => mark(app, Unit::Character),
         (Some(Action::SelectLines), _) => mark(app, Unit::Line),
-        (Some(Action::SelectSwap), _) => app.transcript.swap_caret(),
+        (Some(Action::SelectSwap), _) => app.transcript.point(Pointing::Swap),
         (Some(Action::SelectCopy | Action::Accept | Action::CopyReply), _) => {
             app.overlays.pop();
             app.transcript.finish_caret();
         }
-        (Some(Action::SelectOpen), _) => app.transcript.name_caret(),
-        (Some(Action::Back), _) if mode.unit.is_some() => {
-            mode.unit = None;
-            app.transcript.mark_caret(None);
+        (Some(Action::SelectOpen), _) => app.transcript.point(Pointing::NameHere),
+        (Some(Action::Back), _) if unit.is_some() => {
+            *unit = None;
+            app.transcript.point(Pointing::Mark(None));
         }
         (Some(Action::Back | Action::Interrupt | Action::SelectText), _) => close(app),
         _ => {}
     }
 }
 
-/// Leaves it, with nothing selected.
 pub fn close(app: &mut App) {
     app.overlays.pop();
     app.transcript.end_caret();
 }
 
 fn mark(app: &mut App, unit: Unit) {
-    if let Some(Overlay::Selecting(mode)) = app.overlays.last_mut() {
-        mode.unit = Some(unit).filter(|unit| mode.unit != Some(*unit));
-        app.transcript.mark_caret(mode.unit);
+    if let Some(Overlay::Selecting(selected)) = app.overlays.last_mut() {
+        *selected = Some(unit).filter(|unit| *selected != Some(*unit));
+        app.transcript.point(Pointing::Mark(*selected));
     }
 }
 

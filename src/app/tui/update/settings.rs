@@ -30,7 +30,6 @@ pub fn open(app: &mut App, typed: &str) -> Vec<Effect> {
     vec![Effect::ReadSettings]
 }
 
-/// The settings were read.
 pub fn read(app: &mut App, rows: Result<Vec<SettingRow>, String>) {
     if let Some(Overlay::Settings(list)) = app.overlays.last_mut() {
         match rows {
@@ -66,7 +65,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
                 .map(|row| row.key.clone());
             key.map(Effect::UnsetSetting).into_iter().collect()
         }
-        _ => list::press(app, press, action, choose),
+        _ => list::press(app, press, action),
     }
 }
 
@@ -125,7 +124,6 @@ fn keep_typed(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// A setting was written, or not.
 pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> Vec<Effect> {
     let (key, value, file) = match saved {
         Ok(saved) => saved,
@@ -156,7 +154,7 @@ pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> 
         (Some(_), None) => String::new(),
         (None, None) => ", from the next start on".to_owned(),
     };
-    app.say(format!("{key} is kept in {}{when}", file.display()), SAY_MS);
+    app.say_for(format!("{key} is kept in {}{when}", file.display()), SAY_MS);
     let mut effects = now.unwrap_or_default();
     if is_open {
         effects.push(Effect::ReadSettings);

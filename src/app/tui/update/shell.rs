@@ -20,12 +20,12 @@ pub fn run(app: &mut App, typed: &str) -> Vec<Effect> {
         None => (true, typed.trim_start_matches('!').trim()),
     };
     if command.is_empty() {
-        app.say("!cmd shares its output with the model, !!cmd doesn't", 4000);
+        app.say("!cmd shares its output with the model, !!cmd doesn't");
         return Vec::new();
     }
     if let Some(running) = &app.shell {
         let text = format!("`{}` still runs; Esc ends it", running.details.command);
-        app.say(text, 4000);
+        app.say(text);
         return Vec::new();
     }
     app.composer.take();
@@ -45,7 +45,6 @@ pub fn run(app: &mut App, typed: &str) -> Vec<Effect> {
     vec![effect]
 }
 
-/// It has written something.
 pub fn wrote(app: &mut App, id: &str, details: CommandDetails) {
     if let Some(run) = app.shell.as_mut().filter(|run| run.id == id) {
         run.details = details.clone();
@@ -53,7 +52,6 @@ pub fn wrote(app: &mut App, id: &str, details: CommandDetails) {
     }
 }
 
-/// It has ended by itself.
 pub fn ended(app: &mut App, end: ShellEnd) {
     let Some(run) = app.shell.take_if(|run| run.id == end.id) else {
         return;
@@ -79,7 +77,7 @@ fn tell(app: &mut App, details: &CommandDetails, failure: Option<&str>) {
     let block = command_block(&details.command, &ended, &details.output);
     app.told.push(block);
     app.save_draft_at = Some(app.now);
-    app.say("The output goes along with your next message", 4000);
+    app.say("The output goes along with your next message");
 }
 
 /// Esc or Ctrl+C while one runs; none where nothing does. What it wrote until then stays.
@@ -93,17 +91,15 @@ pub fn stop(app: &mut App) -> Option<Vec<Effect>> {
     Some(vec![Effect::StopShell])
 }
 
-/// The picture of the clipboard is a file now.
 pub fn picture(app: &mut App, file: Result<PathBuf, String>) {
     match file {
         Ok(path) => app
             .message_mut()
             .mention(&[path.to_string_lossy().into_owned()]),
-        Err(why) => app.say(why, 5000),
+        Err(why) => app.say_for(why, 5000),
     }
 }
 
-/// What goes along with the next message.
 pub fn along(app: &mut App, mut content: Vec<Content>) -> Vec<Content> {
     content.extend(app.told.drain(..).map(Content::text));
     content

@@ -64,7 +64,7 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
     }
     app.presses.interrupt = Some(app.now);
     let key = app.key(Action::Interrupt);
-    app.say(format!("Press {key} again to exit"), LEAVE_MS);
+    app.say_for(format!("Press {key} again to exit"), LEAVE_MS);
     Vec::new()
 }
 

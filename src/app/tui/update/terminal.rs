@@ -38,7 +38,6 @@ pub fn focus(app: &mut App, focused: bool) -> Vec<Effect> {
     Vec::new()
 }
 
-/// The terminal answered a query.
 pub fn report(app: &mut App, report: TerminalReport) -> Vec<Effect> {
     use TerminalEffect::{Answered, ConfirmKitty, EnableKitty};
     let effects: &[TerminalEffect] = match report {

@@ -34,7 +34,7 @@ pub fn act(app: &mut App, name: &str) -> Vec<Effect> {
             take(app, name.to_owned())
         }
         Err(error) => {
-            app.say(error.to_string(), 5000);
+            app.say_for(error.to_string(), 5000);
             Vec::new()
         }
     }
@@ -51,12 +51,11 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         };
         return show(app, list.before);
     }
-    let mut effects = list::press(app, press, action, choose);
+    let mut effects = list::press(app, press, action);
     effects.extend(preview(app));
     effects
 }
 
-/// Shows the chosen theme of the list.
 pub fn preview(app: &mut App) -> Vec<Effect> {
     let Some(Overlay::Themes(list)) = app.overlays.last() else {
         return Vec::new();
@@ -67,7 +66,6 @@ pub fn preview(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// Takes the chosen theme for good.
 pub fn choose(app: &mut App) -> Vec<Effect> {
     let Some(Overlay::Themes(list)) = app.overlays.last() else {
         return Vec::new();
@@ -87,7 +85,6 @@ fn take(app: &mut App, wanted: String) -> Vec<Effect> {
     effects
 }
 
-/// The user's files were read.
 pub fn read(app: &mut App, themes: Arc<Themes>) -> Vec<Effect> {
     if app.themes.themes == themes {
         return Vec::new();

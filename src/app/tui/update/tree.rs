@@ -10,15 +10,11 @@ use crate::app::sessions::Choice;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TreeEffect};
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{ComparisonView, Overlay, Picker, TreePicker, TreePurpose};
+use crate::app::tui::overlay::{Overlay, Picker, TextPopup, TreePicker, TreePurpose};
 use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::session_switch::Arriving;
 use crate::llm::Content;
 
-/// How long a refusal stays, in milliseconds.
-const SAY_MS: i64 = 4000;
-
-/// Does what an action about the tree means.
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     match action {
         Action::Label if is_read_only(app) => Vec::new(),
@@ -30,17 +26,17 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
                     Some(label) => format!("Labelled {label}"),
                     None => String::from("The label is gone"),
                 };
-                app.say(said, SAY_MS);
+                app.say(said);
             }
             vec![Effect::Tree(TreeEffect::Label(None, label))]
         }
         Action::Fork if app.status.session.is_none() => {
-            app.say("Nothing is stored in this run: a fork is a session", SAY_MS);
+            app.say("Nothing is stored in this run: a fork is a session");
             Vec::new()
         }
         Action::Fork => open(app, TreePurpose::Fork),
         Action::CompareBranches => {
-            (app.overlays).push(Overlay::Comparison(ComparisonView::default()));
+            (app.overlays).push(Overlay::text(TextPopup::Comparison(None)));
             vec![Effect::Tree(TreeEffect::Compare(argument.to_owned()))]
         }
         Action::EditPrompt if is_busy(app) => Vec::new(),
@@ -49,27 +45,24 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     }
 }
 
-/// Opens the tree.
 pub fn open(app: &mut App, purpose: TreePurpose) -> Vec<Effect> {
     app.overlays
         .push(Overlay::Tree(Box::new(TreePicker::new(purpose))));
     vec![Effect::Tree(TreeEffect::Read)]
 }
 
-/// The tree was read.
 pub fn read(app: &mut App, outline: Outline) {
     if let Some(Overlay::Tree(tree)) = app.overlays.last_mut() {
         tree.read(outline);
     }
 }
 
-/// Two branches were compared.
 pub fn compared(app: &mut App, lines: Result<Vec<ComparisonLine>, String>) {
-    let Some(Overlay::Comparison(view)) = app.overlays.last_mut() else {
+    let Some(Overlay::Text(TextPopup::Comparison(shown), _)) = app.overlays.last_mut() else {
         return;
     };
     match lines {
-        Ok(lines) => view.lines = Some(lines),
+        Ok(lines) => *shown = Some(lines),
         Err(error) => {
             app.overlays.pop();
             app.transcript.push_notice(NoticeLevel::Error, error);
@@ -77,7 +70,6 @@ pub fn compared(app: &mut App, lines: Result<Vec<ComparisonLine>, String>) {
     }
 }
 
-/// A key while the tree is open.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     let writes = matches!(action, Some(Action::TreeLabel | Action::FollowUp));
     if writes && is_read_only(app) {
@@ -96,7 +88,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         Some(Action::TreeFilterBack) => tree.cycle_filter(true),
         Some(Action::TreeLabel) => begin_label(tree),
         Some(Action::FollowUp) => return choose(app, Leaving::WithSummary),
-        _ => return list::press(app, press, action, |app| choose(app, Leaving::Silently)),
+        _ => return list::press(app, press, action),
     }
     Vec::new()
 }
@@ -169,9 +161,6 @@ pub fn keep_draft(app: &mut App) {
     if !app.composer.is_empty() {
         app.composer.clear();
         let up = app.key(Action::Up);
-        app.say(
-            format!("What was in the editor is in the history: {up}"),
-            SAY_MS,
-        );
+        app.say(format!("What was in the editor is in the history: {up}"));
     }
 }

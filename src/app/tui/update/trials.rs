@@ -11,8 +11,6 @@ use crate::app::tui::app::{App, OpenTrial};
 use crate::app::tui::effect::{Effect, TrialEffect};
 use crate::llm::Content;
 
-/// How long a refusal stays, in milliseconds.
-const SAY_MS: i64 = 4000;
 /// Most files that a notice names.
 const NAMED: usize = 8;
 
@@ -29,7 +27,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::DiscardTrial => vec![Effect::Trial(TrialEffect::Discard)],
         _ if argument.is_empty() => {
             app.composer.set(&command(argument));
-            app.say("Usage: /try PROMPT", SAY_MS);
+            app.say("Usage: /try PROMPT");
             Vec::new()
         }
         _ => {
@@ -49,7 +47,6 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     }
 }
 
-/// What became of a trial.
 pub fn event(app: &mut App, event: &TrialEvent) -> Vec<Effect> {
     match event {
         TrialEvent::Open(trial) => {
@@ -90,7 +87,6 @@ pub fn left(app: &mut App) {
     }
 }
 
-/// The changes of a trial were counted.
 pub fn counted(app: &mut App, trial: &Arc<Trial>, changes: Option<usize>) {
     if let Some(open) = &mut app.trial
         && open.trial == *trial

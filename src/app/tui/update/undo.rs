@@ -10,10 +10,6 @@ use crate::app::tui::effect::{Effect, UndoEffect};
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{Overlay, Pager, RewindPicker, UndoQuestion, WAYS};
 
-/// How long a refusal stays, in milliseconds.
-const SAY_MS: i64 = 4000;
-
-/// The commands.
 pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     if is_gone(app) || is_read_only(app) || is_busy(app) {
         return Vec::new();
@@ -37,7 +33,7 @@ pub fn previewed(app: &mut App, direction: Direction, preview: Option<Preview>) 
             Direction::Undo => "Nothing to undo",
             Direction::Redo => "Nothing to redo",
         };
-        app.say(nothing, SAY_MS);
+        app.say(nothing);
         return;
     };
     if !app.is_running() && app.overlays.is_empty() {
@@ -49,7 +45,6 @@ pub fn previewed(app: &mut App, direction: Direction, preview: Option<Preview>) 
     }
 }
 
-/// A key that answers whether to undo.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     let (now, end) = (app.now, app.areas.list_end);
     let page = usize::from(app.areas.list.height.max(2) - 1);
@@ -72,7 +67,6 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
     Vec::new()
 }
 
-/// The prompts of the conversation are known.
 pub fn prompts_read(app: &mut App, points: Vec<RewindPoint>) {
     if let Some(Overlay::Rewind(list)) = app.overlays.last_mut() {
         list.read(points);
@@ -94,7 +88,7 @@ pub fn failed(app: &mut App, why: &str) {
     if matches!(app.overlays.last(), Some(Overlay::Rewind(_))) {
         app.overlays.pop();
     }
-    app.say(why, SAY_MS);
+    app.say(why);
 }
 
 /// A key for the list of prompts, or for the ways back to one.
@@ -103,7 +97,7 @@ pub fn press_rewind(app: &mut App, press: KeyPress, action: Option<Action>) -> V
         return Vec::new();
     };
     let Some(chosen) = &mut list.chosen else {
-        return list::press(app, press, action, choose);
+        return list::press(app, press, action);
     };
     match action {
         Some(Action::Back) => list.chosen = None,
@@ -112,7 +106,7 @@ pub fn press_rewind(app: &mut App, press: KeyPress, action: Option<Action>) -> V
         // Who types looks for another prompt.
         None if press.text().is_some() => {
             list.chosen = None;
-            return list::press(app, press, action, choose);
+            return list::press(app, press, action);
         }
         action => drop(chosen.ways.press(action, None, WAYS.len())),
     }

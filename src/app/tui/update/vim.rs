@@ -41,7 +41,7 @@ pub fn press(app: &mut App, press: KeyPress) -> bool {
         (KeyCode::Enter, _) if takes => VimKey::Char('\n'),
         (KeyCode::Backspace, _) if takes => VimKey::Erase,
         (KeyCode::Char(':'), KeyModifiers::NONE) if keys.is_empty() => {
-            app.say("No ex commands here; use / for commands", 4000);
+            app.say("No ex commands here; use / for commands");
             return true;
         }
         (code, KeyModifiers::NONE) => match code {

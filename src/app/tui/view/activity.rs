@@ -70,7 +70,6 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// The user's own command.
 fn shell(app: &App, area: Rect) -> StyledLine {
     let theme = &app.theme;
     let stops = offer(app, Action::Cancel, " stops");
@@ -120,7 +119,6 @@ fn idle(app: &App, columns: u16) -> StyledLine {
     }
 }
 
-/// What the trial has changed, and how it ends.
 fn trial(app: &App, open: &OpenTrial) -> StyledLine {
     let changed = match open.changed {
         None => String::new(),
@@ -159,7 +157,6 @@ fn trust(app: &App, columns: u16) -> StyledLine {
     }
 }
 
-/// A key and what it does.
 fn offer(app: &App, action: Action, does: &str) -> StyledLine {
     StyledLine::of(app.key(action), app.theme.key_hint).with(does, app.theme.activity)
 }

@@ -5,18 +5,14 @@ use ratatui::style::Style;
 use super::line::StyledLine;
 use crate::app::tui::theme::Theme;
 
-/// How the rows look.
 #[derive(Clone, Copy, Debug)]
 pub struct AnswerStyles {
     /// The numbers, and the mark of the selected row.
     pub number: Style,
-    /// An answer.
     pub text: Style,
-    /// The selected one.
     pub selected: Style,
 }
 
-/// How they look in a popup.
 pub fn on_popup(theme: &Theme) -> AnswerStyles {
     AnswerStyles {
         number: theme.popup.patch(theme.key_hint),
@@ -55,7 +51,6 @@ pub fn row(labels: &[&str], selected: Option<usize>, styles: AnswerStyles) -> St
     line
 }
 
-/// The rows of one answer.
 pub fn one(
     label: &str,
     at: usize,

@@ -20,7 +20,6 @@ struct Body<'a> {
     hidden: usize,
 }
 
-/// All of it.
 pub fn all_rows(theme: &Theme, details: &Details, columns: usize) -> Vec<StyledLine> {
     first_rows(theme, details, columns, usize::MAX).0
 }

@@ -14,7 +14,6 @@ use crate::app::tui::text::width::ellipsis_middle;
 /// Rows at most.
 const MAX_ROWS: usize = 10;
 
-/// Rows it would take.
 pub fn height(list: &Completion) -> u16 {
     let count = list.candidates.len();
     let is_reading = matches!(list.kind, CompletionKind::File) && list.waits;
@@ -38,11 +37,7 @@ pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (R
     }
     let rows = count.clamp(1, MAX_ROWS);
     let height = (rows as u16 + 2).min(room.height);
-    let area = Rect {
-        y: room.bottom() - height,
-        height,
-        ..room
-    };
+    let (_, area) = popup::split(room, room.height - height);
     let (tab, esc) = (app.key(Action::Complete), app.key(Action::Back));
     let enter = match list.kind {
         CompletionKind::Command => " runs",
@@ -117,7 +112,7 @@ fn draw_row(
     row: Rect,
     buffer: &mut Buffer,
 ) {
-    let dim = popup::beside(&app.theme, style);
+    let dim = popup::on_row(&app.theme, style, app.theme.dim);
     let room = usize::from(row.width);
     let alone = candidate.is_alone();
     let label = ellipsis_middle(&candidate.label, if alone { room } else { columns.max(1) });

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, beside, box_columns, draw_matches, draw_query, open};
+use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, on_row, open, split};
 use crate::app::action::Action;
 use crate::app::humanize::plural;
 use crate::app::tui::app::App;
@@ -18,7 +18,7 @@ const AMOUNT: usize = 12;
 /// Bytes of a text that are looked at for its line.
 const MAX_SHOWN: usize = 2_000;
 
-pub fn draw(app: &App, list: &CopyPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(app: &App, list: &CopyPicker, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
     let rows = (list.items.len() + 1).min(usize::from(room.height / 2).clamp(3, 14));
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let notes = [
@@ -26,15 +26,9 @@ pub fn draw(app: &App, list: &CopyPicker, room: Rect, buffer: &mut Buffer) -> Po
         format!(" {enter} copies "),
     ];
     let columns = box_columns(room);
-    let Some(area) = open(app, "Copy", (columns, rows), &notes, room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, "Copy", (columns, rows), &notes, room, buffer)?;
     let caret = draw_query(app, &list.picker, area, buffer);
-    let below = Rect {
-        y: area.y + 1,
-        height: area.height - 1,
-        ..area
-    };
+    let (_, below) = split(area, 1);
     let theme = &app.theme;
     let text_columns = usize::from(area.width).saturating_sub(KIND + AMOUNT + 2);
     let drawn = draw_matches(
@@ -52,7 +46,7 @@ pub fn draw(app: &App, list: &CopyPicker, room: Rect, buffer: &mut Buffer) -> Po
             let first = ellipsis(lines.next().unwrap_or_default().trim(), text_columns);
             let kind = ellipsis(item.kind.name(), KIND - 1);
             let count = item.text.lines().count() as u64;
-            let quiet = beside(theme, style);
+            let quiet = on_row(theme, style, theme.dim);
             let mut line = StyledLine::of(format!("{kind:<KIND$}"), quiet);
             line.push(first, style);
             let used = line.width();
@@ -62,8 +56,5 @@ pub fn draw(app: &App, list: &CopyPicker, room: Rect, buffer: &mut Buffer) -> Po
             line.with(amount, quiet)
         },
     );
-    PopupDrawn {
-        caret: Some((caret, area.y)),
-        ..drawn
-    }
+    Some(drawn.with_caret(caret))
 }

@@ -119,14 +119,9 @@ fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
     let label = ellipsis(&label, columns.saturating_sub(4));
     let hidden = layout.total_rows.saturating_sub(layout.rows.len());
     let note = match hidden {
-        0 => StyledLine::new(),
+        0 => taught(app, columns),
         1 => StyledLine::of(" 1 more line ", theme.dim),
         more => StyledLine::of(format!(" {more} more lines "), theme.dim),
-    };
-    let note = if hidden == 0 {
-        taught(app, columns)
-    } else {
-        note
     };
     let right = area.right() - 1;
     for (y, start, end) in [(area.y, "╭", "╮"), (area.bottom() - 1, "╰", "╯")] {

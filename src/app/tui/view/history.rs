@@ -8,14 +8,15 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, open};
+use super::popup::{
+    PopupDrawn, box_columns, draw_matches, draw_query, draw_rule, on_row, open, split, text_columns,
+};
 use crate::app::action::Action;
 use crate::app::fuzzy::Query;
 use crate::app::humanize::plural;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::Picker;
 
-/// Rows of the list at most.
 const MAX_ROWS: usize = 10;
 /// Rows of the preview at most.
 const PREVIEW: usize = 5;
@@ -26,8 +27,8 @@ const MAX_SHOWN: usize = 20_000;
 /// Matches that are looked at, not measured, to see how much preview is of use.
 const LOOKED_AT: usize = 100;
 
-pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
-    let columns = usize::from(box_columns(room)).saturating_sub(4);
+pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
+    let columns = text_columns(room);
     let history = app.composer.history();
     let prompt = |age: usize| {
         let text = history.get(age).unwrap_or_default();
@@ -52,16 +53,11 @@ pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> Popu
         format!(" {} takes it ", keys[0]),
     ];
     let size = (box_columns(room), 1 + rows + preview);
-    let Some(area) = open(app, "Earlier prompts", size, &notes, room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, "Earlier prompts", size, &notes, room, buffer)?;
     let caret = draw_query(app, picker, area, buffer);
     let preview = preview.min(usize::from(area.height).saturating_sub(2));
-    let list = Rect {
-        y: area.y + 1,
-        height: area.height - 1 - preview as u16,
-        ..area
-    };
+    let (_, below) = split(area, 1);
+    let (list, foot) = split(below, below.height - preview as u16);
     let none = match picker.query() {
         "" => "Nothing sent yet",
         _ => "Nothing found",
@@ -73,18 +69,10 @@ pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> Popu
         row(app, (prompt(age), lines), &mut query, columns, style)
     });
     if preview > 0 {
-        let below = Rect {
-            y: list.bottom(),
-            height: preview as u16,
-            ..area
-        };
         let text = picker.chosen().map(prompt).unwrap_or_default();
-        draw_preview(app, text, &mut query, below, buffer);
+        draw_preview(app, text, &mut query, foot, buffer);
     }
-    PopupDrawn {
-        caret: Some((caret, area.y)),
-        ..drawn
-    }
+    Some(drawn.with_caret(caret))
 }
 
 /// How many rows a prompt takes at most, by its bytes; `PREVIEW` stands for more too.
@@ -154,8 +142,7 @@ fn found_line<'a>(prompt: &'a str, query: &mut Query) -> (usize, &'a str, Vec<Ra
 fn draw_preview(app: &App, prompt: &str, query: &mut Query, area: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     let columns = usize::from(area.width);
-    let rule = StyledLine::of("─".repeat(columns), theme.popup_border);
-    rule.draw(buffer, area.x, area.y, area.width);
+    draw_rule(theme, area, buffer);
     let (number, ..) = found_line(prompt, query);
     let quiet = theme.popup.patch(theme.dim);
     let lines = prompt.lines().skip(number.saturating_sub(1));
@@ -174,12 +161,7 @@ fn draw_preview(app: &App, prompt: &str, query: &mut Query, area: Rect, buffer: 
 
 /// `text` with what was found in it marked.
 fn marked(app: &App, text: &str, places: &[Range<usize>], style: Style) -> StyledLine {
-    let mark = if style == app.theme.popup_selected {
-        style
-    } else {
-        style.patch(app.theme.accent)
-    };
-    let mark = mark.add_modifier(Modifier::BOLD);
+    let mark = on_row(&app.theme, style, app.theme.accent).add_modifier(Modifier::BOLD);
     let mut line = StyledLine::new();
     let mut at = 0;
     for place in places {

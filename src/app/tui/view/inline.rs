@@ -15,11 +15,9 @@ const TENTHS: u32 = 6;
 /// Rows that it may take on any screen.
 const LEAST: u16 = 4;
 
-/// Where the parts stand.
 #[derive(Debug)]
 pub struct LivePlan {
     plan: Plan,
-    /// Rows of the conversation.
     rows: u16,
     size: Size,
 }
@@ -52,7 +50,6 @@ impl LivePlan {
         }
     }
 
-    /// What is needed to paint them.
     pub fn size(&self) -> Size {
         self.size
     }

@@ -5,7 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, draw_matches, draw_query, draw_text, open};
+use super::popup::{
+    PopupDrawn, draw_aside, draw_matches, draw_query, draw_text, on_row, open, split,
+};
 use crate::agent::ToolStatus;
 use crate::agent::session::{CallSummary, Iteration, IterationSummary};
 use crate::app::action::Action;
@@ -17,17 +19,26 @@ use crate::llm::{Content, Message};
 
 /// Lines of one message or result that are shown.
 const MAX_LINES: usize = 200;
-/// Bytes of one line that are looked at.
 const MAX_LINE: usize = 2_000;
 
-pub fn draw(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(
+    app: &App,
+    list: &IterationPicker,
+    room: Rect,
+    buffer: &mut Buffer,
+) -> Option<PopupDrawn> {
     match &list.opened {
         Some(opened) => draw_opened(app, list, opened, room, buffer),
         None => draw_list(app, list, room, buffer),
     }
 }
 
-fn draw_list(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+fn draw_list(
+    app: &App,
+    list: &IterationPicker,
+    room: Rect,
+    buffer: &mut Buffer,
+) -> Option<PopupDrawn> {
     let enter = app.key(Action::Accept);
     let close = app.key(Action::Back);
     let notes = [
@@ -37,9 +48,7 @@ fn draw_list(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer)
     let listed = list.count(&app.timeline).max(1);
     let most = usize::from(room.height.saturating_sub(2)).min(32);
     let size = (list_columns(room), most.min(2 + listed));
-    let Some(area) = open(app, "Iterations", size, &notes, room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, "Iterations", size, &notes, room, buffer)?;
     let theme = &app.theme;
     let caret = draw_query(app, &list.picker, area, buffer);
     let said = match (&list.error, list.is_read() || app.status.session.is_none()) {
@@ -49,19 +58,11 @@ fn draw_list(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer)
     };
     let quiet = theme.popup.patch(theme.dim);
     let columns = Columns::of(usize::from(area.width));
-    let said = StyledLine::of(said, quiet);
-    let wide = said.width() as u16;
-    if caret + wide + 2 <= area.right() {
-        said.draw(buffer, area.right() - wide, area.y, wide);
-    }
+    draw_aside(app, &said, caret, area, buffer);
     columns
         .header(quiet)
         .draw(buffer, area.x, area.y + 1, area.width);
-    let below = Rect {
-        y: (area.y + 2).min(area.bottom()),
-        height: area.height.saturating_sub(2),
-        ..area
-    };
+    let (_, below) = split(area, 2);
     let none = match list.picker.query() {
         _ if !list.is_read() && app.status.session.is_some() => "",
         "" => "No model was called yet",
@@ -71,10 +72,7 @@ fn draw_list(app: &App, list: &IterationPicker, room: Rect, buffer: &mut Buffer)
         let row = list.row(&app.timeline, place);
         row.map_or_else(StyledLine::new, |row| columns.line(app, row, style))
     });
-    PopupDrawn {
-        caret: Some((caret, area.y)),
-        ..drawn
-    }
+    Some(drawn.with_caret(caret))
 }
 
 /// Rows are figures in columns, so they may be longer than prose.
@@ -82,7 +80,6 @@ fn list_columns(room: Rect) -> u16 {
     room.width.min(140)
 }
 
-/// What a row has room for.
 struct Columns {
     first_token: bool,
     cached: bool,
@@ -110,14 +107,7 @@ impl Columns {
 
     fn line(&self, app: &App, row: &IterationSummary, base: Style) -> StyledLine {
         let theme = &app.theme;
-        // Colors of their own would be hard to read on the chosen row's ground.
-        let tone = |style| {
-            if base == theme.popup_selected {
-                base
-            } else {
-                base.patch(style)
-            }
-        };
+        let tone = |style| on_row(theme, base, style);
         let quiet = tone(theme.dim);
         let mut line = StyledLine::of(format!("{:>5}  {:>10}", row.number, took(app, row)), base);
         if self.first_token {
@@ -193,7 +183,7 @@ fn draw_opened(
     opened: &OpenedIteration,
     room: Rect,
     buffer: &mut Buffer,
-) -> PopupDrawn {
+) -> Option<PopupDrawn> {
     let keys = [Action::Left, Action::Right, Action::Back].map(|action| app.key(action));
     let [left, right, close] = keys;
     let notes = [
@@ -206,9 +196,7 @@ fn draw_opened(
         list_columns(room),
         usize::from(room.height.saturating_sub(2)),
     );
-    let Some(area) = open(app, &title, size, &notes, room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, &title, size, &notes, room, buffer)?;
     let columns = usize::from(area.width);
     let mut text = Text {
         app,
@@ -229,10 +217,9 @@ fn draw_opened(
         Some(Err(error)) => text.note(error),
         Some(Ok(iteration)) => text.iteration(iteration),
     }
-    draw_text(&text.lines, opened.pager, area, buffer)
+    Some(draw_text(&text.lines, opened.pager, area, buffer))
 }
 
-/// The lines of an iteration.
 struct Text<'a> {
     app: &'a App,
     columns: usize,

@@ -53,7 +53,6 @@ impl StyledLine {
         self
     }
 
-    /// The same line with another behind it.
     pub fn then(mut self, other: &Self) -> Self {
         self.0.push_part(&other.0, 0..other.0.text.len());
         self
@@ -67,7 +66,6 @@ impl StyledLine {
         width(&self.0.text)
     }
 
-    /// Its text.
     pub fn text(&self) -> &str {
         &self.0.text
     }

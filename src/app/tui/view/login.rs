@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, open};
+use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, on_row, open, split};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::Login;
@@ -13,7 +13,7 @@ use crate::app::tui::text::width::width;
 /// Columns of a provider's name.
 const NAME: usize = 18;
 
-pub fn draw(app: &App, login: &Login, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(app: &App, login: &Login, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
     let theme = &app.theme;
     let quiet = theme.popup.patch(theme.dim);
     let keys = [Action::Accept, Action::Back].map(|action| app.key(action));
@@ -25,9 +25,7 @@ pub fn draw(app: &App, login: &Login, room: Rect, buffer: &mut Buffer) -> PopupD
     if let Some((provider, key)) = &login.typing {
         let notes = [format!(" {} stores it · {} goes back ", keys[0], keys[1])];
         let title = format!("Key for {provider}");
-        let Some(area) = open(app, &title, (columns, 2), &notes, room, buffer) else {
-            return PopupDrawn::default();
-        };
+        let area = open(app, &title, (columns, 2), &notes, room, buffer)?;
         let most = usize::from(area.width).saturating_sub(3);
         let dots = "•".repeat(key.expose().chars().count().min(most));
         let line = StyledLine::of("› ", theme.popup_title).with(dots, theme.popup);
@@ -38,28 +36,18 @@ pub fn draw(app: &App, login: &Login, room: Rect, buffer: &mut Buffer) -> PopupD
             let said = fault.unwrap_or_else(|| StyledLine::of(said, quiet));
             said.draw(buffer, area.x, area.y + 1, area.width);
         }
-        return PopupDrawn {
-            caret: Some((caret, area.y)),
-            ..PopupDrawn::default()
-        };
+        return Some(PopupDrawn::default().with_caret((caret, area.y)));
     }
     let count = login.providers.as_ref().map_or(1, Vec::len);
     let rows =
         usize::from(room.height.saturating_sub(2)).min(count + 1 + usize::from(fault.is_some()));
     let notes = [format!(" {} stores a key · {} closes ", keys[0], keys[1])];
-    let Some(area) = open(app, "API keys", (columns, rows), &notes, room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, "API keys", (columns, rows), &notes, room, buffer)?;
     let caret = draw_query(app, &login.picker, area, buffer);
-    let mut list = Rect {
-        y: area.y + 1,
-        height: area.height - 1,
-        ..area
-    };
+    let (_, mut list) = split(area, 1);
     if let Some(fault) = fault.filter(|_| list.height > 1) {
         fault.draw(buffer, list.x, list.y, list.width);
-        list.y += 1;
-        list.height -= 1;
+        list = split(list, 1).1;
     }
     let none = match login.providers {
         None => "Reading …",
@@ -68,8 +56,7 @@ pub fn draw(app: &App, login: &Login, room: Rect, buffer: &mut Buffer) -> PopupD
     let drawn = draw_matches(app, &login.picker, none, list, buffer, |at, style| {
         let provider = login.providers.as_ref().and_then(|all| all.get(at));
         provider.map_or_else(StyledLine::new, |provider| {
-            let is_chosen = style == theme.popup_selected;
-            let tone = |other| if is_chosen { style } else { style.patch(other) };
+            let tone = |other| on_row(theme, style, other);
             let pad = NAME.saturating_sub(width(&provider.name)) + 2;
             let line = StyledLine::of(&*provider.name, style).with(" ".repeat(pad), style);
             match &provider.place {
@@ -80,8 +67,5 @@ pub fn draw(app: &App, login: &Login, room: Rect, buffer: &mut Buffer) -> PopupD
             }
         })
     });
-    PopupDrawn {
-        caret: Some((caret, area.y)),
-        ..drawn
-    }
+    Some(drawn.with_caret(caret))
 }

@@ -18,6 +18,7 @@ mod welcome;
 mod answers;
 mod popup;
 mod overlay;
+mod help;
 mod history;
 mod iterations;
 mod context;
@@ -39,5 +40,6 @@ mod opening;
 
 mod line;
 
-pub use inline::{LivePlan, divider};
-pub use screen::{ScreenDrawn, ViewCache, view};
+pub(crate) use inline::{LivePlan, divider};
+pub(crate) use screen::ScreenDrawn;
+pub use screen::{ViewCache, view};

@@ -4,11 +4,13 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::widgets::{Block, Borders, Widget};
 
 use super::line::StyledLine;
 use super::model_details;
-use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, draw_text, open};
+use super::popup::{
+    PopupDrawn, box_columns, draw_aside, draw_matches, draw_query, draw_rule, draw_text, on_row,
+    open, split,
+};
 use crate::app::action::Action;
 use crate::app::humanize::window;
 use crate::app::models::{KeyState, ModelEntry};
@@ -19,34 +21,31 @@ use crate::llm::Model;
 
 /// Rows inside the box at most.
 const MAX_ROWS: u16 = 32;
-/// Rows for what is known of the chosen model.
 const DETAIL_ROWS: u16 = 5;
 
-pub fn draw(app: &App, models: &ModelPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(
+    app: &App,
+    models: &ModelPicker,
+    room: Rect,
+    buffer: &mut Buffer,
+) -> Option<PopupDrawn> {
     let theme = &app.theme;
     let picker = &models.picker;
     let rows = room.height.saturating_sub(2).min(MAX_ROWS);
     let size = (box_columns(room), usize::from(rows));
-    let Some(area) = open(app, "Models", size, &notes(app), room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, "Models", size, &notes(app), room, buffer)?;
     let caret = draw_query(app, picker, area, buffer);
     draw_count(app, picker, caret, area, buffer);
-    let mut below = Rect {
-        y: area.y + 1,
-        height: area.height - 1,
-        ..area
-    };
+    let (_, mut below) = split(area, 1);
     if let Some(error) = app.models.error.as_ref().filter(|_| below.height > 1) {
         let style = theme.popup.patch(theme.warning);
         let lines = StyledLine::wrapped(error, style, usize::from(below.width));
         let height = below.height.min(lines.len() as u16).min(below.height / 2);
-        let of_error = Rect { height, ..below };
+        let (of_error, rest) = split(below, height);
         draw_text(&lines, Pager::default(), of_error, buffer);
-        below.y += height;
-        below.height -= height;
+        below = rest;
     }
-    let mut drawn = if let Some(pager) = models.details {
+    let drawn = if let Some(pager) = models.details {
         draw_details(app, models, pager, below, buffer)
     } else {
         let details = if below.height >= DETAIL_ROWS + 5 {
@@ -54,35 +53,19 @@ pub fn draw(app: &App, models: &ModelPicker, room: Rect, buffer: &mut Buffer) ->
         } else {
             0
         };
-        let list = Rect {
-            height: below.height - details - u16::from(details > 0),
-            ..below
-        };
+        let (list, foot) = split(below, below.height - details - u16::from(details > 0));
         if details > 0 {
-            let rule = Rect {
-                y: list.bottom(),
-                height: 1,
-                ..below
-            };
-            let block = Block::new().borders(Borders::TOP);
-            block
-                .border_style(theme.popup.patch(theme.popup_border))
-                .render(rule, buffer);
-            let under = Rect {
-                y: list.bottom() + 1,
-                height: details,
-                ..below
-            };
+            let (rule, under) = split(foot, 1);
+            draw_rule(theme, rule, buffer);
             draw_details(app, models, Pager::default(), under, buffer);
         }
         draw_entries(app, models, list, buffer)
     };
-    drawn.caret = Some((caret, area.y));
-    drawn
+    Some(drawn.with_caret(caret))
 }
 
 /// How many fit, at the right of what is typed.
-fn draw_count(app: &App, picker: &Picker, caret: u16, area: Rect, buffer: &mut Buffer) {
+fn draw_count(app: &App, picker: &Picker, caret: (u16, u16), area: Rect, buffer: &mut Buffer) {
     let all = app.models.listing.rows.len();
     if all == 0 {
         return;
@@ -91,11 +74,7 @@ fn draw_count(app: &App, picker: &Picker, caret: u16, area: Rect, buffer: &mut B
         fit if fit == all => format!("{all}"),
         fit => format!("{fit} of {all}"),
     };
-    let columns = width(&count) as u16;
-    if caret + columns + 2 <= area.right() {
-        let style = app.theme.popup.patch(app.theme.dim);
-        StyledLine::of(count, style).draw(buffer, area.right() - columns, area.y, columns);
-    }
+    draw_aside(app, &count, caret, area, buffer);
 }
 
 fn draw_entries(app: &App, models: &ModelPicker, list: Rect, buffer: &mut Buffer) -> PopupDrawn {
@@ -160,10 +139,8 @@ impl Columns {
 
     fn line(&self, app: &App, entry: &ModelEntry, base: Style) -> StyledLine {
         let theme = &app.theme;
-        let selected = base == theme.popup_selected;
         let missing = matches!(entry.key, KeyState::Missing(_));
-        // Colors of their own would be hard to read on the chosen row's ground.
-        let tone = |style| if selected { base } else { base.patch(style) };
+        let tone = |style| on_row(theme, base, style);
         let quiet = tone(theme.dim);
         let model = &*entry.model;
         let in_use = same(model, &app.status.model);

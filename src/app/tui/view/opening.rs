@@ -5,20 +5,19 @@ use ratatui::layout::Rect;
 
 use super::answers;
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, box_columns, open};
+use super::popup::{PopupDrawn, box_columns, draw_text, open, split, text_columns};
 use crate::app::action::Action;
 use crate::app::humanize::abbreviate_home;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{Opening, Way};
+use crate::app::tui::overlay::{Opening, Pager, Way};
 
 /// Columns of a row that is cut, not wrapped.
 const LONG: usize = 1000;
 
-pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
     let theme = &app.theme;
     let columns = box_columns(room);
-    let inside = usize::from(columns.saturating_sub(4)).max(1);
-    let reason = StyledLine::wrapped(&opening.reason, theme.popup, inside);
+    let reason = StyledLine::wrapped(&opening.reason, theme.popup, text_columns(room));
     let head = reason.len() + 1;
     let rows = head + if opening.waits { 1 } else { opening.ways.len() };
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
@@ -33,25 +32,17 @@ pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> Po
         let note = format!(" ↑↓ select · {esc} open nothing{confirms} ");
         ("Open the session", note)
     };
-    let Some(area) = open(app, title, (columns, rows), &[note], room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, title, (columns, rows), &[note], room, buffer)?;
     // On a low screen the ways stand before the reason.
     let shown = usize::from(area.height)
         .saturating_sub(rows - head)
         .min(head);
-    for (y, line) in (area.y..).zip(reason.iter().take(shown)) {
-        line.draw(buffer, area.x, y, area.width);
-    }
-    let list = Rect {
-        y: area.y + shown as u16,
-        height: area.height - shown as u16,
-        ..area
-    };
+    let (head, list) = split(area, shown as u16);
+    draw_text(&reason, Pager::default(), head, buffer);
     if opening.waits {
         let text = "Waiting for the other tiller to close it";
         StyledLine::of(text, theme.popup.patch(theme.dim)).draw(buffer, list.x, list.y, list.width);
-        return PopupDrawn::default();
+        return Some(PopupDrawn::default());
     }
     let styles = answers::on_popup(theme);
     let selected = opening.answers.selected();
@@ -61,13 +52,12 @@ pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> Po
         let row = answers::one(&label, at, selected == Some(at), styles, LONG);
         row[0].draw(buffer, list.x, y, list.width);
     }
-    PopupDrawn {
+    Some(PopupDrawn {
         list,
         ..PopupDrawn::default()
-    }
+    })
 }
 
-/// What a way is called, and what it means.
 fn words(app: &App, way: &Way) -> (&'static str, String) {
     match way {
         Way::Open => ("Open it", "if it can be written now".to_owned()),

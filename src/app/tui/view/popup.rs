@@ -27,6 +27,15 @@ pub struct PopupDrawn {
     pub end: usize,
 }
 
+impl PopupDrawn {
+    pub fn with_caret(self, caret: (u16, u16)) -> Self {
+        Self {
+            caret: Some(caret),
+            ..self
+        }
+    }
+}
+
 /// Columns of a box at most: those of a cell, and its frame. In a wider one the end of a row is far from
 /// its beginning.
 const BOX_COLUMNS: u16 = 122;
@@ -34,6 +43,21 @@ const BOX_COLUMNS: u16 = 122;
 /// Columns of a box: as wide as the editor that it grows out of, so that nothing looks out beside it.
 pub fn box_columns(room: Rect) -> u16 {
     room.width.min(BOX_COLUMNS)
+}
+
+pub fn text_columns(room: Rect) -> usize {
+    usize::from(box_columns(room).saturating_sub(4)).max(1)
+}
+
+/// The first `rows` rows of `area`, and the rest of it.
+pub fn split(area: Rect, rows: u16) -> (Rect, Rect) {
+    let height = rows.min(area.height);
+    let rest = Rect {
+        y: area.y + height,
+        height: area.height - height,
+        ..area
+    };
+    (Rect { height, ..area }, rest)
 }
 
 /// Draws a box at the foot of `room`, as wide as this and with space for so many rows. The first
@@ -73,13 +97,38 @@ pub fn open(
     Some(inside)
 }
 
+/// Clears the last row of `room` for a line that lies over it. Answers the row, if there is one.
+pub fn clear_last_row(theme: &Theme, room: Rect, buffer: &mut Buffer) -> Option<Rect> {
+    let (_, row) = split(room, room.height.saturating_sub(1));
+    Clear.render(row, buffer);
+    buffer.set_style(row, theme.popup);
+    (!row.is_empty()).then_some(row)
+}
+
 /// Draws what is typed in the first row of `area`; where the caret stands. Of what is longer than
 /// the row the end is shown.
-pub fn draw_query(app: &App, picker: &Picker, area: Rect, buffer: &mut Buffer) -> u16 {
+pub fn draw_query(app: &App, picker: &Picker, area: Rect, buffer: &mut Buffer) -> (u16, u16) {
     let shown = fit_end(picker.query(), usize::from(area.width).saturating_sub(3));
     let line = StyledLine::of("› ", app.theme.popup_title).with(shown, app.theme.popup);
     line.draw(buffer, area.x, area.y, area.width);
-    (area.x + line.width() as u16).min(area.right() - 1)
+    let caret = area.x + line.width() as u16;
+    (caret.min(area.right() - 1), area.y)
+}
+
+/// Draws at the right of what is typed, where there is room for it.
+pub fn draw_aside(app: &App, text: &str, caret: (u16, u16), area: Rect, buffer: &mut Buffer) {
+    let columns = width(text) as u16;
+    if caret.0 + columns + 2 <= area.right() {
+        let style = app.theme.popup.patch(app.theme.dim);
+        StyledLine::of(text, style).draw(buffer, area.right() - columns, area.y, columns);
+    }
+}
+
+/// Draws a line in the first row of `area`.
+pub fn draw_rule(theme: &Theme, area: Rect, buffer: &mut Buffer) {
+    let style = theme.popup.patch(theme.popup_border);
+    let rule = "─".repeat(usize::from(area.width));
+    StyledLine::of(rule, style).draw(buffer, area.x, area.y, area.width);
 }
 
 /// Draws the matches that stand in `area`, each as `line` writes it, or what `none` says. As long as
@@ -131,13 +180,13 @@ pub fn draw_matches(
     }
 }
 
-/// The style of what stands beside the subject of a row: quiet, but not on the ground of the selected
-/// row, where dim letters cannot be read.
-pub fn beside(theme: &Theme, row: Style) -> Style {
+/// `style` on a row, but not on the ground of the selected row, where letters that are dim or have a
+/// color of their own are hard to read.
+pub fn on_row(theme: &Theme, row: Style, style: Style) -> Style {
     if row == theme.popup_selected {
         row
     } else {
-        row.patch(theme.dim)
+        row.patch(style)
     }
 }
 
@@ -164,12 +213,11 @@ pub fn draw_text(
 pub fn draw_pager(
     app: &App,
     title: &str,
-    columns: u16,
     lines: &[StyledLine],
     pager: Pager,
     room: Rect,
     buffer: &mut Buffer,
-) -> PopupDrawn {
+) -> Option<PopupDrawn> {
     let below = {
         let height = usize::from(room.height.saturating_sub(2)).min(lines.len());
         (lines.len() - height).saturating_sub(pager.top)
@@ -183,8 +231,7 @@ pub fn draw_pager(
             format!(" {more} more · ↑↓ · {closes}"),
         ],
     };
-    let Some(area) = open(app, title, (columns, lines.len()), &notes, room, buffer) else {
-        return PopupDrawn::default();
-    };
-    draw_text(lines, pager, area, buffer)
+    let size = (box_columns(room), lines.len());
+    let area = open(app, title, size, &notes, room, buffer)?;
+    Some(draw_text(lines, pager, area, buffer))
 }

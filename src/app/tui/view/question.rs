@@ -200,7 +200,6 @@ fn place(scope: RuleScope) -> &'static str {
     }
 }
 
-/// The keys of the list.
 fn list_keys(app: &App, offer: Option<Offer>, columns: usize) -> StyledLine {
     let theme = &app.theme;
     let (enter, tab) = (app.key(Action::Accept), app.key(Action::Complete));
@@ -228,7 +227,6 @@ fn list_keys(app: &App, offer: Option<Offer>, columns: usize) -> StyledLine {
     first_that_fits((0..keys.len()).map(|first| line(&keys[first..])), columns)
 }
 
-/// What Enter does with the text in the editor.
 fn text_keys(app: &App, does: &str, columns: usize) -> StyledLine {
     let theme = &app.theme;
     let (does, rest) = if app.text_answers() {
@@ -264,7 +262,6 @@ fn rule_foot(app: &App, rule: &RuleDraft, columns: usize) -> Vec<StyledLine> {
     rows
 }
 
-/// What is asked.
 fn asks(question: &Question, subject: &PermissionSubject) -> String {
     if let Some(with) = &subject.again {
         return format!("Run it again {with}?");
@@ -327,7 +324,6 @@ fn head(theme: &Theme, asks: &str, why: &str, columns: usize) -> Vec<StyledLine>
     head.chain(below).collect()
 }
 
-/// How the rule in the editor becomes the answer.
 fn rule_answers(app: &App, scope: RuleScope, columns: usize) -> StyledLine {
     let theme = &app.theme;
     let place = place(scope);

@@ -20,14 +20,12 @@ use crate::app::tui::theme::Theme;
 
 /// Files that are listed, the latest.
 const FILES: usize = 12;
-/// Rows of a waiting message at most.
 const WAITING_ROWS: usize = 2;
 /// Waiting messages that are listed.
 const WAITING: usize = 6;
 /// Columns between the conversation and it, and behind it.
 const MARGIN: u16 = 2;
 
-/// Whether a screen of this size has it now.
 pub fn is_wanted(app: &App, size: Size) -> bool {
     let has_something =
         todo::rows_wanted(app, size) > 0 || !app.work.files.is_empty() || !app.queue.is_empty();
@@ -123,7 +121,6 @@ fn files(app: &App, columns: usize) -> Vec<Sides> {
     rows
 }
 
-/// Lines added and removed, each in its color.
 pub fn counts(theme: &Theme, added: u64, removed: u64) -> StyledLine {
     let mut line = StyledLine::new();
     let (green, red) = (theme.diff_added_number, theme.diff_removed_number);

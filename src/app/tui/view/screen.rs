@@ -27,11 +27,8 @@ pub struct ViewCache {
 /// What a draw found out: for `App::settle`, and where the cursor belongs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScreenDrawn {
-    /// Where everything stands.
     pub areas: Areas,
-    /// What the transcript found out.
     pub transcript: Drawn,
-    /// The caret, when it is on the screen.
     pub cursor: Option<(u16, u16)>,
 }
 
@@ -127,7 +124,7 @@ impl Plan {
         let over = app
             .overlays
             .last()
-            .map(|top| overlay::draw(app, top, above, buffer));
+            .map(|top| overlay::draw(app, top, above, buffer).unwrap_or_default());
         if let Some(over) = &over {
             (areas.list, areas.list_top, areas.list_end) = (over.list, over.top, over.end);
         }

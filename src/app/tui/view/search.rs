@@ -4,27 +4,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
-use super::popup::PopupDrawn;
+use super::popup::{PopupDrawn, clear_last_row};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::SearchBar;
 use crate::app::tui::text::width::fit_end;
 
 /// Draws it in the last row of `room`.
-pub fn draw(app: &App, bar: &SearchBar, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
-    if room.is_empty() {
-        return PopupDrawn::default();
-    }
+pub fn draw(app: &App, bar: &SearchBar, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
     let theme = &app.theme;
-    let area = Rect {
-        y: room.bottom() - 1,
-        height: 1,
-        ..room
-    };
-    for x in area.x..area.right() {
-        buffer[(x, area.y)].reset();
-    }
-    buffer.set_style(area, theme.popup);
+    let area = clear_last_row(theme, room, buffer)?;
     let dim = theme.popup.patch(theme.dim);
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let found = match app.transcript.found() {
@@ -48,8 +37,7 @@ pub fn draw(app: &App, bar: &SearchBar, room: Rect, buffer: &mut Buffer) -> Popu
     line.draw(buffer, area.x, area.y, area.width);
     let right_columns = (right.width() as u16).min(area.width);
     right.draw(buffer, area.right() - right_columns, area.y, right_columns);
-    PopupDrawn {
-        caret: Some(((area.x + line.width() as u16).min(area.right() - 1), area.y)),
-        ..PopupDrawn::default()
-    }
+    let caret = area.x + line.width() as u16;
+    let caret = (caret.min(area.right() - 1), area.y);
+    Some(PopupDrawn::default().with_caret(caret))
 }

@@ -4,26 +4,17 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
-use super::popup::PopupDrawn;
+use super::popup::{PopupDrawn, clear_last_row};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::SelectMode;
 use crate::app::tui::transcript::Unit;
 
 /// Draws it in the last row of `room`.
-pub fn draw(app: &App, mode: SelectMode, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
-    if room.is_empty() {
-        return PopupDrawn::default();
-    }
+pub fn draw(app: &App, unit: Option<Unit>, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
     let theme = &app.theme;
-    let (y, height) = (room.bottom() - 1, 1);
-    let area = Rect { y, height, ..room };
-    for x in area.x..area.right() {
-        buffer[(x, area.y)].reset();
-    }
-    buffer.set_style(area, theme.popup);
+    let area = clear_last_row(theme, room, buffer)?;
     let dim = theme.popup.patch(theme.dim);
-    let title = match mode.unit {
+    let title = match unit {
         None => " Select ",
         Some(Unit::Line) => " Selecting lines ",
         Some(_) => " Selecting ",
@@ -33,7 +24,7 @@ pub fn draw(app: &App, mode: SelectMode, room: Rect, buffer: &mut Buffer) -> Pop
         format!("{} copies", key(Action::Accept)),
         format!("{} closes", key(Action::Back)),
     ];
-    if mode.unit.is_some() {
+    if unit.is_some() {
         keys.push(format!("{} other end", key(Action::SelectSwap)));
     } else {
         keys.insert(0, format!("{} marks", key(Action::SelectMark)));
@@ -48,5 +39,5 @@ pub fn draw(app: &App, mode: SelectMode, room: Rect, buffer: &mut Buffer) -> Pop
         }
     }
     line.draw(buffer, area.x, area.y, area.width);
-    PopupDrawn::default()
+    Some(PopupDrawn::default())
 }

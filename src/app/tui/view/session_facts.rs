@@ -58,8 +58,8 @@ pub fn preview(app: &App, facts: &SessionFacts, area: Rect) -> Vec<StyledLine> {
     lines
 }
 
-/// All that is known of a session, a line for each, in a box of so many columns.
-pub fn lines(app: &App, facts: &SessionFacts, columns: u16) -> Vec<StyledLine> {
+/// All that is known of a session, a line for each.
+pub fn lines(app: &App, facts: &SessionFacts, columns: usize) -> Vec<StyledLine> {
     let home = app.status.home.as_deref();
     let path = |path: &Path| abbreviate_home(path, home);
     let usage = &facts.usage;
@@ -107,8 +107,7 @@ pub fn lines(app: &App, facts: &SessionFacts, columns: u16) -> Vec<StyledLine> {
         ("cost", Some(dollars(usage.cost.total))),
     ];
     let theme = &app.theme;
-    let inside = usize::from(columns.saturating_sub(4)).max(1);
-    let room = inside.saturating_sub(LABEL).max(1);
+    let room = columns.saturating_sub(LABEL).max(1);
     let mut lines = Vec::new();
     for (label, text) in rows
         .into_iter()
@@ -126,7 +125,6 @@ pub fn lines(app: &App, facts: &SessionFacts, columns: u16) -> Vec<StyledLine> {
     lines
 }
 
-/// A time as it is stored, to the minute.
 fn minute(stored: &str) -> String {
     match stored.strip_suffix('Z').and_then(|time| time.get(..16)) {
         Some(time) => format!("{} UTC", time.replace('T', " ")),
@@ -134,7 +132,6 @@ fn minute(stored: &str) -> String {
     }
 }
 
-/// The counts of a session, each with its noun.
 pub fn counts(facts: &SessionFacts) -> Vec<String> {
     let mut parts = vec![
         plural(facts.prompts as u64, "prompt", "prompts"),
@@ -158,7 +155,6 @@ pub fn counts(facts: &SessionFacts) -> Vec<String> {
     parts
 }
 
-/// The beginning of a text, its lines joined.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().take(200).collect();
     words.join(" ")

@@ -6,10 +6,12 @@ use std::path::Path;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::widgets::{Block, Borders, Widget};
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, open};
+use super::popup::{
+    PopupDrawn, box_columns, draw_aside, draw_matches, draw_query, draw_rule, draw_text, on_row,
+    open, split,
+};
 use super::session_facts;
 use crate::agent::session::SessionState;
 use crate::app::action::Action;
@@ -17,19 +19,23 @@ use crate::app::humanize::{abbreviate_home, age};
 use crate::app::sanitize::visible_line;
 use crate::app::sessions::{SessionRow, SessionScope, title_of};
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{SessionMode, SessionPicker, TextSearch};
+use crate::app::tui::overlay::{Pager, SessionMode, SessionPicker, TextSearch};
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
 
 /// Rows inside the box at most.
 const MAX_ROWS: u16 = 32;
-/// Rows for what is known of the chosen session.
 const PREVIEW_ROWS: u16 = 8;
 /// Rows for why something was not done, at most.
 const ERROR_ROWS: u16 = 4;
 /// Rows of the list at least, where a preview stands below it.
 const LIST_ROWS: u16 = 4;
 
-pub fn draw(app: &App, list: &SessionPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(
+    app: &App,
+    list: &SessionPicker,
+    room: Rect,
+    buffer: &mut Buffer,
+) -> Option<PopupDrawn> {
     let listed = list.tallest.clamp(1, usize::from(MAX_ROWS)) as u16;
     let preview = if list.tallest > 0 {
         PREVIEW_ROWS + 1
@@ -45,37 +51,21 @@ pub fn draw(app: &App, list: &SessionPicker, room: Rect, buffer: &mut Buffer) ->
         SessionScope::Folder => "Sessions",
         SessionScope::All => "Sessions of all folders",
     };
-    let Some(area) = open(app, title, size, &notes(app, list), room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, title, size, &notes(app, list), room, buffer)?;
     let area = draw_error(app, list, area, buffer);
     let caret = draw_head(app, list, area, buffer);
-    let mut below = Rect {
-        y: area.y + 1,
-        height: area.height - 1,
-        ..area
-    };
+    let (_, mut below) = split(area, 1);
     if preview > 0 && below.height >= preview + LIST_ROWS.min(listed) {
-        let preview = Rect {
-            y: below.bottom() - PREVIEW_ROWS,
-            height: PREVIEW_ROWS,
-            ..below
-        };
-        below.height -= PREVIEW_ROWS + 1;
-        let rule = Rect {
-            y: below.bottom(),
-            height: 1,
-            ..below
-        };
-        let edge = app.theme.popup.patch(app.theme.popup_border);
-        let block = Block::new().borders(Borders::TOP);
-        block.border_style(edge).render(rule, buffer);
+        let (rows, foot) = split(below, below.height - PREVIEW_ROWS - 1);
+        let (rule, preview) = split(foot, 1);
+        below = rows;
+        draw_rule(&app.theme, rule, buffer);
         draw_preview(app, list, preview, buffer);
     }
-    PopupDrawn {
-        caret: caret.map(|caret| (caret, area.y)),
+    Some(PopupDrawn {
+        caret,
         ..draw_rows(app, list, below, buffer)
-    }
+    })
 }
 
 /// Why something was not done, in the last rows; the space that is left above it.
@@ -86,18 +76,18 @@ fn draw_error(app: &App, list: &SessionPicker, area: Rect, buffer: &mut Buffer) 
     let style = app.theme.popup.patch(app.theme.error);
     let lines = StyledLine::wrapped(&visible_line(error), style, usize::from(area.width));
     let rows = (lines.len() as u16).min(ERROR_ROWS).min(area.height - 1);
-    let left = area.height - rows;
-    for (y, line) in (area.y + left..area.bottom()).zip(&lines) {
-        line.draw(buffer, area.x, y, area.width);
-    }
-    Rect {
-        height: left,
-        ..area
-    }
+    let (above, below) = split(area, area.height - rows);
+    draw_text(&lines, Pager::default(), below, buffer);
+    above
 }
 
 /// The first row: what is typed, or what is asked.
-fn draw_head(app: &App, list: &SessionPicker, area: Rect, buffer: &mut Buffer) -> Option<u16> {
+fn draw_head(
+    app: &App,
+    list: &SessionPicker,
+    area: Rect,
+    buffer: &mut Buffer,
+) -> Option<(u16, u16)> {
     let theme = &app.theme;
     match &list.mode {
         SessionMode::Choosing => {
@@ -130,7 +120,7 @@ fn draw_head(app: &App, list: &SessionPicker, area: Rect, buffer: &mut Buffer) -
 }
 
 /// How many fit, at the right of what is typed.
-fn draw_count(app: &App, list: &SessionPicker, caret: u16, area: Rect, buffer: &mut Buffer) {
+fn draw_count(app: &App, list: &SessionPicker, caret: (u16, u16), area: Rect, buffer: &mut Buffer) {
     let Some(rows) = &list.rows else { return };
     let all = rows.len();
     let mut count = match list.picker.matches().len() {
@@ -140,11 +130,7 @@ fn draw_count(app: &App, list: &SessionPicker, caret: u16, area: Rect, buffer: &
     if list.search == TextSearch::Running {
         count = format!("searching their text · {count}");
     }
-    let columns = width(&count) as u16;
-    if caret + columns + 2 <= area.right() {
-        let style = app.theme.popup.patch(app.theme.dim);
-        StyledLine::of(count, style).draw(buffer, area.right() - columns, area.y, columns);
-    }
+    draw_aside(app, &count, caret, area, buffer);
 }
 
 fn draw_rows(app: &App, list: &SessionPicker, area: Rect, buffer: &mut Buffer) -> PopupDrawn {
@@ -193,9 +179,7 @@ impl Columns {
 
     fn line(&self, app: &App, list: &SessionPicker, row: &SessionRow, base: Style) -> StyledLine {
         let theme = &app.theme;
-        let selected = base == theme.popup_selected;
-        // Colors of their own would be hard to read on the chosen row's ground.
-        let tone = |style| if selected { base } else { base.patch(style) };
+        let tone = |style| on_row(theme, base, style);
         let quiet = tone(theme.dim);
         let label = ellipsis(&visible_line(row.label()), self.title);
         let mut line = StyledLine::of(&label, base);
@@ -257,9 +241,7 @@ fn draw_preview(app: &App, list: &SessionPicker, area: Rect, buffer: &mut Buffer
         }
         None => Vec::new(),
     };
-    for (y, line) in (area.y..area.bottom()).zip(&lines) {
-        line.draw(buffer, area.x, y, area.width);
-    }
+    draw_text(&lines, Pager::default(), area, buffer);
 }
 
 fn notes(app: &App, list: &SessionPicker) -> Vec<String> {

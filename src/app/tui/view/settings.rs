@@ -5,21 +5,27 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, open};
+use super::popup::{
+    PopupDrawn, box_columns, draw_matches, draw_query, draw_rule, draw_text, on_row, open, split,
+};
 use crate::app::action::Action;
 use crate::app::config::SettingRow;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::SettingsPicker;
+use crate::app::tui::overlay::{Pager, SettingsPicker};
 use crate::app::tui::text::width::{ellipsis, fit_end, width};
 
 /// Columns of a name.
 const NAME: usize = 34;
 /// Rows for what the chosen one is for, its rule included.
 const ABOUT_ROWS: u16 = 5;
-/// Rows of the list at most.
 const MAX_ROWS: u16 = 18;
 
-pub fn draw(app: &App, list: &SettingsPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(
+    app: &App,
+    list: &SettingsPicker,
+    room: Rect,
+    buffer: &mut Buffer,
+) -> Option<PopupDrawn> {
     let theme = &app.theme;
     let rows = room.height.saturating_sub(2).min(MAX_ROWS + ABOUT_ROWS + 1);
     let keys = [Action::Accept, Action::Back, Action::DeleteForward].map(|it| app.key(it));
@@ -38,21 +44,15 @@ pub fn draw(app: &App, list: &SettingsPicker, room: Rect, buffer: &mut Buffer) -
         ]
     };
     let size = (box_columns(room), usize::from(rows));
-    let Some(area) = open(app, "Settings", size, &notes, room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, "Settings", size, &notes, room, buffer)?;
     let mut caret = draw_query(app, &list.picker, area, buffer);
-    let mut caret_row = area.y;
     let about = if area.height > ABOUT_ROWS + 4 {
         ABOUT_ROWS
     } else {
         0
     };
-    let below = Rect {
-        y: area.y + 1,
-        height: area.height - 1 - about,
-        ..area
-    };
+    let (_, below) = split(area, 1);
+    let (below, foot) = split(below, below.height - about);
     let none = match list.rows {
         None => "Reading …",
         Some(_) => "No match",
@@ -68,11 +68,11 @@ pub fn draw(app: &App, list: &SettingsPicker, room: Rect, buffer: &mut Buffer) -
         let room = area.width.saturating_sub(left);
         let shown = fit_end(typed.query(), usize::from(room).saturating_sub(2));
         let mut value = StyledLine::of(shown, theme.popup);
-        caret = (area.x + left + value.width() as u16).min(area.right() - 1);
-        caret_row = y.min(area.bottom() - 1);
+        let column = area.x + left + value.width() as u16;
+        caret = (column.min(area.right() - 1), y.min(area.bottom() - 1));
         let rest = usize::from(room).saturating_sub(value.width());
         value.push(" ".repeat(rest), theme.popup);
-        value.draw(buffer, area.x + left, caret_row, room);
+        value.draw(buffer, area.x + left, caret.1, room);
     }
     if about > 0 {
         let quiet = theme.popup.patch(theme.dim);
@@ -83,28 +83,21 @@ pub fn draw(app: &App, list: &SettingsPicker, room: Rect, buffer: &mut Buffer) -
         };
         let stronger = list.chosen().and_then(|row| row.overridden.as_ref());
         let stronger = stronger.map(|it| format!("{} counts here: {}", it.place, shown(&it.value)));
-        let top = area.bottom() - about;
-        let rule = "─".repeat(columns);
-        StyledLine::of(rule, theme.popup_border).draw(buffer, area.x, top, area.width);
+        let (rule, text_area) = split(foot, 1);
+        draw_rule(theme, rule, buffer);
         let mut lines = Vec::new();
         if let Some(stronger) = stronger.filter(|_| list.fault.is_none()) {
             lines = StyledLine::wrapped(&stronger, theme.popup.patch(theme.warning), columns);
         }
         lines.extend(StyledLine::wrapped(text.0, text.1, columns));
-        for (y, line) in (top + 1..area.bottom()).zip(&lines) {
-            line.draw(buffer, area.x, y, area.width);
-        }
+        draw_text(&lines, Pager::default(), text_area, buffer);
     }
-    PopupDrawn {
-        caret: Some((caret, caret_row)),
-        ..drawn
-    }
+    Some(drawn.with_caret(caret))
 }
 
 fn line(app: &App, row: &SettingRow, columns: usize, base: Style) -> StyledLine {
     let theme = &app.theme;
-    let is_chosen = base == theme.popup_selected;
-    let tone = |style| if is_chosen { base } else { base.patch(style) };
+    let tone = |style| on_row(theme, base, style);
     let name_columns = NAME.min(columns / 2);
     let name = ellipsis(&row.key, name_columns);
     let pad = name_columns.saturating_sub(width(&name));

@@ -7,7 +7,6 @@ use crate::agent::ToolStatus;
 use crate::app::humanize::{dollars, duration, grouped, measured};
 use crate::app::tui::app::App;
 
-/// Tools that are listed.
 const MAX_TOOLS: usize = 12;
 
 #[derive(Default)]

@@ -136,7 +136,6 @@ fn right(status: &Status, theme: &Theme, most: Detail, columns: usize) -> Styled
     right
 }
 
-/// What was spent, and of what.
 fn cost(status: &Status, theme: &Theme, line: &mut StyledLine) {
     let Budget { usd, tokens } = status.budget;
     let (cost, read) = (status.total.cost.total, status.total.context_tokens());

@@ -6,19 +6,20 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, open};
+use super::popup::{
+    PopupDrawn, box_columns, draw_matches, draw_query, draw_text, on_row, open, split,
+};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{ThemePicker, ThemeRow};
+use crate::app::tui::overlay::{Pager, ThemePicker, ThemeRow};
 use crate::app::tui::text::width::width;
 use crate::app::tui::theme::Theme;
 
-/// Rows of the sample.
 const SAMPLE_ROWS: u16 = 7;
 /// Columns of a name.
 const NAME: usize = 17;
 
-pub fn draw(app: &App, list: &ThemePicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(app: &App, list: &ThemePicker, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
     let theme = &app.theme;
     let rows = room
         .height
@@ -30,20 +31,15 @@ pub fn draw(app: &App, list: &ThemePicker, room: Rect, buffer: &mut Buffer) -> P
         format!(" ↑↓ show · {} keeps · {} goes back ", keys[0], keys[1]),
         format!(" {} · {} ", keys[0], keys[1]),
     ];
-    let Some(area) = open(app, "Themes", size, &notes, room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, "Themes", size, &notes, room, buffer)?;
     let caret = draw_query(app, &list.picker, area, buffer);
     let sample = if area.height >= SAMPLE_ROWS + 6 {
         SAMPLE_ROWS
     } else {
         0
     };
-    let below = Rect {
-        y: area.y + 1,
-        height: area.height - 1 - sample,
-        ..area
-    };
+    let (_, below) = split(area, 1);
+    let (below, sample_area) = split(below, below.height - sample);
     let drawn = draw_matches(
         app,
         &list.picker,
@@ -64,15 +60,9 @@ pub fn draw(app: &App, list: &ThemePicker, room: Rect, buffer: &mut Buffer) -> P
             )
         });
         lines.extend(sample_lines(theme, usize::from(area.width)));
-        let top = area.bottom() - sample;
-        for (y, line) in (top..area.bottom()).zip(&lines) {
-            line.draw(buffer, area.x, y, area.width);
-        }
+        draw_text(&lines, Pager::default(), sample_area, buffer);
     }
-    PopupDrawn {
-        caret: Some((caret, area.y)),
-        ..drawn
-    }
+    Some(drawn.with_caret(caret))
 }
 
 fn line(app: &App, row: &ThemeRow, base: Style) -> StyledLine {
@@ -101,72 +91,75 @@ fn line(app: &App, row: &ThemeRow, base: Style) -> StyledLine {
     }
     line.push("+", its_own(its.diff_added_number));
     line.push("−", its_own(its.diff_removed_number));
-    let quiet = if base == app.theme.popup_selected {
-        base
-    } else {
-        base.patch(app.theme.dim)
-    };
+    let quiet = on_row(&app.theme, base, app.theme.dim);
     line.with("  ", base).with(&*row.about, quiet)
 }
 
-/// A few rows of everything.
 fn sample_lines(theme: &Theme, columns: usize) -> Vec<StyledLine> {
-    let ground = theme.screen;
-    let full = |line: StyledLine, fill: Style| {
+    let on = |style: Style| theme.screen.patch(style);
+    let row = |fill: Style, parts: &[(&str, Style)]| {
+        let line = parts.iter().fold(StyledLine::new(), |line, (text, style)| {
+            line.with(*text, *style)
+        });
         let rest = columns.saturating_sub(line.width());
         line.with(" ".repeat(rest), fill)
     };
-    let number = |text, style| StyledLine::of(text, style);
+    let removed_word = theme.diff_removed.patch(theme.diff_removed_word);
+    let added_word = theme.diff_added.patch(theme.diff_added_word);
     vec![
-        full(
-            StyledLine::of("❯ ", theme.user_mark).with("Make the tests green", theme.user),
+        row(
             theme.user,
+            &[
+                ("❯ ", theme.user_mark),
+                ("Make the tests green", theme.user),
+            ],
         ),
-        full(
-            StyledLine::of(
-                "∴ 4 s  Looking at the token check",
-                ground.patch(theme.thinking),
-            ),
-            ground,
+        row(
+            theme.screen,
+            &[("∴ 4 s  Looking at the token check", on(theme.thinking))],
         ),
-        full(
-            StyledLine::of("The check compares ", ground.patch(theme.text))
-                .with("strings", ground.patch(theme.code))
-                .with(", see ", ground.patch(theme.text))
-                .with("auth.rs", ground.patch(theme.link)),
-            ground,
+        row(
+            theme.screen,
+            &[
+                ("The check compares ", on(theme.text)),
+                ("strings", on(theme.code)),
+                (", see ", on(theme.text)),
+                ("auth.rs", on(theme.link)),
+            ],
         ),
-        full(
-            StyledLine::of("✓ ", ground.patch(theme.tool_ok))
-                .with("edit ", ground.patch(theme.tool_name))
-                .with("src/auth.rs ", ground.patch(theme.tool_subject))
-                .with("+1 −1", ground.patch(theme.tool_summary)),
-            ground,
+        row(
+            theme.screen,
+            &[
+                ("✓ ", on(theme.tool_ok)),
+                ("edit ", on(theme.tool_name)),
+                ("src/auth.rs ", on(theme.tool_subject)),
+                ("+1 −1", on(theme.tool_summary)),
+            ],
         ),
-        full(
-            number(" 14 − ", theme.diff_removed_number)
-                .with("token == ", theme.diff_removed)
-                .with(
-                    "self.token",
-                    theme.diff_removed.patch(theme.diff_removed_word),
-                ),
+        row(
             theme.diff_removed,
+            &[
+                (" 14 − ", theme.diff_removed_number),
+                ("token == ", theme.diff_removed),
+                ("self.token", removed_word),
+            ],
         ),
-        full(
-            number(" 14 + ", theme.diff_added_number)
-                .with("token == ", theme.diff_added)
-                .with(
-                    "secret(token)",
-                    theme.diff_added.patch(theme.diff_added_word),
-                ),
+        row(
             theme.diff_added,
+            &[
+                (" 14 + ", theme.diff_added_number),
+                ("token == ", theme.diff_added),
+                ("secret(token)", added_word),
+            ],
         ),
-        full(
-            StyledLine::of("✗ ", ground.patch(theme.tool_error))
-                .with("bash ", ground.patch(theme.tool_name))
-                .with("cargo test  ", ground.patch(theme.tool_subject))
-                .with("exit 101", ground.patch(theme.error)),
-            ground,
+        row(
+            theme.screen,
+            &[
+                ("✗ ", on(theme.tool_error)),
+                ("bash ", on(theme.tool_name)),
+                ("cargo test  ", on(theme.tool_subject)),
+                ("exit 101", on(theme.error)),
+            ],
         ),
     ]
 }

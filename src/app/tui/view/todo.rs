@@ -12,7 +12,6 @@ use crate::app::tui::app::App;
 use crate::app::tui::text::width::ellipsis;
 use crate::app::tui::theme::{Theme, todo_mark};
 
-/// Rows of the open list.
 const ROWS: usize = 5;
 /// Columns from which the key that folds it is told.
 const KEY_FROM: u16 = 60;
@@ -29,7 +28,6 @@ pub fn rows_wanted(app: &App, size: Size) -> u16 {
     list.items.len().min(ROWS) as u16
 }
 
-/// Draws it, open where it has rows for that.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     if area.is_empty() {
         return;
@@ -51,7 +49,6 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// The list in so many rows.
 pub fn lines(app: &App, columns: usize, room: usize) -> Vec<StyledLine> {
     let (theme, list) = (&app.theme, &app.work.todo);
     match room {
@@ -107,7 +104,6 @@ fn rows(theme: &Theme, list: &TodoDetails, columns: usize, room: usize) -> Vec<S
     lines
 }
 
-/// What is under way, in one row.
 fn current(theme: &Theme, list: &TodoDetails, columns: usize) -> StyledLine {
     match list.current() {
         Some(item) => row(theme, item, columns),

@@ -4,10 +4,12 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
-use ratatui::widgets::{Block, Borders, Widget};
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, draw_text, open};
+use super::popup::{
+    PopupDrawn, box_columns, draw_aside, draw_matches, draw_query, draw_rule, draw_text, on_row,
+    open, split,
+};
 use crate::app::action::Action;
 use crate::app::branches::{EntryKind, Filter, OutlineEntry};
 use crate::app::humanize;
@@ -23,7 +25,7 @@ const PREVIEW_ROWS: u16 = 4;
 /// Columns of a label at most.
 const LABEL: usize = 24;
 
-pub fn draw(app: &App, tree: &TreePicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(app: &App, tree: &TreePicker, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
     let wanted = 1 + tree.tallest().max(1) + usize::from(PREVIEW_ROWS) + 1;
     let rows = usize::from(room.height.saturating_sub(2).min(MAX_ROWS));
     let size = (box_columns(room), rows.min(wanted));
@@ -31,9 +33,7 @@ pub fn draw(app: &App, tree: &TreePicker, room: Rect, buffer: &mut Buffer) -> Po
         TreePurpose::Jump => "Tree",
         TreePurpose::Fork => "Fork into a new session",
     };
-    let Some(area) = open(app, title, size, &notes(app, tree), room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, title, size, &notes(app, tree), room, buffer)?;
     let caret = match &tree.label {
         Some(label) => draw_label(app, label.query(), area, buffer),
         None => {
@@ -42,18 +42,10 @@ pub fn draw(app: &App, tree: &TreePicker, room: Rect, buffer: &mut Buffer) -> Po
             caret
         }
     };
-    let mut list = Rect {
-        y: area.y + 1,
-        height: area.height - 1,
-        ..area
-    };
+    let (_, mut list) = split(area, 1);
     if list.height > PREVIEW_ROWS + 5 || tree.tallest() < 5 && list.height > PREVIEW_ROWS + 1 {
-        list.height -= PREVIEW_ROWS + 1;
-        let below = Rect {
-            y: list.bottom(),
-            height: PREVIEW_ROWS + 1,
-            ..area
-        };
+        let (rows, below) = split(list, list.height - PREVIEW_ROWS - 1);
+        list = rows;
         draw_preview(app, tree, below, buffer);
     }
     let none = match (&tree.outline, tree.picker.query()) {
@@ -78,32 +70,26 @@ pub fn draw(app: &App, tree: &TreePicker, room: Rect, buffer: &mut Buffer) -> Po
             _ => StyledLine::new(),
         }
     });
-    PopupDrawn {
-        caret: Some((caret, area.y)),
-        ..drawn
-    }
+    Some(drawn.with_caret(caret))
 }
 
 /// Where the label is written; where the caret stands.
-fn draw_label(app: &App, label: &str, area: Rect, buffer: &mut Buffer) -> u16 {
+fn draw_label(app: &App, label: &str, area: Rect, buffer: &mut Buffer) -> (u16, u16) {
     let theme = &app.theme;
     let line = StyledLine::of("label › ", theme.popup_title).with(label, theme.popup);
     line.draw(buffer, area.x, area.y, area.width);
-    (area.x + line.width() as u16).min(area.right() - 1)
+    let caret = area.x + line.width() as u16;
+    (caret.min(area.right() - 1), area.y)
 }
 
 /// What is shown and how much of it, at the right of what is typed.
-fn draw_state(app: &App, tree: &TreePicker, caret: u16, area: Rect, buffer: &mut Buffer) {
+fn draw_state(app: &App, tree: &TreePicker, caret: (u16, u16), area: Rect, buffer: &mut Buffer) {
     if tree.outline.is_none() {
         return;
     }
     let count = humanize::grouped(tree.rows.rows().len() as u64);
     let text = format!("{} · {count}", tree.filter.name());
-    let columns = width(&text) as u16;
-    if caret + columns + 2 <= area.right() {
-        let style = app.theme.popup.patch(app.theme.dim);
-        StyledLine::of(text, style).draw(buffer, area.right() - columns, area.y, columns);
-    }
+    draw_aside(app, &text, caret, area, buffer);
 }
 
 fn line(
@@ -114,8 +100,7 @@ fn line(
     columns: u16,
 ) -> StyledLine {
     let theme = &app.theme;
-    let is_selected = base == theme.popup_selected;
-    let tone = |style| if is_selected { base } else { base.patch(style) };
+    let tone = |style| on_row(theme, base, style);
     let mut line = StyledLine::of(if is_here { "● " } else { "  " }, tone(theme.accent));
     line.push(lines, tone(theme.dim));
     if let Some(label) = &entry.label {
@@ -158,11 +143,7 @@ fn look(app: &App, entry: &OutlineEntry) -> (&'static str, Style) {
 /// A line, and below it how the chosen entry begins.
 fn draw_preview(app: &App, tree: &TreePicker, area: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
-    let rule = Rect { height: 1, ..area };
-    let block = Block::new().borders(Borders::TOP);
-    block
-        .border_style(theme.popup.patch(theme.popup_border))
-        .render(rule, buffer);
+    draw_rule(theme, area, buffer);
     let Some(chosen) = tree.chosen() else {
         return;
     };
@@ -176,12 +157,7 @@ fn draw_preview(app: &App, tree: &TreePicker, area: Rect, buffer: &mut Buffer) {
         }
     }
     lines.truncate(usize::from(PREVIEW_ROWS));
-    let text = Rect {
-        y: area.y + 1,
-        height: area.height - 1,
-        ..area
-    };
-    draw_text(&lines, Pager::default(), text, buffer);
+    draw_text(&lines, Pager::default(), split(area, 1).1, buffer);
     let id = format!(" {} ", chosen.id);
     let at = area.right().saturating_sub(width(&id) as u16 + 1);
     StyledLine::of(id, quiet).draw(buffer, at, area.y, area.right() - at);

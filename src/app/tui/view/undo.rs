@@ -7,19 +7,26 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, box_columns, draw_matches, draw_query, draw_text, open};
+use super::popup::{
+    PopupDrawn, box_columns, draw_matches, draw_query, draw_text, on_row, open, split,
+};
 use super::rail::counts;
 use crate::agent::tool::FileChange;
 use crate::agent::undo::{Direction, FilePreview, Preview, Rewind};
 use crate::app::action::Action;
 use crate::app::humanize::{abbreviate_home, plural};
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{ChosenPoint, RewindPicker, UndoQuestion, WAYS};
+use crate::app::tui::overlay::{ChosenPoint, Pager, RewindPicker, UndoQuestion, WAYS};
 
 /// Bytes of a prompt that are looked at for its line.
 const MAX_SHOWN: usize = 2_000;
 
-pub fn draw(app: &App, question: &UndoQuestion, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw(
+    app: &App,
+    question: &UndoQuestion,
+    room: Rect,
+    buffer: &mut Buffer,
+) -> Option<PopupDrawn> {
     let preview = &question.preview;
     let (title, does) = match preview.direction {
         Direction::Undo => ("Undo these changes?", "undo"),
@@ -51,13 +58,16 @@ pub fn draw(app: &App, question: &UndoQuestion, room: Rect, buffer: &mut Buffer)
     } else {
         [more, short, String::new()]
     };
-    match open(app, title, (columns, lines.len()), &notes, room, buffer) {
-        Some(area) => draw_text(&lines, question.pager, area, buffer),
-        None => PopupDrawn::default(),
-    }
+    let area = open(app, title, (columns, lines.len()), &notes, room, buffer)?;
+    Some(draw_text(&lines, question.pager, area, buffer))
 }
 
-pub fn draw_rewind(app: &App, list: &RewindPicker, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+pub fn draw_rewind(
+    app: &App,
+    list: &RewindPicker,
+    room: Rect,
+    buffer: &mut Buffer,
+) -> Option<PopupDrawn> {
     if let Some(chosen) = &list.chosen {
         return draw_ways(app, chosen, room, buffer);
     }
@@ -70,15 +80,9 @@ pub fn draw_rewind(app: &App, list: &RewindPicker, room: Rect, buffer: &mut Buff
     let most = usize::from(room.height.saturating_sub(2)).min(24);
     let size = (box_columns(room), most.min(1 + points.len().max(1)));
     let title = "Rewind to…";
-    let Some(area) = open(app, title, size, &notes, room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, title, size, &notes, room, buffer)?;
     let caret = draw_query(app, &list.picker, area, buffer);
-    let below = Rect {
-        y: (area.y + 1).min(area.bottom()),
-        height: area.height.saturating_sub(1),
-        ..area
-    };
+    let (_, below) = split(area, 1);
     let none = match (&list.points, list.picker.query()) {
         (None, _) => "reading …",
         (Some(_), "") => "Nothing was said yet",
@@ -95,13 +99,15 @@ pub fn draw_rewind(app: &App, list: &RewindPicker, room: Rect, buffer: &mut Buff
         let quiet = quiet(app, style);
         StyledLine::of(format!("{files:>9}  "), quiet).then(&quoted(&point.prompt, style))
     });
-    PopupDrawn {
-        caret: Some((caret, area.y)),
-        ..drawn
-    }
+    Some(drawn.with_caret(caret))
 }
 
-fn draw_ways(app: &App, chosen: &ChosenPoint, room: Rect, buffer: &mut Buffer) -> PopupDrawn {
+fn draw_ways(
+    app: &App,
+    chosen: &ChosenPoint,
+    room: Rect,
+    buffer: &mut Buffer,
+) -> Option<PopupDrawn> {
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let note = format!(" {enter} goes back · {esc} shows the prompts ");
     let mut lines = vec![
@@ -116,15 +122,10 @@ fn draw_ways(app: &App, chosen: &ChosenPoint, room: Rect, buffer: &mut Buffer) -
     let columns = box_columns(room);
     let size = (columns, lines.len() + WAYS.len());
     let title = "Go back to before this prompt";
-    let Some(area) = open(app, title, size, &[note], room, buffer) else {
-        return PopupDrawn::default();
-    };
+    let area = open(app, title, size, &[note], room, buffer)?;
     // On a low screen the ways stand before the files.
     let ways = (WAYS.len() as u16).min(area.height);
-    let head = Rect {
-        height: area.height - ways,
-        ..area
-    };
+    let (head, list) = split(area, area.height - ways);
     // What goes back unseen is at least counted.
     let height = usize::from(head.height);
     if lines.len() > height && height > 1 {
@@ -141,22 +142,16 @@ fn draw_ways(app: &App, chosen: &ChosenPoint, room: Rect, buffer: &mut Buffer) -
             app.theme.popup.patch(app.theme.warning),
         ));
     }
-    for (y, line) in (head.y..head.bottom()).zip(&lines) {
-        line.draw(buffer, head.x, y, head.width);
-    }
-    let list = Rect {
-        y: head.bottom(),
-        height: ways,
-        ..area
-    };
-    draw_matches(app, &chosen.ways, "", list, buffer, |at, style| {
+    draw_text(&lines, Pager::default(), head, buffer);
+    let drawn = draw_matches(app, &chosen.ways, "", list, buffer, |at, style| {
         let (what, more) = match WAYS.get(at) {
             Some(Rewind::Both) => ("Both", "restore files and conversation"),
             Some(Rewind::Conversation) => ("Conversation", "the files stay as they are"),
             _ => ("Files", "the conversation goes on from here"),
         };
         StyledLine::of(format!("{what:<14}"), style).with(more, quiet(app, style))
-    })
+    });
+    Some(drawn)
 }
 
 /// A line for each file that would change, and for each that would not although it was changed.
@@ -196,7 +191,6 @@ fn row(app: &App, file: &FilePreview) -> StyledLine {
     line
 }
 
-/// The first line of a prompt.
 fn quoted(prompt: &str, style: Style) -> StyledLine {
     let mut lines = prompt.lines();
     let first = lines.next().unwrap_or_default();
@@ -218,11 +212,6 @@ fn shown(app: &App, path: &Path) -> String {
     path.replace(char::is_control, "\u{fffd}")
 }
 
-/// Dim, but not on the chosen row's ground.
-fn quiet(app: &App, style: Style) -> Style {
-    if style == app.theme.popup_selected {
-        style
-    } else {
-        style.patch(app.theme.dim)
-    }
+fn quiet(app: &App, row: Style) -> Style {
+    on_row(&app.theme, row, app.theme.dim)
 }

@@ -14,7 +14,6 @@ const MAX_PUT: usize = 1024 * 1024;
 /// Columns of an indent.
 const INDENT: usize = 4;
 
-/// How often a text can be put.
 pub fn times_of(text: &str, times: usize) -> usize {
     times.min(MAX_PUT / text.len().max(1)).max(1)
 }
@@ -36,7 +35,6 @@ pub fn open(editor: &mut Composer, place: Place) {
     }
 }
 
-/// Inserts again what was inserted at a place, so many times.
 pub fn insert_again(editor: &mut Composer, place: Place, typed: &str, times: usize) {
     let caret = editor.draft.caret();
     let (at, again) = match place {

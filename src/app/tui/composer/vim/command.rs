@@ -55,7 +55,6 @@ pub enum Motion {
     Last,
 }
 
-/// To a character of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Find {
     pub c: char,
@@ -223,7 +222,6 @@ fn operator(key: char) -> Operator {
     }
 }
 
-/// The keys that are still to be read.
 struct Keys<'a>(&'a [char]);
 
 impl Keys<'_> {

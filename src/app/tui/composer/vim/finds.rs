@@ -12,7 +12,6 @@ use super::object;
 #[derive(Clone, Debug, Default)]
 pub struct Finds {
     find: Option<Find>,
-    /// What was searched for, and whether forward.
     searched: Option<(String, bool)>,
 }
 

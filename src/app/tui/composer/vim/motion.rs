@@ -4,17 +4,13 @@ use super::super::motion::{line_end, line_start, next, prev, snap_right};
 use super::super::placeholders::is_placeholder;
 use super::command::{Find, Motion};
 
-/// What of the text a motion passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// Up to where it leads.
     Exclusive,
-    /// With the character there.
     Inclusive,
     Lines,
 }
 
-/// What a word is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Space,
@@ -86,7 +82,6 @@ pub fn target(
     })
 }
 
-/// The class of the character at a place.
 pub fn class(text: &str, at: usize, big: bool) -> Class {
     match text[at..].chars().next() {
         Some(c) if is_placeholder(c) => Class::Paste,
@@ -107,6 +102,18 @@ pub fn end_of_this(text: &str, mut at: usize, big: bool) -> usize {
         }
         at = after;
     }
+}
+
+fn start_of_this(text: &str, mut at: usize, big: bool) -> usize {
+    let this = class(text, at, big);
+    while at > 0 && this != Class::Space && this != Class::Paste {
+        let before = prev(text, at);
+        if class(text, before, big) != this {
+            break;
+        }
+        at = before;
+    }
+    at
 }
 
 /// The first place of the line with something else than a space.
@@ -146,15 +153,7 @@ fn back(text: &str, from: usize, big: bool) -> usize {
         }
         at = prev(text, at);
     }
-    let this = class(text, at, big);
-    while at > 0 && this != Class::Space && this != Class::Paste {
-        let before = prev(text, at);
-        if class(text, before, big) != this {
-            break;
-        }
-        at = before;
-    }
-    at
+    start_of_this(text, at, big)
 }
 
 fn end(text: &str, from: usize, big: bool) -> usize {
@@ -173,15 +172,7 @@ fn end(text: &str, from: usize, big: bool) -> usize {
 }
 
 fn end_back(text: &str, from: usize, big: bool) -> usize {
-    let this = class(text, from, big);
-    let mut at = from;
-    while at > 0 && this != Class::Space && this != Class::Paste {
-        let before = prev(text, at);
-        if class(text, before, big) != this {
-            break;
-        }
-        at = before;
-    }
+    let mut at = start_of_this(text, from, big);
     while at > 0 {
         at = prev(text, at);
         if class(text, at, big) != Class::Space || is_empty_line(text, at) {

@@ -20,7 +20,6 @@ pub struct Vim {
     /// Of a command that is not whole yet.
     keys: Vec<char>,
     finds: Finds,
-    /// Where a selection begins.
     anchor: usize,
     /// The last selection: where it began, where the caret was, whether by lines.
     selected: Option<(usize, usize, bool)>,
@@ -33,7 +32,6 @@ pub struct Vim {
 }
 
 impl Vim {
-    /// The mode.
     pub fn mode(&self) -> VimMode {
         self.mode
     }
@@ -84,7 +82,6 @@ impl Vim {
         self.inserted_from = mark;
     }
 
-    /// Ends visual mode.
     pub fn deselect(&mut self) {
         if self.is_visual() {
             self.mode = VimMode::Normal;
@@ -115,7 +112,6 @@ impl Vim {
         editor.scroll();
     }
 
-    /// The bytes that are selected.
     pub fn selected(&self, draft: &Draft) -> Range<usize> {
         let (text, caret) = (draft.text(), draft.caret());
         let anchor = snap(text, self.anchor);

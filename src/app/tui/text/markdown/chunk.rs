@@ -6,7 +6,6 @@ use pulldown_cmark::{Options, Parser};
 
 use super::table::TableLayout;
 
-/// Where an outermost block begins.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockStart {
     /// Byte of the chunk at which its first line begins.
@@ -20,7 +19,6 @@ pub struct BlockStart {
     pub code: Option<CodeLines>,
 }
 
-/// The complete lines of a code block.
 #[derive(Clone, Copy, Debug)]
 pub struct CodeLines {
     pub count: usize,
@@ -28,7 +26,6 @@ pub struct CodeLines {
     pub is_closed: bool,
     /// Byte of the chunk behind them.
     pub byte: usize,
-    /// Rows up to there.
     pub rows: usize,
 }
 
@@ -63,7 +60,6 @@ pub struct Chunk<'a> {
     pub code_lines: usize,
     /// Bytes at its beginning that only say what is open; no row shows them.
     pub opening: usize,
-    /// The layout of the table it begins with.
     pub table: Option<Rc<TableLayout>>,
     /// Whether its last line can still grow.
     pub open: bool,
@@ -89,7 +85,6 @@ pub struct RenderOutput {
     pub last_leaf: Option<OpenLeaf>,
     /// Whether a blank row is due before what follows.
     pub gap: bool,
-    /// Code blocks up to here.
     pub code_blocks: u32,
     /// Whether it defines link references, which change text that stands before them.
     pub has_definitions: bool,

@@ -12,7 +12,6 @@ use crate::app::tui::text::width::width;
 use crate::app::tui::text::wrap::Prefix;
 use crate::app::tui::theme::Theme;
 
-/// A block around the current one.
 pub enum Container {
     Quote,
     /// An item; its marker stands on the first row written in it.
@@ -25,7 +24,6 @@ pub enum Container {
 }
 
 impl Container {
-    /// An item with this marker.
     pub fn item(marker: Line) -> Self {
         Self::Item {
             indent: width(&marker.text),

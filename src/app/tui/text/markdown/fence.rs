@@ -113,7 +113,6 @@ impl OpenCode {
         }
     }
 
-    /// How far it has complete lines.
     fn complete_lines(
         &self,
         target: &mut CodeTarget<'_>,
@@ -150,7 +149,6 @@ impl OpenCode {
     }
 }
 
-/// What code is written on.
 pub struct CodeTarget<'a> {
     pub context: &'a RenderContext<'a>,
     pub chunk: &'a Chunk<'a>,

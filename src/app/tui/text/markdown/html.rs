@@ -58,12 +58,10 @@ impl HtmlTags {
         })
     }
 
-    /// The block ends, and all tags with it.
     pub fn end(&mut self) {
         self.0.clear();
     }
 
-    /// The style of text within them.
     pub fn style(&self, theme: &Theme, base: Style) -> Style {
         self.0.iter().fold(base, |style, (name, _)| match *name {
             "kbd" | "code" => style.patch(theme.code),

@@ -17,6 +17,6 @@ mod table;
 mod code_blocks;
 mod plain;
 
-pub use code_blocks::code_blocks;
-pub use plain::PlainText;
+pub(crate) use code_blocks::code_blocks;
+pub(crate) use plain::PlainText;
 pub use stream::MarkdownRows;

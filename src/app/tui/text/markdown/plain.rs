@@ -13,7 +13,6 @@ use crate::app::tui::text::span::{SourceSpan, source_of};
 /// The text of markdown, and where each part of it comes from.
 #[derive(Debug, Default)]
 pub struct PlainText {
-    /// What is read.
     pub text: String,
     /// In the order of the text.
     spans: Vec<SourceSpan>,

@@ -127,7 +127,6 @@ fn decided(source: &str) -> usize {
     source.len()
 }
 
-/// What an update works with.
 struct Input<'a> {
     context: &'a RenderContext<'a>,
     source: &'a str,

@@ -41,7 +41,6 @@ pub struct TableLayout {
     pub is_final: bool,
 }
 
-/// What a table is written on.
 pub struct TableTarget<'a> {
     pub context: &'a RenderContext<'a>,
     pub rows: &'a mut Vec<Row>,
@@ -78,7 +77,6 @@ impl Table {
         self.cells.push(cell);
     }
 
-    /// The head is complete.
     pub fn end_head(&mut self) {
         self.head = std::mem::take(&mut self.cells);
     }
@@ -93,7 +91,6 @@ impl Table {
         self.lay_out(target, true);
     }
 
-    /// The row is complete.
     pub fn end_row(&mut self, target: &mut TableTarget<'_>) {
         let cells = std::mem::take(&mut self.cells);
         match self.layout.clone() {

@@ -95,7 +95,6 @@ pub(super) struct Writer<'a, 'b> {
     pub(super) lists: Vec<Option<u64>>,
     pub(super) code: Option<OpenCode>,
     pub(super) table: Option<Table>,
-    /// Where it begins.
     pub(super) table_at: usize,
     pub(super) html: HtmlTags,
     /// Where the innermost block ends that holds text.
@@ -441,7 +440,6 @@ impl Writer<'_, '_> {
         self.gap = true;
     }
 
-    /// Has the table write rows.
     fn in_table<T>(
         &mut self,
         write: impl FnOnce(&mut Table, &mut TableTarget<'_>) -> T,

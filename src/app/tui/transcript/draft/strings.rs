@@ -3,7 +3,6 @@
 
 use std::mem::take;
 
-/// What a piece of JSON brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found<'a> {
     /// A string value under this key begins.
@@ -17,7 +16,6 @@ pub struct Strings {
     /// For each open bracket, whether it is an object that waits for a key.
     open: Vec<Open>,
     state: State,
-    /// What the string under way is.
     part: Part,
     key: String,
     /// The first half of a character that takes two escapes.

@@ -14,7 +14,6 @@ pub struct Draft {
     shape: Shape,
     /// None when the argument is plain text.
     strings: Option<Strings>,
-    /// What the string under way is.
     field: Field,
     line: String,
     /// Lines of the new file so far, where that is known.
@@ -185,7 +184,6 @@ impl Draft {
     }
 }
 
-/// The file under way.
 fn last(diff: &mut DiffDetails) -> &mut DiffDetails {
     if diff.files.is_empty() {
         return diff;

@@ -1,7 +1,7 @@
 //! What the commands about sessions come to.
 
 use super::list;
-use super::open::{SAY_MS, open};
+use super::open::open;
 use crate::app::action::Action;
 use crate::app::sessions::Choice;
 use crate::app::tui::app::App;
@@ -9,16 +9,12 @@ use crate::app::tui::effect::Effect;
 use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::update::refusal::is_read_only;
 
-/// Does what an action about sessions means.
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     if action == Action::NameSession && is_read_only(app) {
         return Vec::new();
     }
     let Some(session) = &mut app.status.session else {
-        app.say(
-            "Nothing is stored in this run: there are no sessions",
-            SAY_MS,
-        );
+        app.say("Nothing is stored in this run: there are no sessions");
         return Vec::new();
     };
     match action {
@@ -35,7 +31,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             session.file.clone(),
         ))],
         Action::CloneSession if session.title.is_empty() => {
-            app.say("Nothing was said yet: there is nothing to copy", SAY_MS);
+            app.say("Nothing was said yet: there is nothing to copy");
             Vec::new()
         }
         Action::CloneSession => {
@@ -49,7 +45,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
 
 fn import(app: &mut App, argument: &str) -> Vec<Effect> {
     if argument.is_empty() {
-        app.say("Which file? /import FILE", SAY_MS);
+        app.say("Which file? /import FILE");
         return Vec::new();
     }
     let home = app.status.home.as_deref();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::open::{SAY_MS, open as open_session};
+use super::open::open as open_session;
 use crate::agent::NoticeLevel;
 use crate::agent::session::{Found, SessionState};
 use crate::app::action::Action;
@@ -16,13 +16,11 @@ use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{Overlay, Picker, Preview, SessionMode, SessionPicker, TextSearch};
 use crate::app::tui::session_effect::SessionEffect;
 
-/// Opens the list and has it read.
 pub(super) fn open(app: &mut App) -> Vec<Effect> {
     app.overlays.push(Overlay::Sessions(Box::default()));
     vec![Effect::Session(SessionEffect::List(SessionScope::Folder))]
 }
 
-/// The sessions were read.
 pub(super) fn listed(app: &mut App, scope: SessionScope, rows: Result<Vec<SessionRow>, String>) {
     let rows = match rows {
         Ok(rows) => rows,
@@ -41,7 +39,6 @@ pub(super) fn listed(app: &mut App, scope: SessionScope, rows: Result<Vec<Sessio
     }
 }
 
-/// The text of more sessions was searched.
 pub(super) fn found(app: &mut App, query: &str, found: Vec<(PathBuf, Found)>, search: TextSearch) {
     let now = app.now;
     if let Some(list) = list(app) {
@@ -49,7 +46,6 @@ pub(super) fn found(app: &mut App, query: &str, found: Vec<(PathBuf, Found)>, se
     }
 }
 
-/// A session was read.
 pub(super) fn previewed(app: &mut App, path: PathBuf, facts: Result<Arc<SessionFacts>, String>) {
     if let Some(list) = list(app)
         && list.chosen().is_some_and(|row| row.path == path)
@@ -87,7 +83,7 @@ pub(super) fn removed(app: &mut App, path: &Path, removed: Result<PathBuf, Strin
             if let Some(list) = list(app) {
                 list.remove(path, now);
             }
-            app.say(format!("Moved to {}", folder.display()), 2 * SAY_MS);
+            app.say_for(format!("Moved to {}", folder.display()), 8000);
         }
         Err(error) => not_done(app, error),
     }
@@ -101,7 +97,6 @@ fn not_done(app: &mut App, error: String) {
     }
 }
 
-/// Has read what is due.
 pub fn tick(app: &mut App) -> Vec<Effect> {
     let now = app.now;
     let Some(list) = list(app) else {
@@ -173,15 +168,12 @@ fn choosing(app: &mut App, action: Action) -> Option<Vec<Effect>> {
             ]);
         }
         Action::SessionRename if list(app)?.chosen()?.is_open() => {
-            app.say("It is open elsewhere: rename it there", SAY_MS);
+            app.say("It is open elsewhere: rename it there");
         }
         Action::SessionRename => rename(list(app)?),
         Action::SessionRemove => {
             if list(app)?.chosen()?.is_open() {
-                app.say(
-                    "It is open elsewhere: leave it there first, then remove it",
-                    SAY_MS,
-                );
+                app.say("It is open elsewhere: leave it there first, then remove it");
             } else {
                 list(app)?.mode = SessionMode::Removing(AnswerDelay::starting(now));
             }

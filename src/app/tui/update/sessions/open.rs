@@ -17,9 +17,6 @@ use crate::app::tui::session_switch::Arriving;
 use crate::app::tui::update::refusal::is_busy;
 use crate::app::tui::update::{editor, stop};
 
-/// How long a refusal stays, in milliseconds.
-pub(super) const SAY_MS: i64 = 4000;
-
 /// Opens what was chosen, when nothing is under way.
 pub(super) fn open(app: &mut App, choice: Choice) -> Vec<Effect> {
     if is_busy(app) {
@@ -103,7 +100,7 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
             if !left.is_empty() {
                 app.composer.leave();
                 app.told.clear();
-                app.say("What was typed stays with the session before", SAY_MS);
+                app.say("What was typed stays with the session before");
             }
             app.save_draft_at = None;
             vec![Effect::ChangeDraft(DraftChange::Stays(left), file)]
@@ -187,7 +184,6 @@ pub fn stop_waiting(app: &App) -> Vec<Effect> {
     stop.into_iter().collect()
 }
 
-/// Takes this way.
 fn choose_way(app: &mut App, at: usize) -> Vec<Effect> {
     let Some(Overlay::Opening(opening)) = app.overlays.last_mut() else {
         return Vec::new();

@@ -4,10 +4,9 @@ use super::{list, open};
 use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
-use crate::app::tui::overlay::{Overlay, Pager};
+use crate::app::tui::overlay::{Overlay, TextPopup};
 use crate::app::tui::session_effect::SessionResult;
 
-/// Takes in the result of an effect.
 pub fn done(app: &mut App, result: SessionResult) -> Vec<Effect> {
     match result {
         SessionResult::List(scope, rows) => list::listed(app, scope, rows),
@@ -15,8 +14,8 @@ pub fn done(app: &mut App, result: SessionResult) -> Vec<Effect> {
         SessionResult::Found(query, found, search) => list::found(app, &query, found, search),
         SessionResult::Preview(path, facts) => list::previewed(app, path, facts),
         SessionResult::Facts(Ok(facts)) => {
-            let pager = Pager::default();
-            app.overlays.push(Overlay::SessionFacts(facts, pager));
+            let popup = TextPopup::SessionFacts(facts);
+            app.overlays.push(Overlay::text(popup));
         }
         SessionResult::Facts(Err(error)) => {
             app.transcript.push_notice(NoticeLevel::Warning, error);

@@ -33,10 +33,8 @@ pub struct TranscriptCache {
     code: HighlightCache,
     /// The pictures that were on the screen.
     pub pictures: PictureCache,
-    /// The conversation that everything here is of.
     generation: u32,
     pub(super) width: u16,
-    /// Of each page.
     heights: Vec<PageHeights>,
     /// Cells with an estimated height, and some that were measured since.
     estimated: Vec<usize>,
@@ -44,7 +42,6 @@ pub struct TranscriptCache {
     /// Cells whose rows went with a change of width.
     resized: Vec<usize>,
     groups: Groups,
-    /// What is searched for, on the screen.
     pub(super) found: Found,
     frame: u64,
 }
@@ -140,14 +137,14 @@ impl TranscriptCache {
         self.pictures.begin(pictures);
         let options = LayoutOptions::new(theme, width, transcript);
         self.heights
-            .resize_with(transcript.pages().len(), PageHeights::default);
-        let pages = transcript.pages().iter().zip(&mut self.heights);
+            .resize_with(transcript.cells().pages().len(), PageHeights::default);
+        let pages = transcript.cells().pages().iter().zip(&mut self.heights);
         for (number, (page, known)) in pages.enumerate() {
             let guessed = estimate_page(page, known, options);
             let guessed = guessed.map(|place| cell_at(number, place));
             self.estimated.extend(guessed);
         }
-        let dirty = transcript.dirty_cells();
+        let dirty = transcript.cells().dirty();
         for &index in dirty {
             let Some(cell) = transcript.cell(index) else {
                 continue;
@@ -213,7 +210,6 @@ impl TranscriptCache {
         (rows, &mut self.code)
     }
 
-    /// Paints what a row shows of a picture.
     pub(super) fn paint_picture(
         &mut self,
         at: RowRef,

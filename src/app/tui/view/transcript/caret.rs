@@ -15,7 +15,6 @@ impl Selector<'_> {
         self.caret((row, start), None)
     }
 
-    /// The caret after a step.
     pub(super) fn go(&mut self, caret: Caret, motion: Motion) -> Option<Caret> {
         let at = self.locate(caret.at);
         let keeps = matches!(motion, Motion::Rows(_)).then_some(caret.column);
@@ -135,7 +134,7 @@ impl Selector<'_> {
             }
             Motion::Top => {
                 let mut first = at;
-                while let Neighbor::Cell(above) = self.transcript.before(first.cell) {
+                while let Neighbor::Cell(above) = self.transcript.cells().before(first.cell) {
                     first = RowRef::top_of(above);
                 }
                 let first = RowRef::top_of(first.cell);
@@ -144,7 +143,7 @@ impl Selector<'_> {
             }
             Motion::Bottom => {
                 let mut last = at.cell;
-                while let Neighbor::Cell(below) = self.transcript.at_or_after(last + 1) {
+                while let Neighbor::Cell(below) = self.transcript.cells().at_or_after(last + 1) {
                     last = below;
                 }
                 let row = self.rows(last).len().saturating_sub(1) as u32;
@@ -156,8 +155,8 @@ impl Selector<'_> {
                 let mut cell = at.cell;
                 loop {
                     let next = match motion {
-                        Motion::NextPrompt => self.transcript.at_or_after(cell + 1),
-                        _ => self.transcript.before(cell),
+                        Motion::NextPrompt => self.transcript.cells().at_or_after(cell + 1),
+                        _ => self.transcript.cells().before(cell),
                     };
                     let Neighbor::Cell(next) = next else {
                         return None;
@@ -223,7 +222,7 @@ impl Selector<'_> {
             }
             let mut cell = at.cell;
             loop {
-                let Neighbor::Cell(next) = self.transcript.at_or_after(cell + 1) else {
+                let Neighbor::Cell(next) = self.transcript.cells().at_or_after(cell + 1) else {
                     return None;
                 };
                 if self.rows(next).len() > 0 {
@@ -237,7 +236,7 @@ impl Selector<'_> {
         }
         let mut cell = at.cell;
         loop {
-            let Neighbor::Cell(above) = self.transcript.before(cell) else {
+            let Neighbor::Cell(above) = self.transcript.cells().before(cell) else {
                 return None;
             };
             if let Some(row) = self.rows(above).len().checked_sub(1) {

@@ -107,7 +107,6 @@ pub(super) fn paint(
     }
 }
 
-/// Paints the pictures in the visible rows.
 pub(super) fn paint_pictures(
     cache: &mut TranscriptCache,
     rows: &[Option<RowRef>],
@@ -125,18 +124,15 @@ pub(super) struct Frame<'a> {
     pub(super) transcript: &'a Transcript,
     theme: &'a Theme,
     height: usize,
-    /// The page that is needed next.
     unread: Option<usize>,
     /// The rest of a scroll that needs it.
     waiting: Vec<ScrollBy>,
 }
 
-/// Where going down ends.
 enum Down {
     At(RowRef),
     /// At the last row before a page that is not there, with so many rows left to go.
     Unread(RowRef, usize),
-    /// Beyond the end.
     End,
 }
 
@@ -174,7 +170,6 @@ impl Frame<'_> {
         self.cache.lay_out(self.transcript, self.theme, cell)
     }
 
-    /// The height of a cell, measured.
     fn height_of(&mut self, cell: usize) -> usize {
         self.rows_of(cell).len()
     }
@@ -206,7 +201,7 @@ impl Frame<'_> {
         match by {
             ScrollBy::Rows(rows) => self.walk(top, rows),
             ScrollBy::Pages(pages) => self.walk(top, pages.saturating_mul(page)),
-            ScrollBy::Top => match self.transcript.at_or_after(0) {
+            ScrollBy::Top => match self.transcript.cells().at_or_after(0) {
                 Neighbor::Unread(page) => {
                     self.wait(page, by);
                     top.or_else(|| Some(self.bottom()))
@@ -226,7 +221,7 @@ impl Frame<'_> {
             }
             ScrollBy::NextPrompt => self.prompt_below(top?),
             ScrollBy::Show { cell, byte } => {
-                if let Neighbor::Unread(page) = self.transcript.at_or_after(cell) {
+                if let Neighbor::Unread(page) = self.transcript.cells().at_or_after(cell) {
                     self.wait(page, by);
                     return top.or_else(|| Some(self.bottom()));
                 }
@@ -297,7 +292,7 @@ impl Frame<'_> {
             }
             rows -= within;
             at.row = 0;
-            match self.transcript.before(at.cell) {
+            match self.transcript.cells().before(at.cell) {
                 Neighbor::Cell(before) => at.cell = before,
                 Neighbor::Unread(page) => {
                     self.unread = Some(page);
@@ -312,7 +307,7 @@ impl Frame<'_> {
     fn down(&mut self, mut at: RowRef, mut rows: usize) -> Down {
         let mut last = at;
         loop {
-            match self.transcript.at_or_after(at.cell) {
+            match self.transcript.cells().at_or_after(at.cell) {
                 Neighbor::Cell(cell) if cell == at.cell => {}
                 Neighbor::Cell(cell) => at = RowRef::top_of(cell),
                 Neighbor::Unread(page) => {
@@ -353,7 +348,7 @@ impl Frame<'_> {
         let mut rows = Vec::with_capacity(self.height);
         let mut at = top;
         while rows.len() < self.height {
-            match self.transcript.at_or_after(at.cell) {
+            match self.transcript.cells().at_or_after(at.cell) {
                 Neighbor::Cell(cell) if cell == at.cell => {}
                 Neighbor::Cell(cell) => at = RowRef::top_of(cell),
                 Neighbor::Unread(_) | Neighbor::None => break,
@@ -377,11 +372,12 @@ impl Frame<'_> {
             return;
         }
         if let Some(first) = first.filter(|first| place_of(*first) < CELLS_AHEAD)
-            && let Neighbor::Unread(page) = self.transcript.before(cell_at(page_of(first), 0))
+            && let Neighbor::Unread(page) =
+                self.transcript.cells().before(cell_at(page_of(first), 0))
         {
             self.unread = Some(page);
         } else if let Some(last) = last
-            && let Neighbor::Unread(page) = self.transcript.at_or_after(last + CELLS_AHEAD)
+            && let Neighbor::Unread(page) = self.transcript.cells().at_or_after(last + CELLS_AHEAD)
         {
             self.unread = Some(page);
         }

@@ -35,7 +35,6 @@ impl Found {
         }
     }
 
-    /// Those that touch a row.
     fn in_row(&self, cell: usize, row: &Row) -> &[Range<u32>] {
         let all = self.cells.get(&cell).map_or(&[][..], |(_, all)| all);
         let from = all.partition_point(|found| found.end <= row.source.start);

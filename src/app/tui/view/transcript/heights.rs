@@ -58,7 +58,6 @@ impl Heights {
 pub struct PageHeights {
     /// None while its cells are not there.
     pub cells: Option<Heights>,
-    /// Whether a height was measured, cell by cell.
     pub measured: Vec<bool>,
     /// The sum of all, while they are not there.
     pub guess: u64,

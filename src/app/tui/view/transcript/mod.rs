@@ -16,6 +16,6 @@ mod print;
 
 pub use cache::TranscriptCache;
 pub use draw::draw;
-pub use links::paint_links;
-pub use print::{Printed, Ready, Unprinted, print, unprinted};
+pub(crate) use links::paint_links;
+pub use print::{Printed, Ready, print, unprinted};
 pub(super) use rows::subject_of;

@@ -42,11 +42,8 @@ pub enum Ready {
 /// Rows that were not printed.
 #[derive(Debug, Default)]
 pub struct Unprinted {
-    /// Those that are ready.
     pub rows: Vec<RowRef>,
-    /// How far is printed when they are.
     pub next: Printed,
-    /// Rows behind them.
     pub live: usize,
     /// Whether more are ready than are printed in one frame.
     pub has_more: bool,
@@ -61,8 +58,8 @@ impl Printed {
     pub fn before(transcript: &Transcript) -> Self {
         let mut cell = 0;
         // Older pages are not read for it.
-        while let Neighbor::Unread(_) = transcript.at_or_after(cell) {
-            cell = cell_at(transcript.pages().len() - 1, 0);
+        while let Neighbor::Unread(_) = transcript.cells().at_or_after(cell) {
+            cell = cell_at(transcript.cells().pages().len() - 1, 0);
         }
         Self::up_to(cell)
     }
@@ -111,7 +108,7 @@ pub fn unprinted(
     let mut is_open = false;
     let mut cell = printed.at.cell;
     loop {
-        let at = match transcript.at_or_after(cell) {
+        let at = match transcript.cells().at_or_after(cell) {
             Neighbor::Cell(at) => at,
             Neighbor::Unread(page) => {
                 // It was let go of while the whole screen was taken. Until it is there nothing that may

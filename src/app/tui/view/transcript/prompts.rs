@@ -7,9 +7,9 @@ impl Frame<'_> {
     pub(super) fn prompt_above(&mut self, top: RowRef) -> RowRef {
         let mut at = top.cell;
         loop {
-            match self.transcript.before(at) {
+            match self.transcript.cells().before(at) {
                 Neighbor::Cell(before) => at = before,
-                Neighbor::Unread(page) if !self.transcript.pages()[page].has_prompt => {
+                Neighbor::Unread(page) if !self.transcript.cells().pages()[page].has_prompt => {
                     at = cell_at(page, 0);
                     continue;
                 }
@@ -28,12 +28,12 @@ impl Frame<'_> {
     pub(super) fn prompt_below(&mut self, top: RowRef) -> Option<RowRef> {
         let mut at = top.cell + 1;
         loop {
-            match self.transcript.at_or_after(at) {
+            match self.transcript.cells().at_or_after(at) {
                 Neighbor::Cell(cell) => match self.prompt_top(cell) {
                     Some(prompt) => return Some(prompt),
                     None => at = cell + 1,
                 },
-                Neighbor::Unread(page) if !self.transcript.pages()[page].has_prompt => {
+                Neighbor::Unread(page) if !self.transcript.cells().pages()[page].has_prompt => {
                     at = cell_at(page + 1, 0);
                 }
                 Neighbor::Unread(page) => {

@@ -29,22 +29,15 @@ pub struct Marked {
     to: At,
 }
 
-/// What came of the steps of selecting.
 #[derive(Debug, Default)]
 pub struct Resolved {
-    /// What is selected now.
     pub selection: Option<Selection>,
-    /// What is to be copied.
     pub copied: Option<Copied>,
-    /// The word that was pointed at.
     pub named: Option<String>,
-    /// Where the keys select.
     pub caret: Option<Caret>,
-    /// The row that the caret has moved to.
     pub caret_row: Option<RowRef>,
 }
 
-/// Resolves what is selected.
 pub struct Selector<'a> {
     pub transcript: &'a Transcript,
     pub cache: &'a mut TranscriptCache,
@@ -173,7 +166,6 @@ impl Selector<'_> {
         self.cache.lay_out(self.transcript, self.theme, cell)
     }
 
-    /// What one unit at `spot` is.
     fn stretch(&mut self, spot: Spot, unit: Unit) -> Option<Stretch> {
         let Some(at) = spot.row else {
             return self.end().map(|end| Stretch { from: end, to: end });
@@ -247,9 +239,8 @@ impl Selector<'_> {
         }
     }
 
-    /// The end of the conversation.
     fn end(&mut self) -> Option<Place> {
-        let Neighbor::Cell(cell) = self.transcript.before(self.transcript.end()) else {
+        let Neighbor::Cell(cell) = self.transcript.cells().before(self.transcript.end()) else {
             return None;
         };
         let row = self.rows(cell).len().saturating_sub(1) as u32;
@@ -327,7 +318,7 @@ impl Selector<'_> {
         let mut copied = Copied::default();
         let mut at = from.0.cell;
         while at <= to.0.cell {
-            match self.transcript.at_or_after(at) {
+            match self.transcript.cells().at_or_after(at) {
                 Neighbor::Cell(cell) if cell <= to.0.cell => {
                     let text = self.copy_cell(cell, from, to);
                     if !text.is_empty() {
@@ -380,7 +371,6 @@ impl Selector<'_> {
     }
 }
 
-/// How a cell is copied.
 fn form(cell: &Cell) -> CopyForm {
     match cell.body {
         CellBody::Tool(_) => CopyForm::Lines,

@@ -16,7 +16,6 @@ const ROWS: usize = 4;
 /// Names of files that are kept for the one row of all.
 const NAMES: usize = 24;
 
-/// How a cell stands among others.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Standing {
     /// Blank rows before it.
@@ -34,7 +33,6 @@ impl Groups {
         self.0.clear();
     }
 
-    /// How the cell with this number stands.
     pub fn standing(&mut self, transcript: &Transcript, index: usize) -> Standing {
         let part = self.part(transcript, index);
         let gap = match (&part, transcript.cell(index)) {
@@ -63,7 +61,7 @@ impl Groups {
     fn gap(&mut self, transcript: &Transcript, index: usize, cell: &Cell) -> usize {
         let mut at = index;
         let previous = loop {
-            match transcript.before(at) {
+            match transcript.cells().before(at) {
                 Neighbor::Cell(before) => at = before,
                 _ => return 0,
             }
@@ -86,7 +84,6 @@ impl Groups {
     }
 }
 
-/// What each cell of a group shows of it.
 fn parts(transcript: &Transcript, group: &LookGroup) -> Vec<(usize, Part)> {
     let calls: Vec<(usize, &Cell, &ToolCell)> = group
         .cells

@@ -383,7 +383,6 @@ impl<'a> Body<'a> {
         self.push(line);
     }
 
-    /// The lines of a file that was read, numbered.
     fn numbered_lines(&mut self, text: &TextDetails) {
         let last = text.first_line + lines(self.source).count() as u64;
         let digits = last.to_string().len();

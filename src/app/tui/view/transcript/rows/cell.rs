@@ -37,7 +37,6 @@ pub struct LayoutOptions<'a> {
     pub fold_key: &'a str,
     /// Whether calls that only look show what they found.
     pub preview: bool,
-    /// How pictures are shown, if they are.
     pub pictures: Option<PictureLayout>,
 }
 
@@ -222,12 +221,10 @@ impl CellRows {
         }
     }
 
-    /// Whether a picture stands in one of them.
     pub fn has_pictures(&self) -> bool {
         !self.pictures.is_empty()
     }
 
-    /// The picture that stands in a row.
     pub fn picture(&self, index: usize) -> Option<&PlacedPicture> {
         let stands =
             |it: &&PlacedPicture| (it.first..it.first + usize::from(it.rows)).contains(&index);
@@ -252,7 +249,6 @@ impl CellRows {
         }
     }
 
-    /// What of the source a row shows.
     pub fn shown(&self, index: usize) -> Option<RowSource> {
         match index.checked_sub(self.head.len()) {
             None => self.head.get(index).map(RowSource::of),

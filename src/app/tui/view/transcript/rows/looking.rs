@@ -13,7 +13,6 @@ use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
 use crate::app::tui::text::{HighlightCache, Opens, RenderContext, Row};
 use crate::app::tui::transcript::{Cell, ToolCell, ToolState};
 
-/// What a cell shows of its group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// What the group comes to, above its first call.
@@ -21,24 +20,22 @@ pub struct Part {
     pub row: PartRow,
 }
 
-/// What stands for a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartRow {
-    /// Nothing.
     Hidden,
-    /// A row of its own.
     Own,
     /// One row for all files that were read, of which `more` are not named.
-    Files { names: Vec<String>, more: usize },
+    Files {
+        names: Vec<String>,
+        more: usize,
+    },
 }
 
-/// What a group comes to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Header {
     pub files: usize,
     pub searches: usize,
     pub folders: usize,
-    /// Calls that failed.
     pub failed: usize,
     /// Calls that have no row.
     pub left_out: usize,

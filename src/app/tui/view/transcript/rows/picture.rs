@@ -61,7 +61,6 @@ impl PictureRows<'_> {
     }
 }
 
-/// Rows that the pictures of a cell take.
 pub fn height(cell: &Cell, options: LayoutOptions<'_>) -> usize {
     let pictures = match &cell.body {
         CellBody::User { pictures, .. } => pictures,

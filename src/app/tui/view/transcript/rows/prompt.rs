@@ -16,7 +16,6 @@ const EXTERNAL: &str = "from another program";
 const PROMPT_HEAD: usize = 3;
 const PROMPT_TAIL: usize = 3;
 
-/// A prompt.
 pub struct Prompt<'a> {
     /// Its last lines are the captions of its pictures.
     pub text: &'a str,

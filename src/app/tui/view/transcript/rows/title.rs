@@ -120,13 +120,11 @@ pub fn push_rest(context: RenderContext<'_>, tool: &ToolCell, now: i64, line: &m
     is_cut
 }
 
-/// How a summary is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Plain,
     /// `+3 −1`: each half in its color.
     Change,
-    /// Of what is new.
     New,
     Bad,
 }
@@ -310,7 +308,6 @@ fn text_subject(text: &TextDetails) -> (String, Shorten) {
     }
 }
 
-/// What the call came to.
 fn summary(tool: &ToolCell) -> (String, Tone) {
     let plain = |text: String| (text, Tone::Plain);
     if !matches!(
