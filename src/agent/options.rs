@@ -92,9 +92,6 @@ pub struct PermissionOptions {
     pub policy: Policy,
     /// What its workspace is made of.
     pub places: Places,
-    /// Folders outside the workspace that commands in the sandbox may write to: caches of build
-    /// tools. They need not exist.
-    pub caches: Vec<PathBuf>,
     /// Where the session's own temporary folders are made when they are needed; whoever starts the
     /// agent removes it at the end. None: the session has those of all programs.
     pub temporary: Option<PathBuf>,

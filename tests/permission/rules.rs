@@ -400,7 +400,11 @@ fn a_suggestion_answers_the_question_it_came_with() {
         ),
         ("ask", "timeout 5 pytest -q", "[\"pytest\"]"),
         ("ask", "./build.sh all", "[\"./build.sh\"]"),
-        ("auto", "git push origin main", "[\"git\", \"push\"]"),
+        (
+            "auto",
+            "git push origin main",
+            "[\"git\", \"push|fetch|pull|ls-remote\"]",
+        ),
         ("auto", "git reset HEAD~1 --hard", "[\"git\", \"reset\"]"),
     ] {
         let policy = policy(mode);
@@ -821,7 +825,16 @@ fn a_rule_that_reaches_a_remote_names_it_as_it_was_when_the_user_said_so() {
         ("git -c core.sshCommand=./x fetch origin", "ask"),
         ("GIT_SSH_COMMAND=./x git fetch", "ask"),
         ("git fetch && ./x", "ask"),
-        ("git push", "ask"),
+        // One answer is enough for all of them.
+        ("git push", "free"),
+        ("git pull --ff-only", "free"),
+        ("git ls-remote", "free"),
+        ("git push --force", "ask"),
+        ("git push --delete origin main", "ask"),
+        ("git push --mirror", "ask"),
+        ("git push fork", "ask"),
+        ("git push > log", "ask"),
+        ("git clone https://example.org/x", "ask"),
     ] {
         assert_eq!(decide_in(Some(remotes()), text), expected, "{text}");
     }
@@ -832,46 +845,72 @@ fn a_rule_that_reaches_a_remote_names_it_as_it_was_when_the_user_said_so() {
     };
     assert_eq!(other(|it| it.fingerprint = "of another".into()), "ask");
     assert_eq!(other(|it| it.fetches_from = Some("fork".into())), "ask");
-    // Git starts its maintenance after a fetch, which runs hooks of its own.
-    for hook in ["pre-auto-gc", "reference-transaction", "pre-push"] {
-        let remotes = GitRemotes {
-            hooks: vec![hook.to_owned()],
-            ..remotes()
-        };
-        assert_eq!(decide_in(Some(remotes), "git fetch"), "ask", "{hook}");
-    }
     assert_eq!(other(|it| it.has_modules = true), "ask");
     assert_eq!(decide_in(None, "git fetch"), "ask");
 }
 
+/// A rule covers the remotes that git itself takes, and no other.
 #[test]
-fn a_push_that_runs_a_hook_is_asked_each_time() {
-    let push = "tool='bash'; prefix=['git','push']; action='allow'; sandbox=false";
+fn one_answer_covers_where_git_fetches_from_and_pushes_to() {
+    let remotes = GitRemotes {
+        pushes_to: Some("fork".into()),
+        ..remotes()
+    };
+    let [rule] = &*about_remotes(&policy("auto"), "git pull", remotes).suggestions else {
+        panic!("a rule is offered");
+    };
+    assert_eq!(rule.remotes, ["origin", "fork"]);
+}
+
+#[test]
+fn what_may_run_a_hook_is_asked_each_time() {
+    let rule = "tool='bash'; prefix=['git','push|pull|fetch']; action='allow'; sandbox=false";
+    for (text, hook, expected) in [
+        ("git push", "pre-push", "ask"),
+        ("git push", "reference-transaction", "ask"),
+        ("git push", "post-receive", "ask"),
+        ("git push", "pre-commit", "free"),
+        ("git push", "post-merge", "free"),
+        ("git pull", "post-merge", "ask"),
+        ("git pull", "post-rewrite", "ask"),
+        ("git pull", "pre-push", "free"),
+        ("git pull", "pre-commit", "free"),
+        ("git fetch", "reference-transaction", "ask"),
+        // Git starts its maintenance after a fetch.
+        ("git fetch", "pre-auto-gc", "ask"),
+        ("git fetch", "pre-push", "free"),
+        ("git fetch", "pre-commit", "free"),
+    ] {
+        let remotes = GitRemotes {
+            hooks: vec![hook.to_owned()],
+            ..remotes()
+        };
+        let decision = about_remotes(&in_mode("auto", &[rule]), text, remotes.clone());
+        assert_eq!(word(decision.verdict), expected, "{text}, {hook}");
+        let asked = about_remotes(&policy("auto"), text, remotes);
+        assert_eq!(
+            asked.suggestions.is_empty(),
+            expected == "ask",
+            "{text}, {hook}"
+        );
+    }
+}
+
+/// The decision about a command in a repository with these remotes.
+fn about_remotes(policy: &Policy, text: &str, remotes: GitRemotes) -> Decision {
     let effects = Effects {
-        command: Some(String::from("git push")),
+        command: Some(text.to_owned()),
         ..Effects::default()
     };
-    for (hooks, expected) in [
-        (&[][..], "free"),
-        (&["post-merge"], "ask"),
-        (&["pre-push"], "ask"),
-    ] {
-        let request = Request {
-            tool: "bash",
-            effects: &effects,
-            paths: Vec::new(),
-            root: Path::new("/home/me/project"),
-            home: None,
-            local_remotes: false,
-            remotes: Some(GitRemotes {
-                hooks: hooks.iter().map(|it| (*it).to_owned()).collect(),
-                ..remotes()
-            }),
-            linked_trees: true,
-        };
-        let decision = decide(&in_mode("auto", &[push]), &request);
-        assert_eq!(word(decision.verdict), expected, "{hooks:?}");
-        let asked = decide(&policy("auto"), &request);
-        assert_eq!(asked.suggestions.is_empty(), expected == "ask", "{hooks:?}");
-    }
+    let request = Request {
+        tool: "bash",
+        effects: &effects,
+        paths: Vec::new(),
+        root: Path::new("/home/me/project"),
+        home: None,
+        local_remotes: false,
+        remotes: Some(remotes),
+        linked_trees: true,
+    };
+    decide(policy, &request)
 }

@@ -48,7 +48,7 @@ async fn what_would_be_followed_outside_is_moved_aside() {
         let place = Place::new();
         let workspace = place.workspace();
         let mut repositories = Repositories::default();
-        let sandbox = workspace.sandbox(&mut repositories, true, Network::Loopback, &[]);
+        let sandbox = workspace.sandbox(&mut repositories, true, Network::Loopback);
         repositories.another_command();
         let out = place.path("outside").display().to_string();
         let ran = place
@@ -82,7 +82,7 @@ async fn what_the_user_has_there_stays_and_is_read_only() {
     let workspace = place.workspace();
     let mut repositories = Repositories::default();
     for round in 0..2 {
-        let sandbox = workspace.sandbox(&mut repositories, true, Network::Loopback, &[]);
+        let sandbox = workspace.sandbox(&mut repositories, true, Network::Loopback);
         repositories.another_command();
         let ran = place.run(sandbox, "echo evil > sub/.tiller/x").await;
         assert!(ran.output.contains("Read-only"), "{ran:?}");

@@ -96,7 +96,7 @@ impl Place {
     fn sandbox(&self, writes: bool) -> Sandbox {
         let mut repositories = Repositories::default();
         self.workspace()
-            .sandbox(&mut repositories, writes, Network::Loopback, &[])
+            .sandbox(&mut repositories, writes, Network::Loopback)
     }
 
     /// Runs `command` in the workspace.

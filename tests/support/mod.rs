@@ -30,7 +30,6 @@ pub fn everything_allowed() -> tiller::agent::PermissionOptions {
     tiller::agent::PermissionOptions {
         policy: Policy::new(PermissionMode::Full, Vec::new()),
         places: tiller::agent::workspace::Places::default(),
-        caches: Vec::new(),
         temporary: None,
         has_user: true,
     }

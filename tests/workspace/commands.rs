@@ -273,6 +273,24 @@ fn what_a_command_made_that_would_run_programs_is_taken_out_of_force() {
             "grep editor .git/modules/m/.git/config",
             "core.editor",
         ),
+        // The folder of a submodule stands directly in git's own, and its files in the project.
+        (
+            "git init -q modules/vpc && git -C modules/vpc config core.worktree ../../..",
+            "grep worktree modules/vpc/.git/config",
+            "core.worktree",
+        ),
+        (
+            "git init -q .git/modules/m && mv .git/modules/m/.git/* .git/modules/m
+             echo '[core]worktree=/' >> .git/modules/m/config",
+            "grep worktree .git/modules/m/config",
+            "core.worktree",
+        ),
+        (
+            "git init -q --bare .git/modules/m
+             echo '[core]worktree=../../hooks' >> .git/modules/m/config",
+            "grep worktree .git/modules/m/config",
+            "core.worktree",
+        ),
         ("echo evil > .envrc", "ls .envrc", ".envrc"),
         (
             "mkdir -p .husky && echo evil > .husky/pre-push",
@@ -311,6 +329,104 @@ fn what_a_command_made_that_would_run_programs_is_taken_out_of_force() {
     }
 }
 
+/// A command makes `.git` itself lead elsewhere, or something else lead to where it leads.
+#[test]
+fn only_the_users_own_repository_may_be_led_to() {
+    for (script, gone) in [
+        ("echo 'gitdir: ../evil' > .git", ".git"),
+        (
+            "ln -s ../evil .git; mkdir sub; echo 'gitdir: ../../evil' > sub/.git",
+            "sub/.git",
+        ),
+        ("echo 'gitdir: ../evil' > ../added/.git", "../added/.git"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(dir.path()).unwrap();
+        for folder in ["shop", "added"] {
+            fs::create_dir(top.join(folder)).unwrap();
+        }
+        run(
+            &top,
+            "git init -q --bare evil; git -C evil config core.fsmonitor evil",
+        );
+        let workspace = Workspace::new(Places {
+            cwd: top.join("shop"),
+            writable: vec![top.join("added")],
+            ..Places::default()
+        });
+        let mut repositories = Repositories::default();
+        start(&workspace, &mut repositories);
+        run(&top.join("shop"), script);
+        let said = workspace.after_command(&mut repositories, true);
+        assert!(said.concat().contains("elsewhere"), "{script}: {said:?}");
+        run(&top.join("shop"), &format!("! ls -d {gone}"));
+    }
+}
+
+/// A workspace whose commands may write `cache` beside it.
+fn with_cache(top: &Path) -> Workspace {
+    fs::create_dir_all(top.join("cache/lib")).unwrap();
+    Workspace::new(Places {
+        cwd: top.join("shop"),
+        caches: vec![top.join("cache")],
+        ..Places::default()
+    })
+}
+
+#[test]
+fn a_link_to_a_repository_in_a_cache_is_moved() {
+    let evil = "git init -q ../cache/evil && git -C ../cache/evil config core.fsmonitor evil";
+    for (script, moved) in [
+        ("ln -s ../cache/evil sub", true),
+        ("mkdir a && ln -s ../../cache/evil/.git a/sub", true),
+        ("ln -s ../cache sub", true),
+        ("ln -s .. sub", true),
+        (
+            "mkdir ../cache/evil/deep && ln -s ../cache/evil/deep sub",
+            true,
+        ),
+        (
+            "touch ../cache/evil/file && ln -s ../cache/evil/file sub",
+            true,
+        ),
+        (
+            "mkdir ../cache/x && ln -s ../evil ../cache/x/on && ln -s ../cache/x sub",
+            true,
+        ),
+        ("ln -s ../cache/lib sub", false),
+        ("touch ../cache/file && ln -s ../cache/file sub", false),
+        ("ln -s /usr/bin sub; ln -s nothing b; ln -s . c", false),
+    ] {
+        let (dir, shop, _) = after("true");
+        let workspace = with_cache(&fs::canonicalize(dir.path()).unwrap());
+        let mut repositories = Repositories::default();
+        start(&workspace, &mut repositories);
+        run(&shop, &format!("{evil}; {script}"));
+        let said = workspace.after_command(&mut repositories, true);
+        assert_eq!(said.len(), usize::from(moved), "{script}: {said:?}");
+        let is_there = if moved { "! ls -d" } else { "ls -d" };
+        run(&shop, &format!("{is_there} sub || {is_there} a/sub"));
+    }
+}
+
+#[test]
+fn a_link_into_a_cache_is_looked_at_again_but_one_of_the_user_stays() {
+    let (dir, shop, _) = after("ln -s ../cache/lib mine");
+    let workspace = with_cache(&fs::canonicalize(dir.path()).unwrap());
+    let mut repositories = Repositories::default();
+    for (script, moved) in [
+        ("ln -s ../cache/lib theirs", 0),
+        ("git init -q ../cache/lib", 1),
+        ("true", 0),
+    ] {
+        start(&workspace, &mut repositories);
+        run(&shop, script);
+        let said = workspace.after_command(&mut repositories, true);
+        assert_eq!(said.len(), moved, "{script}: {said:?}");
+    }
+    run(&shop, "ls -d mine && ! ls -d theirs");
+}
+
 #[test]
 fn what_git_makes_by_itself_is_left_alone() {
     for script in [
@@ -319,7 +435,9 @@ fn what_git_makes_by_itself_is_left_alone() {
          cd .. && git clone -q up down && git -C down remote add other https://example.org/x
          git -C down worktree add -q ../tree && git -C down switch -qc feature",
         "git -c init.defaultBranch=main init -q up && cd up && git -c user.name=x -c user.email=x commit -qm x --allow-empty
-         cd .. && git -c protocol.file.allow=always submodule --quiet add ./up mod && git -C mod status",
+         cd .. && git -c protocol.file.allow=always submodule --quiet add ./up mod && git -C mod status
+         git -c user.name=x -c user.email=x commit -qm x && git worktree add -q tree && cd tree
+         git -c protocol.file.allow=always submodule --quiet update --init",
         "git init -q --bare bare; mkdir -p pre/objects pre/refs; touch pre/config; mkdir .vscode .idea; touch .vscode/settings.json",
     ] {
         let (_dir, shop, said) = after(script);
@@ -358,19 +476,53 @@ fn what_the_user_makes_between_commands_stays() {
         workspace.after_command(&mut repositories, true),
         Vec::<String>::new()
     );
-    // And while a server of a command runs, what is new is taken for its work.
+}
+
+/// While only a server of a command runs, nobody knows whose work something new is.
+#[test]
+fn what_appears_while_only_a_background_command_runs_is_named_and_stays() {
+    let (dir, shop, _) = after("true");
+    let workspace = workspace(&shop, dir.path());
+    let mut repositories = Repositories::default();
     start(&workspace, &mut repositories);
-    assert_eq!(
-        workspace.after_command(&mut repositories, false),
-        Vec::<String>::new()
-    );
+    let said = workspace.after_command(&mut repositories, false);
+    assert_eq!(said, Vec::<String>::new());
+    let users = "git init -q mine && git -C mine config core.pager less && echo x > .envrc
+         git init -q plain && mkdir -p hooked/.git/hooks && git init -q hooked
+         echo x > hooked/.git/hooks/pre-commit";
+    run(&shop, users);
+    let there = "grep less mine/.git/config && ls .envrc hooked/.git/hooks/pre-commit";
+    // The next command finds it. It cannot write there, and its end moves nothing.
+    let places = start(&workspace, &mut repositories);
+    assert!(places.read_only.contains(&shop.join("mine/.git/config")));
     run(
         &shop,
-        "git init -q theirs && git -C theirs config core.pager less",
+        "git init -q made && git -C made config core.pager evil",
     );
-    start(&workspace, &mut repositories);
+    run(&shop, "git -C plain config core.pager evil");
     let said = workspace.after_command(&mut repositories, true);
-    assert!(said[0].contains("core.pager"), "{said:?}");
+    let named = said.iter().filter(|text| text.contains("may be yours"));
+    assert_eq!(named.count(), 3, "{said:?}");
+    // What appeared, or changed, while that command ran is its work.
+    run(
+        &shop,
+        &format!("{there} && ! grep evil made/.git/config plain/.git/config"),
+    );
+    // It counts once before something runs outside of the sandbox, and then no more.
+    let unusual = workspace.before_outside(&mut repositories);
+    assert_eq!(unusual.len(), 3, "{unusual:?}");
+    assert_eq!(
+        workspace.before_outside(&mut repositories),
+        Vec::<String>::new()
+    );
+    // What the server itself may change later is found too.
+    run(&shop, "git -C plain config core.pager evil");
+    let unusual = workspace.before_outside(&mut repositories);
+    assert!(
+        unusual.concat().contains("plain/.git/config"),
+        "{unusual:?}"
+    );
+    run(&shop, there);
 }
 
 /// In a large project one look serves the next command too; what a command makes is found all the same.

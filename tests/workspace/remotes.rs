@@ -58,3 +58,61 @@ fn the_remotes_are_those_of_the_repository_that_git_finds_and_their_addresses_co
     git(&root, &["config", "include.path", "../settings"]);
     assert_eq!(remotes(""), None);
 }
+
+#[test]
+fn what_the_users_own_settings_include_is_read_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().canonicalize().unwrap();
+    let root = home.join("shop");
+    fs::create_dir(&root).unwrap();
+    git(&root, &["init", "-q"]);
+    git(&root, &["remote", "add", "origin", "https://example.org/a"]);
+    fs::write(home.join("more"), "[user]\n\tname = x\n").unwrap();
+    let to = |section: &str, path: &str| format!("[{section}]\n\tpath = {path}\n");
+    let work = "includeIf \"gitdir:~/work/\"";
+    for (settings, more, known) in [
+        (to(work, "~/more"), "[user]\n\tname = x\n", true),
+        (to("include", "more"), "[include]\n\tpath = missing\n", true),
+        (to("include", "~/missing"), "", true),
+        (to(work, "more"), "[remote]\n\tpushDefault = fork\n", false),
+        (to(work, "more"), "[core]\n\thooksPath = ~/hooks\n", false),
+        (
+            to(work, "more"),
+            "[fetch]\n\trecurseSubmodules = true\n",
+            false,
+        ),
+        (to(work, "more"), "[submodule]\n\trecurse = true\n", false),
+        (to(work, "more"), "[include]\n\tpath = more\n", false),
+        (to(work, "more"), "[core", false),
+        (to(work, "~root/x"), "", false),
+        (to(work, "shop/more"), "", false),
+    ] {
+        fs::write(home.join(".gitconfig"), &settings).unwrap();
+        fs::write(home.join("more"), more).unwrap();
+        fs::write(root.join("more"), "").unwrap();
+        let workspace = Workspace::new(Places {
+            cwd: root.clone(),
+            home: Some(home.clone()),
+            ..Places::default()
+        });
+        let remotes = workspace.remotes(&root);
+        assert_eq!(remotes.is_some(), known, "{settings}{more}");
+    }
+}
+
+#[test]
+fn a_hook_of_husky_counts_where_there_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    git(&root, &["init", "-q"]);
+    git(&root, &["config", "core.hooksPath", ".husky/_"]);
+    fs::create_dir_all(root.join(".husky/_")).unwrap();
+    for name in ["_/h", "_/pre-auto-gc", "_/pre-commit", "pre-commit"] {
+        fs::write(root.join(".husky").join(name), "").unwrap();
+    }
+    let workspace = Workspace::new(Places {
+        cwd: root.clone(),
+        ..Places::default()
+    });
+    assert_eq!(workspace.remotes(&root).unwrap().hooks, ["pre-commit"]);
+}

@@ -53,6 +53,7 @@ impl Fixture {
             cwd: cwd.to_owned(),
             writable: vec![self.top().join("added")],
             temporary: Vec::new(),
+            caches: Vec::new(),
             protected: vec![self.repository.join("secrets")],
             home: Some(self.home.clone()),
             own: vec![

@@ -1,27 +1,32 @@
 //! git push, pull, fetch and ls-remote: they need the user's credentials, so they run without the
 //! sandbox. A rule that lets them do so names remotes, as the repository's settings were when the user
 //! said so; addresses, folders and what the shell puts together are asked each time. So is whatever
-//! would run hooks: a hook is the user's, but what it starts (tests, linters) stands in files that a
+//! would run hooks of the repository: a hook is the user's, but what it starts (tests, linters) stands in files that a
 //! command in the sandbox may have written.
 
 use super::rule::{Action, Origin, Rule};
 use super::shell::{SimpleCommand, Word};
 use crate::agent::workspace::GitRemotes;
 
-/// The options of each that name no program and no address, and lose nothing here or at the remote.
-/// All stand alone: none takes the next word.
-const OPTIONS: [(&str, &str); 4] = [
+/// Of each the options that name no program and no address, and lose nothing here or at the remote; all
+/// stand alone: none takes the next word. Then the hooks that it may run: of `push` also those of the
+/// remote, which may be the same repository, and of `fetch` and `pull` those of the maintenance that git
+/// starts after them.
+const KNOWN: [(&str, &str, &str); 4] = [
     (
         "push",
         "-4 -6 -n -q -u -v --atomic --dry-run --follow-tags --ipv4 --ipv6 --no-follow-tags \
          --no-progress --no-recurse-submodules --porcelain --progress --quiet --set-upstream --tags \
          --verbose",
+        "pre-push reference-transaction pre-receive update proc-receive post-receive post-update \
+         push-to-checkout",
     ),
     (
         "fetch",
         "-4 -6 -a -n -p -q -t -v --append --atomic --dry-run --ipv4 --ipv6 --no-progress \
          --no-recurse-submodules --no-tags --porcelain --progress --prune --quiet --refetch --tags \
          --unshallow --verbose",
+        "reference-transaction pre-auto-gc",
     ),
     (
         "pull",
@@ -29,10 +34,14 @@ const OPTIONS: [(&str, &str); 4] = [
          --no-edit --no-ff --no-progress --no-rebase --no-recurse-submodules --no-stat --no-tags \
          --progress --prune --quiet --squash --stat --tags --unshallow --verbose \
          --verify-signatures",
+        "reference-transaction pre-auto-gc pre-merge-commit prepare-commit-msg commit-msg post-commit \
+         post-merge post-checkout post-rewrite post-index-change pre-rebase applypatch-msg \
+         pre-applypatch post-applypatch fsmonitor-watchman",
     ),
     (
         "ls-remote",
         "-4 -6 -b -h -q -t --branches --exit-code --heads --ipv4 --ipv6 --quiet --refs --symref --tags",
+        "",
     ),
 ];
 
@@ -41,7 +50,7 @@ fn sub_command(command: &SimpleCommand) -> Option<&'static str> {
     let mut words = command.words.iter().map(Word::exact);
     let is_git = words.next()?? == "git";
     let name = words.next()??;
-    let mut known = OPTIONS.iter().map(|(known, _)| *known);
+    let mut known = KNOWN.iter().map(|(known, ..)| *known);
     known.find(|known| is_git && *known == name)
 }
 
@@ -60,16 +69,25 @@ pub(super) fn holds(rule: &Rule, command: &SimpleCommand, known: Option<&GitRemo
     remote.is_some_and(|remote| rule.remotes.is_empty() || rule.remotes.contains(&remote))
 }
 
-/// The rule that would let `command` reach its remote the next time.
+/// The rule that would let `command` and the others of its kind reach its remote the next time, and those
+/// that git reaches where none is named.
 pub(super) fn rule(
     tool: &str,
     command: &SimpleCommand,
     known: Option<&GitRemotes>,
 ) -> Option<Rule> {
     let known = known?;
+    let usual = known.fetches_from.iter().chain(&known.pushes_to);
+    let mut remotes = vec![remote(command, known, &[])?];
+    for name in usual.filter(|name| known.names.contains(name)) {
+        if !remotes.contains(name) {
+            remotes.push(name.clone());
+        }
+    }
+    let all = KNOWN.map(|(name, ..)| name).join("|");
     Some(Rule {
-        prefix: vec![String::from("git"), sub_command(command)?.to_owned()],
-        remotes: vec![remote(command, known, &[])?],
+        prefix: vec![String::from("git"), all],
+        remotes,
         fingerprint: known.fingerprint.clone(),
         sandbox: false,
         ..Rule::of_tool(tool, Action::Allow, Origin::Session)
@@ -80,14 +98,15 @@ pub(super) fn rule(
 /// hook. `also`: options that a rule names itself.
 fn remote(command: &SimpleCommand, known: &GitRemotes, also: &[String]) -> Option<String> {
     let name = sub_command(command)?;
-    // Any hook may be run by what git starts on its way, such as its maintenance after a fetch.
-    if name != "ls-remote" && (known.has_modules || !known.hooks.is_empty()) {
+    let (_, plain, hooks) = KNOWN.iter().find(|(of, ..)| *of == name)?;
+    let mut hooks = hooks.split_whitespace();
+    let runs_hook = hooks.any(|hook| known.hooks.iter().any(|it| it == hook));
+    if runs_hook || known.has_modules && name != "ls-remote" {
         return None;
     }
     let words: Option<Vec<String>> = command.words.iter().skip(2).map(Word::exact).collect();
     let is_option = |word: &String| word.starts_with('-');
     let (options, operands): (Vec<_>, Vec<_>) = words?.into_iter().partition(is_option);
-    let (_, plain) = OPTIONS.iter().find(|(of, _)| *of == name)?;
     let is_plain = |word: &String| plain.split(' ').any(|it| it == word) || also.contains(word);
     let usual = match name {
         "push" => &known.pushes_to,

@@ -134,15 +134,14 @@ async fn watched(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     let is_over = matches!(tidied, Some(Ok(())));
     // In a large project nobody waits for a look: the model reads on meanwhile.
     let looks = tidied.is_some() && !env.permissions.looks_take_time();
-    let over = is_over.then(|| Arc::clone(&running));
     let (processes, permissions) = (link.processes.clone(), env.permissions.clone());
     let notices = link.late_notices();
     // A task of its own: what it has found is said later if the turn is cut short.
     let mut looking = tokio::spawn({
-        let permissions = permissions.clone();
+        let (permissions, running) = (permissions.clone(), Arc::clone(&running));
         async move {
             if looks {
-                permissions.after_command(over).await
+                permissions.after_command(running, is_over).await
             } else {
                 Vec::new()
             }
@@ -160,11 +159,11 @@ async fn watched(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
                 say_late(&permissions, &notices, looking.await.unwrap_or_default()).await;
             }
             if !looks && !is_over {
-                look_late(&permissions, &notices, None).await;
+                look_late(&permissions, &notices, Arc::clone(&running), false).await;
             }
             // A server in the background, or a command that is still being ended.
             processes.empty().await;
-            look_late(&permissions, &notices, Some(running)).await;
+            look_late(&permissions, &notices, running, true).await;
         });
     }
     ended
@@ -175,9 +174,10 @@ async fn watched(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
 async fn look_late(
     permissions: &Permissions,
     notices: &LateNotices,
-    over: Option<Arc<RunningCommand>>,
+    running: Arc<RunningCommand>,
+    is_over: bool,
 ) {
-    let found = permissions.after_command(over).await;
+    let found = permissions.after_command(running, is_over).await;
     say_late(permissions, notices, found).await;
 }
 

@@ -25,7 +25,6 @@ use crate::agent::workspace::{
 pub(in crate::agent) struct Permissions {
     policy: watch::Receiver<Arc<Policy>>,
     places: Places,
-    caches: Vec<PathBuf>,
     workspace: OnceCell<Arc<Workspace>>,
     repositories: Arc<Mutex<Repositories>>,
     /// Where the temporary folders of commands and file tools are.
@@ -50,6 +49,7 @@ pub(super) struct Judged {
 pub(super) struct RunningCommand {
     repositories: Arc<Mutex<Repositories>>,
     is_counted: AtomicBool,
+    has_returned: AtomicBool,
 }
 
 impl RunningCommand {
@@ -58,11 +58,16 @@ impl RunningCommand {
         Arc::new(Self {
             repositories,
             is_counted: AtomicBool::new(true),
+            has_returned: AtomicBool::new(false),
         })
     }
 
-    fn end(&self, repositories: &mut Repositories) {
-        if self.is_counted.swap(false, Ordering::Relaxed) {
+    /// Its call has returned, and with `is_over` nothing of it is left.
+    fn returned(&self, repositories: &mut Repositories, is_over: bool) {
+        if !self.has_returned.swap(true, Ordering::Relaxed) {
+            repositories.call_returned();
+        }
+        if is_over && self.is_counted.swap(false, Ordering::Relaxed) {
             repositories.command_ended();
         }
     }
@@ -74,7 +79,14 @@ impl Drop for RunningCommand {
             return;
         }
         let repositories = Arc::clone(&self.repositories);
-        let end = move || lock(&repositories).command_ended();
+        let in_foreground = !self.has_returned.swap(true, Ordering::Relaxed);
+        let end = move || {
+            let mut known = lock(&repositories);
+            if in_foreground {
+                known.call_returned();
+            }
+            known.command_ended();
+        };
         // A look may take its time, and nobody waits for this.
         match Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn_blocking(end)),
@@ -97,7 +109,6 @@ impl Permissions {
                 readable: outputs,
                 ..options.places.clone()
             },
-            caches: options.caches.clone(),
             workspace: OnceCell::new(),
             repositories: Arc::default(),
             temporary: options.temporary.clone(),
@@ -268,11 +279,11 @@ impl Permissions {
             Network::Loopback
         };
         let writes = judged.mode != PermissionMode::Plan;
-        let (workspace, caches) = (Arc::clone(&judged.workspace), self.caches.clone());
+        let workspace = Arc::clone(&judged.workspace);
         let repositories = Arc::clone(&self.repositories);
         blocking(move || {
             let mut known = lock(&repositories);
-            let sandbox = workspace.sandbox(&mut known, writes, network, &caches);
+            let sandbox = workspace.sandbox(&mut known, writes, network);
             let count = || RunningCommand::count(Arc::clone(&repositories), &mut known);
             let running = writes.then(count);
             Ok(Some((Arc::new(sandbox), running)))
@@ -288,16 +299,19 @@ impl Permissions {
     }
 
     /// Takes out of force what a command in the sandbox has made that would run programs outside of it
-    /// later; says what. `over`: this one has ended, with all that it started.
-    pub(super) async fn after_command(&self, over: Option<Arc<RunningCommand>>) -> Vec<String> {
+    /// later; says what. The call of this one has returned; `is_over`: it has ended, with all that it
+    /// started.
+    pub(super) async fn after_command(
+        &self,
+        running: Arc<RunningCommand>,
+        is_over: bool,
+    ) -> Vec<String> {
         let Ok(workspace) = self.workspace().await else {
             return Vec::new();
         };
         let said = self.with_repositories(move |known| {
             let found = workspace.look_after(known);
-            if let Some(running) = over {
-                running.end(known);
-            }
+            running.returned(known, is_over);
             known.say(found)
         });
         said.await.unwrap_or_default()

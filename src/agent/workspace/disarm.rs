@@ -5,6 +5,7 @@
 //! Also of what is left alone: `git init`, `git clone` and their like make nothing of the kind.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
@@ -15,15 +16,32 @@ use super::git_folders::{GITDIR, git_folders, path_in, read_small};
 use super::git_settings::{Setting, Settings, text_of};
 use super::hooks::hooks_folder;
 use super::places::Workspace;
-use super::repositories::{After, Found, Repositories};
+use super::repositories::{After, Found, Repositories, leads_to_repository};
 use crate::agent::aside::put_aside;
+
+/// What becomes of what would run programs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    Moved,
+    /// It may be the user's.
+    Left,
+}
+
+/// What was found, in sentences.
+struct Said {
+    fate: Fate,
+    texts: Vec<String>,
+    /// What of it was left.
+    left: Vec<PathBuf>,
+}
 
 impl Workspace {
     /// Takes what commands have made since the last look out of force; says what, in sentences for
-    /// users. `over`: one of the commands that [`Self::for_commands`] was asked for has ended, with all
-    /// that it started. Asks the file system, which may block.
+    /// users. The call of one of the commands that [`Self::for_commands`] was asked for has returned;
+    /// `over`: so has all that it started. Asks the file system, which may block.
     pub fn after_command(&self, repositories: &mut Repositories, over: bool) -> Vec<String> {
         let after = self.look_after(repositories);
+        repositories.call_returned();
         if over {
             repositories.command_ended();
         }
@@ -32,22 +50,38 @@ impl Workspace {
 
     /// The first half of [`Self::after_command`].
     pub(in crate::agent) fn look_after(&self, repositories: &mut Repositories) -> After {
-        let found = repositories.look(&self.looked_at());
-        let disarmed = self.disarm(repositories, &found);
+        let found = repositories.look(self);
+        let disarmed = self.judge_new(repositories, &found);
         repositories.remember_made(&found);
         After { found, disarmed }
     }
 
-    /// As [`Self::after_command`], of what was found.
-    pub(super) fn disarm(&self, repositories: &Repositories, found: &Found) -> Vec<String> {
+    /// What of `found` is new and would run programs later, and what becomes of it, in sentences. What is
+    /// left counts as the user's from then on.
+    pub(super) fn disarm(
+        &self,
+        repositories: &mut Repositories,
+        found: &Found,
+        fate: Fate,
+    ) -> Vec<String> {
         let is_new = |path: &&PathBuf| !repositories.own.contains(*path);
-        let own = self.roots().iter().filter_map(|root| git_folders(root));
+        // Of a `.git` that a command has made, nobody has looked at where it leads.
+        let is_users = |root: &&PathBuf| {
+            let git = root.join(".git");
+            repositories.own.contains(&git) && !git.is_symlink()
+        };
+        let own = self.roots().iter().filter(is_users);
         let known: HashSet<PathBuf> = own
+            .filter_map(|root| git_folders(root))
             .flat_map(|git| [git.own, git.common])
             .chain(found.git.iter().cloned())
             .filter_map(|path| path.canonicalize().ok())
             .collect();
-        let mut said = Vec::new();
+        let mut said = Said {
+            fate,
+            texts: Vec::new(),
+            left: Vec::new(),
+        };
         for link in found.links.iter().filter(is_new) {
             let target = if link.is_symlink() {
                 None
@@ -55,19 +89,23 @@ impl Workspace {
                 named_in(link, GITDIR)
             };
             if !target.is_some_and(|target| known.contains(&target)) {
-                set_aside(link, "it leads to a repository elsewhere", &mut said);
+                said.set_aside(link, "it leads to a repository elsewhere");
             }
         }
         for git in found.git.iter().filter(is_new) {
+            let before = said.texts.len();
             for name in ["config", "config.worktree"] {
-                check_settings(&git.join(name), &mut said);
+                check_settings(self, &git.join(name), &mut said);
             }
             check_hooks(&git.join("hooks"), &mut said);
             let common = git.join("commondir");
             if common.symlink_metadata().is_ok()
                 && !named_in(&common, "").is_some_and(|target| known.contains(&target))
             {
-                set_aside(&common, "it leads to a repository elsewhere", &mut said);
+                said.set_aside(&common, "it leads to a repository elsewhere");
+            }
+            if fate == Fate::Left && said.texts.len() > before {
+                said.left.push(git.clone());
             }
         }
         for path in found.followed.iter().filter(is_new) {
@@ -76,21 +114,24 @@ impl Workspace {
             } else {
                 "git would follow it outside of the sandbox"
             };
-            set_aside(path, why, &mut said);
+            said.set_aside(path, why);
+        }
+        let shared = self.writable_elsewhere();
+        for link in found.into_shared.iter().filter(is_new) {
+            if leads_to_repository(link, &shared) {
+                said.set_aside(link, "it leads to a repository elsewhere");
+            }
         }
         for path in self.start_up_files().iter().filter(is_new) {
             if path
                 .symlink_metadata()
                 .is_ok_and(|data| !is_empty(path, &data))
             {
-                set_aside(
-                    path,
-                    "what stands there is run without being asked for",
-                    &mut said,
-                );
+                said.set_aside(path, "what stands there is run without being asked for");
             }
         }
-        said
+        repositories.own.extend(said.left);
+        said.texts
     }
 
     /// Places in the project whose content runs by itself, whether they are there or not.
@@ -123,49 +164,54 @@ fn is_empty(path: &Path, data: &fs::Metadata) -> bool {
     data.is_dir() && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-fn check_hooks(hooks: &Path, said: &mut Vec<String>) {
+fn check_hooks(hooks: &Path, said: &mut Said) {
     let Ok(data) = hooks.symlink_metadata() else {
         return;
     };
     if !data.is_dir() {
-        set_aside(hooks, "hooks that stand elsewhere", said);
+        said.set_aside(hooks, "hooks that stand elsewhere");
         return;
     }
     for entry in fs::read_dir(hooks).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if !name.ends_with(".sample") && !name.contains(crate::agent::aside::SUFFIX) {
-            set_aside(&entry.path(), "git would run it", said);
+            said.set_aside(&entry.path(), "git would run it");
         }
     }
 }
 
 /// Leaves of the settings what is harmless.
-fn check_settings(file: &Path, said: &mut Vec<String>) {
+fn check_settings(workspace: &Workspace, file: &Path, said: &mut Said) {
     let Ok(data) = file.symlink_metadata() else {
         return;
     };
     let text = data.is_file().then(|| read_small(file)).flatten();
     let settings = text.as_deref().map(Settings::read).unwrap_or_default();
-    let of_module = file.components().any(|part| part.as_os_str() == "modules")
-        && file.components().any(|part| part.as_os_str() == ".git");
+    let is_worktree = |named: &str| is_worktree_of_module(workspace, file, named);
     let (good, bad): (Vec<&Setting>, Vec<&Setting>) = settings
         .all
         .iter()
-        .partition(|one| one.is_harmless(of_module));
+        .partition(|one| one.is_harmless(is_worktree));
     let readable = text.is_some() && settings.whole;
     if readable && bad.is_empty() && data.nlink() == 1 {
         return;
     }
     let mut names: Vec<String> = bad.iter().map(|one| one.name()).collect();
     names.dedup();
-    let why = if readable {
-        names.join(", ")
-    } else {
-        String::from("they cannot be read")
+    let why = match (readable, bad.is_empty()) {
+        (false, _) => String::from("they cannot be read"),
+        (true, true) => String::from("the file has a second name"),
+        (true, false) => names.join(", "),
     };
+    if said.fate == Fate::Left {
+        let names = format!("git would take settings from it that can run programs ({why})");
+        said.set_aside(file, &names);
+        return;
+    }
     let Ok(aside) = put_aside(file) else {
-        said.push(format!("{}: {why}, and it cannot be moved", file.display()));
+        said.texts
+            .push(format!("{}: {why}, and it cannot be moved", file.display()));
         return;
     };
     // A second name of it would be a way to change it later: the new file has one.
@@ -178,13 +224,26 @@ fn check_settings(file: &Path, said: &mut Vec<String>) {
         } else {
             "all are gone"
         };
-        said.push(format!(
+        said.texts.push(format!(
             "{}: settings of git that can run programs were taken out ({why}); {fate}, and the whole \
              file is now {}",
             file.display(),
             aside.display()
         ));
     }
+}
+
+/// Whether the settings in `file` are those of a submodule, and `named` is a folder for its files: one in
+/// the project that is not among git's own.
+fn is_worktree_of_module(workspace: &Workspace, file: &Path, named: &str) -> bool {
+    let names: Vec<&str> = file.iter().filter_map(OsStr::to_str).collect();
+    let is_of_tree = |it: &[&str]| matches!(it, [".git", "worktrees", _, "modules"]);
+    let is_module =
+        names.windows(2).any(|it| it == [".git", "modules"]) || names.windows(4).any(is_of_tree);
+    let place = file.with_file_name(named).canonicalize();
+    let in_root = |root: &PathBuf| Some(place.as_ref().ok()?.strip_prefix(root).ok()?.to_owned());
+    let mut below = workspace.projects().iter().filter_map(in_root);
+    is_module && below.any(|it| it.iter().next().is_some() && it.iter().all(|it| it != ".git"))
 }
 
 fn write(file: &Path, text: &str) -> io::Result<()> {
@@ -199,10 +258,20 @@ fn named_in(path: &Path, prefix: &str) -> Option<PathBuf> {
     path.parent()?.join(named).canonicalize().ok()
 }
 
-fn set_aside(path: &Path, why: &str, said: &mut Vec<String>) {
-    let shown = path.display();
-    said.push(match put_aside(path) {
-        Ok(aside) => format!("{shown} was moved to {}: {why}", aside.display()),
-        Err(error) => format!("{shown} cannot be moved ({error}), but {why}"),
-    });
+impl Said {
+    fn set_aside(&mut self, path: &Path, why: &str) {
+        let shown = path.display();
+        self.texts.push(if self.fate == Fate::Left {
+            self.left.push(path.to_owned());
+            format!(
+                "{shown} is new, and a command in the background may have made it: {why}. It was left \
+                 there, since it may be yours"
+            )
+        } else {
+            match put_aside(path) {
+                Ok(aside) => format!("{shown} was moved to {}: {why}", aside.display()),
+                Err(error) => format!("{shown} cannot be moved ({error}), but {why}"),
+            }
+        });
+    }
 }

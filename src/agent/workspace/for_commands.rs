@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::builtin::{OWN_FOLDER, START_UP_IN_HOME};
+use super::disarm::Fate;
 use super::git_folders::{ALTERNATES, GitFolders, RUNS_CODE, git_folders, is_git_folder};
 use super::places::Workspace;
 use super::repositories::{Found, Repositories};
@@ -23,14 +24,14 @@ const MAX_FOLDERS: usize = 256;
 impl Workspace {
     /// Looks at what is there before a command that is about to come: it will not wait for that then.
     pub fn look_ahead(&self, repositories: &mut Repositories) {
-        repositories.look_ahead(&self.looked_at());
+        repositories.look_ahead(self);
     }
 
     /// The places that matter to a command that starts now. Asks the file system, which may block.
     ///
     /// What stands there now is the user's and kept from commands, unless one may have been running
-    /// since the last look: then what is new is its work, and taken out of force. What commands have
-    /// made stays theirs, to be changed and removed, as long as the user leaves it as it is.
+    /// since the last look: then what is new is judged by `judge_new`. What commands have made stays
+    /// theirs, to be changed and removed, as long as the user leaves it as it is.
     ///
     /// What may be written are the folders of the workspace, and the folders that git needs for them where
     /// these are elsewhere (in a linked working tree, in a submodule).
@@ -55,21 +56,39 @@ impl Workspace {
         if repositories.running == 0 {
             repositories.no_command_since(found);
         }
-        std::mem::take(&mut repositories.unsaid)
+        let mut texts = std::mem::take(&mut repositories.unsaid);
+        let in_doubt = std::mem::take(&mut repositories.in_doubt);
+        for text in in_doubt {
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        texts
     }
 
     /// What is there now: the user's, or the work of commands that may be running.
     fn settle(&self, repositories: &mut Repositories) -> Found {
-        let found = repositories.look_before(&self.looked_at());
-        if repositories.running > 0 {
-            let said = self.disarm(repositories, &found);
-            repositories.unsaid.extend(said);
-        } else {
-            let start_up = self.start_up_files().into_iter();
-            let start_up = start_up.filter(|path| path.symlink_metadata().is_ok());
-            repositories.take_for_own(&found, start_up);
-        }
+        let found = repositories.look_before(self);
+        let said = self.judge_new(repositories, &found);
+        repositories.unsaid.extend(said);
         found
+    }
+
+    /// Takes what is new of `found` out of force where a call is running that may have made it. Only says
+    /// it where nothing runs but commands in the background: it may as well be the user's.
+    pub(super) fn judge_new(&self, repositories: &mut Repositories, found: &Found) -> Vec<String> {
+        if repositories.in_foreground > 0 {
+            return self.disarm(repositories, found, Fate::Moved);
+        }
+        if repositories.running > 0 {
+            let said = self.disarm(repositories, found, Fate::Left);
+            repositories.in_doubt.extend(said.clone());
+            return said;
+        }
+        let start_up = self.start_up_files().into_iter();
+        let start_up = start_up.filter(|path| path.symlink_metadata().is_ok());
+        repositories.take_for_own(found, start_up);
+        Vec::new()
     }
 
     /// The folders in which commands may make what runs programs later.

@@ -77,16 +77,16 @@ impl Setting {
         }
     }
 
-    /// Whether no program runs because of it. `of_module`: it is one of a submodule, which names the
-    /// folder of its files.
-    pub fn is_harmless(&self, of_module: bool) -> bool {
+    /// Whether no program runs because of it. `is_worktree`: whether git may write its files into the
+    /// folder that a setting names.
+    pub fn is_harmless(&self, is_worktree: impl Fn(&str) -> bool) -> bool {
         let value = self.value.as_deref().unwrap_or("true");
         let any_part = self.subsection.as_ref().map_or("", |_| ".*");
         let section = format!("{}{any_part}", self.section);
         match (section.as_str(), self.key.as_str()) {
             // The path of a program, or whether git's own is used.
             ("core", "fsmonitor") => matches!(value, "true" | "false"),
-            ("core", "worktree") => of_module,
+            ("core", "worktree") => is_worktree(value),
             // `NAME::ADDRESS` is a program for it.
             ("remote.*", "url" | "pushurl") => !value.contains("::"),
             (section, key) => {
@@ -258,7 +258,10 @@ mod tests {
 
     fn refused(text: &str) -> Vec<String> {
         let settings = Settings::read(text);
-        let bad = settings.all.iter().filter(|one| !one.is_harmless(false));
+        let bad = settings
+            .all
+            .iter()
+            .filter(|one| !one.is_harmless(|_| false));
         let end = (!settings.whole).then(|| String::from("?"));
         bad.map(Setting::name).chain(end).collect()
     }

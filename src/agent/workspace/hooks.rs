@@ -105,14 +105,14 @@ impl Workspace {
         };
         let fetches_from = of_branch("remote").unwrap_or_else(|| only.to_owned());
         let pushes_to = of_branch("pushremote").or_else(|| value("remote.pushdefault"));
-        let hooks = hooks_folder(tree, self.home()).unwrap_or_else(|| git.common.join("hooks"));
-        let hooks = fs::read_dir(hooks).into_iter().flatten().flatten();
+        let folder = hooks_folder(tree, self.home()).unwrap_or_else(|| git.common.join("hooks"));
+        let hooks = fs::read_dir(&folder).into_iter().flatten().flatten();
         let hooks = hooks.filter_map(|entry| entry.file_name().into_string().ok());
         Some(GitRemotes {
             pushes_to: Some(pushes_to.unwrap_or_else(|| fetches_from.clone())),
             fetches_from: Some(fetches_from),
             fingerprint: hex(fingerprint.as_ref()),
-            hooks: hooks.filter(|name| !name.contains('.')).collect(),
+            hooks: hooks.filter(|name| runs_something(&folder, name)).collect(),
             has_modules: tree.join(".gitmodules").exists() || git.common.join("modules").exists(),
             names,
         })
@@ -125,10 +125,41 @@ impl Workspace {
             return false;
         };
         let files = [".gitconfig", ".config/git/config"].map(|name| home.join(name));
-        let texts = files.iter().filter_map(|file| read_small(file));
-        let mut texts = texts.map(|text| text.to_lowercase());
-        let words = ["pushdefault", "[include", "recursesubmodules", "[submodule"];
-        texts.any(|text| words.iter().any(|word| text.contains(word)))
+        files.iter().any(|file| self.redirects_git(file, home, 0))
+    }
+
+    /// As [`Self::may_redirect_git`], of one file and all that it includes, whatever the condition.
+    fn redirects_git(&self, file: &Path, home: &Path, depth: usize) -> bool {
+        let Ok(place) = file.canonicalize() else {
+            return false;
+        };
+        let is_included = depth > 0;
+        let shared = self.writable_elsewhere();
+        let mut writable = self.projects().iter().chain(&shared);
+        if is_included && writable.any(|root| place.starts_with(root)) {
+            return true;
+        }
+        let settings = read_small(file).map(|text| Settings::read(&text));
+        let Some(settings) = settings.filter(|it| it.whole && depth < MAX_INCLUDES) else {
+            return true;
+        };
+        settings.all.iter().any(|one| {
+            let name = one.name();
+            if name.starts_with("include") && name.ends_with(".path") {
+                let path = one.value.as_deref().unwrap_or_default();
+                let included = match path.strip_prefix("~/") {
+                    Some(rest) => home.join(rest),
+                    // `~NAME` and `%(prefix)` are known to git alone.
+                    None if path.starts_with(['~', '%']) => return true,
+                    None => file.parent().unwrap_or(file).join(path),
+                };
+                return self.redirects_git(&included, home, depth + 1);
+            }
+            name == "remote.pushdefault"
+                || name.starts_with("submodule.")
+                || name.ends_with(".recursesubmodules")
+                || is_included && name == "core.hookspath"
+        })
     }
 
     /// Whether every remote of the repository is a folder of this machine, or there is none: then git
@@ -144,6 +175,15 @@ impl Workspace {
     }
 }
 
+/// Whether git would run something for the hook `name` in `folder`. husky keeps a file for every hook in
+/// `.husky/_`, which does nothing but start the one in `.husky`.
+fn runs_something(folder: &Path, name: &str) -> bool {
+    let of_husky = folder.parent().filter(|_| folder.ends_with(".husky/_"));
+    !name.contains('.') && of_husky.is_none_or(|husky| husky.join(name).exists())
+}
+
+/// How many files may include one another; git allows as many.
+const MAX_INCLUDES: usize = 10;
 /// Entries of git's folder that are looked at.
 const MAX_ENTRIES: usize = 20_000;
 

@@ -27,6 +27,9 @@ pub struct Places {
     pub writable: Vec<PathBuf>,
     /// Folders for temporary files, which belong to it too; what changes there is not kept for undo.
     pub temporary: Vec<PathBuf>,
+    /// Folders outside the workspace that commands in the sandbox may write to: caches of build
+    /// tools, shared with other projects.
+    pub caches: Vec<PathBuf>,
     /// What is protected besides the built-in list: files or folders.
     pub protected: Vec<PathBuf>,
     /// The home folder, if there is one.
@@ -46,6 +49,7 @@ pub struct Workspace {
     /// The folders that belong to it: its own, those that were added, those for temporary files.
     roots: Vec<PathBuf>,
     readable: Vec<PathBuf>,
+    caches: Vec<PathBuf>,
     protected: Vec<FoldedPath>,
     /// The same as it was named.
     protected_paths: Vec<PathBuf>,
@@ -90,6 +94,7 @@ impl Workspace {
             read_only: folded_both(read_only),
             protected_paths: protected,
             readable: places.readable.iter().map(|path| resolved(path)).collect(),
+            caches: places.caches.iter().map(|path| resolved(path)).collect(),
             roots,
             places,
         }
@@ -136,6 +141,16 @@ impl Workspace {
 
     pub(super) fn readable(&self) -> &[PathBuf] {
         &self.readable
+    }
+
+    pub(super) fn caches(&self) -> &[PathBuf] {
+        &self.caches
+    }
+
+    /// What commands may write that is nobody's work: caches, folders for temporary files.
+    pub(super) fn writable_elsewhere(&self) -> Vec<PathBuf> {
+        let temporary = &self.roots[self.projects().len()..];
+        self.caches.iter().chain(temporary).cloned().collect()
     }
 
     pub(super) fn protected_paths(&self) -> &[PathBuf] {

@@ -10,10 +10,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::builtin::OWN_FOLDER;
-use super::git_folders::RUNS_CODE;
+use super::git_folders::{RUNS_CODE, is_git_folder};
+use super::places::Workspace;
 
 /// How many folders are looked at; those nearest to the top come first.
 const MAX_FOLDERS: usize = 20_000;
+/// The same of what a link into a cache leads to; where there is more, it may hold a repository.
+const MAX_BEHIND_LINK: usize = 2_000;
 /// A change that is not older may be followed by another that does not show: clocks of file systems
 /// are coarse.
 const SETTLED: i64 = 2;
@@ -33,8 +36,13 @@ pub struct Repositories {
     made: HashMap<PathBuf, Code>,
     /// How many commands may have been running since the last look.
     pub(super) running: usize,
+    /// How many of these are calls that have not returned. Other than from these, nobody knows whether
+    /// something new is the work of a command in the background or of the user.
+    pub(super) in_foreground: usize,
     /// What was found at a look that could not say it.
     pub(super) unsaid: Vec<String>,
+    /// What may be the work of commands in the background, until a question has named it.
+    pub(super) in_doubt: Vec<String>,
     /// What was found by the last look, and when, if no command has been running since.
     last: Option<(Instant, Found)>,
 }
@@ -55,6 +63,9 @@ pub(super) struct Found {
     /// Links among git's own files, and folders of settings of tiller's: git and tiller would follow
     /// these later, outside of the sandbox.
     pub followed: Vec<PathBuf>,
+    /// Links that lead into a folder of caches or temporary files, or to one above it: commands write
+    /// there, and nobody looks at what they make.
+    pub into_shared: Vec<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -69,6 +80,8 @@ struct Folder {
     has_link: bool,
     /// The names of what is among [`Found::followed`].
     followed: Vec<OsString>,
+    /// The links that lead out of the folders that are looked at, or nowhere.
+    leading_out: Vec<OsString>,
 }
 
 /// A folder that is looked at, and where it stood at the last look.
@@ -94,10 +107,16 @@ impl Repositories {
     /// A command starts.
     pub fn another_command(&mut self) {
         self.running += 1;
+        self.in_foreground += 1;
         self.last = None;
     }
 
-    /// One of the commands that were counted has ended, with all that it started.
+    /// The call of one of the commands has returned, which may have left processes.
+    pub(in crate::agent) fn call_returned(&mut self) {
+        self.in_foreground = self.in_foreground.saturating_sub(1);
+    }
+
+    /// One of the commands whose calls have returned has ended, with all that it started.
     pub(in crate::agent) fn command_ended(&mut self) {
         self.running = self.running.saturating_sub(1);
     }
@@ -114,19 +133,19 @@ impl Repositories {
 
     /// Looks, unless that was done just now or has to be done anyway. Only to read folders for the first
     /// time, or many, takes so long that this helps.
-    pub(super) fn look_ahead(&mut self, roots: &[PathBuf]) {
+    pub(super) fn look_ahead(&mut self, workspace: &Workspace) {
         if self.running == 0 && !self.is_recent() {
-            let found = self.look(roots);
+            let found = self.look(workspace);
             self.no_command_since(found);
         }
     }
 
     /// What is there before a command.
-    pub(super) fn look_before(&mut self, roots: &[PathBuf]) -> Found {
+    pub(super) fn look_before(&mut self, workspace: &Workspace) -> Found {
         let recent = self.is_recent();
         match self.last.take().filter(|_| recent) {
             Some((_, found)) => found,
-            None => self.look(roots),
+            None => self.look(workspace),
         }
     }
 
@@ -168,8 +187,10 @@ impl Repositories {
         self.made.get(path).is_some_and(|it| *it == code(path))
     }
 
-    /// Looks at the folders below `roots`, on the same file system.
-    pub(super) fn look(&mut self, roots: &[PathBuf]) -> Found {
+    /// Looks at the folders of `workspace` in which commands may make repositories, on the same file
+    /// system.
+    pub(super) fn look(&mut self, workspace: &Workspace) -> Found {
+        let roots = workspace.looked_at();
         let mut found = Found::default();
         self.folders.resize_with(roots.len(), Vec::new);
         let mut left = MAX_FOLDERS;
@@ -177,6 +198,9 @@ impl Repositories {
             *folders = look_below(root, folders, left, &mut found);
             left = left.saturating_sub(folders.len());
         }
+        let shared = workspace.writable_elsewhere();
+        let leads_there = |link: &PathBuf| !reached_by(link, &shared).is_empty();
+        found.into_shared.retain(leads_there);
         found
     }
 }
@@ -192,17 +216,20 @@ impl Found {
             git,
             links,
             followed,
+            ..Self::default()
         };
         let others = Self {
             git: other_git,
             links: other_links,
             followed: other_followed,
+            ..Self::default()
         };
         (own, others)
     }
 
     fn all(&self) -> impl Iterator<Item = &PathBuf> {
-        self.git.iter().chain(&self.links).chain(&self.followed)
+        let paths = self.git.iter().chain(&self.links);
+        paths.chain(&self.followed).chain(&self.into_shared)
     }
 }
 
@@ -212,11 +239,46 @@ impl Id {
     }
 }
 
+/// The folders among `shared` that `link` leads into, each with the folder in it that is reached: all of
+/// it where the link leads to a folder above.
+fn reached_by(link: &Path, shared: &[PathBuf]) -> Vec<(PathBuf, PathBuf)> {
+    let Ok(target) = link.canonicalize() else {
+        return Vec::new();
+    };
+    let reached = |top: &PathBuf| {
+        let place = if target.starts_with(top) {
+            &target
+        } else {
+            top
+        };
+        let is_reached = place == &target || top.starts_with(&target);
+        is_reached.then(|| (top.clone(), place.clone()))
+    };
+    shared.iter().filter_map(reached).collect()
+}
+
+/// Whether `link` leads to a repository in one of the folders `shared`, into one, or to a folder that
+/// holds one or is too large to tell.
+pub(super) fn leads_to_repository(link: &Path, shared: &[PathBuf]) -> bool {
+    reached_by(link, shared).iter().any(|(top, place)| {
+        let mut found = Found::default();
+        let folders = look_below(place, &mut [], MAX_BEHIND_LINK, &mut found);
+        let mut links = std::mem::take(&mut found.into_shared).into_iter();
+        // Git goes up from the folder it works in.
+        let mut around = place.ancestors().take_while(|it| it.starts_with(top));
+        around.any(|it| is_git_folder(it) || it.join(".git").symlink_metadata().is_ok())
+            || found.all().next().is_some()
+            || links.any(|link| !reached_by(&link, shared).is_empty())
+            || folders.len() == MAX_BEHIND_LINK
+    })
+}
+
 /// What makes code run at `path`, which is a folder of git or a link to one.
 fn code(path: &Path) -> Code {
+    let is_link = path.is_symlink();
     let places = RUNS_CODE.map(|name| path.join(name));
-    let places = places.iter().map(PathBuf::as_path);
-    let itself = Some(path).filter(|path| !path.is_dir() || path.is_symlink());
+    let places = places.iter().filter(|_| !is_link).map(PathBuf::as_path);
+    let itself = Some(path).filter(|path| is_link || !path.is_dir());
     let data = places.chain(itself).map(Path::symlink_metadata);
     data.map(|data| data.ok().as_ref().map(Id::of)).collect()
 }
@@ -239,7 +301,7 @@ fn look_below(
         let path = std::mem::take(&mut place.path);
         let before = place.known.and_then(|at| known.get_mut(at)?.take());
         let is_here = |folder: &Folder| !device.as_ref().is_ok_and(|device| folder.id.0 != *device);
-        let looked = Folder::look(&path, before).ok();
+        let looked = Folder::look(root, &path, before).ok();
         let Some((mut folder, before)) = looked.filter(|looked| is_here(&looked.0)) else {
             seen.push(None);
             continue;
@@ -254,6 +316,8 @@ fn look_below(
         }
         let followed = folder.followed.iter().map(|name| path.join(name));
         found.followed.extend(followed);
+        let leading_out = folder.leading_out.iter().map(|name| path.join(name));
+        found.into_shared.extend(leading_out);
         if folder.is_git || path.file_name() == Some(OsStr::new(".git")) {
             found.git.push(path);
         }
@@ -281,8 +345,8 @@ impl Before {
 }
 
 impl Folder {
-    /// What it is now, and where what is in it stood before.
-    fn look(path: &Path, known: Option<Self>) -> io::Result<(Self, Before)> {
+    /// What `path` below `root` is now, and where what is in it stood before.
+    fn look(root: &Path, path: &Path, known: Option<Self>) -> io::Result<(Self, Before)> {
         let data = fs::symlink_metadata(path)?;
         let id = Id::of(&data);
         let known = match known {
@@ -306,6 +370,7 @@ impl Folder {
             is_git: false,
             has_link: false,
             followed: Vec::new(),
+            leading_out: Vec::new(),
         };
         let mut links = Vec::new();
         let (mut head, mut objects, mut refs, mut commondir) = (false, false, false, false);
@@ -333,6 +398,10 @@ impl Folder {
         folder.is_git = head && (commondir || objects && refs);
         if folder.is_git || is_in_git(path) {
             folder.followed.extend(links);
+        } else {
+            let stays = |target: PathBuf| target.starts_with(root);
+            links.retain(|name| !path.join(name).canonicalize().is_ok_and(stays));
+            folder.leading_out = links;
         }
         folder.below.retain(|name| leads_on(path, name));
         Ok((folder, known))

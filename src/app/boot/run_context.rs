@@ -319,12 +319,12 @@ pub(super) fn permission_options(
             },
             private: None,
             writable: settings.places.writable.clone(),
+            caches: settings.places.caches.clone(),
             protected: settings.places.protected.clone(),
             home: dirs.home.clone(),
             own: vec![dirs.config.clone(), dirs.data.clone(), dirs.state.clone()],
             readable: Vec::new(),
         },
-        caches: settings.places.caches.clone(),
         temporary: None,
         has_user: false,
     }

@@ -177,7 +177,13 @@ fn rule_sentence(rules: &[Rule], scope: RuleScope) -> String {
         .iter()
         .map(|rule| match (&rule.path, rule.prefix.as_slice()) {
             (_, [_, ..]) if rule.exact => format!("`{}`", rule.prefix.join(" ")),
-            (_, [_, ..]) => format!("`{} …`", rule.prefix.join(" ")),
+            (_, [_, ..]) => {
+                let with = match rule.remotes.as_slice() {
+                    [] => String::new(),
+                    remotes => format!(" with {}", remotes.join(" and ")),
+                };
+                format!("`{} …`{with}", rule.prefix.join(" ").replace('|', ", "))
+            }
             (Some(path), []) => format!("changes in {path}"),
             (None, []) => format!("the tool {}", rule.tool),
         })
