@@ -22,7 +22,7 @@ use crate::agent::session::{
 use crate::agent::toolbox::Toolbox;
 use crate::agent::{RunCounter, RunTotals};
 use crate::llm::handoff::{CONTINUE_PROMPT, ends_with_answer};
-use crate::llm::{Content, EditFormat, Message, Model, ThinkingLevel};
+use crate::llm::{Content, Message, Model, ThinkingLevel};
 
 /// The conversation, stored and published.
 pub(super) struct Conversation {
@@ -304,12 +304,14 @@ impl Conversation {
     /// What a run that calls `model` first is started with.
     pub fn opening(&mut self, model: &Arc<Model>, toolbox: &Arc<Toolbox>) -> Opening {
         self.tell_of_damage();
-        let messages = self.view().messages.clone();
-        let begins = (self.prompts).is_due(model.edit_format, toolbox, true);
+        let (messages, folders) = self.view.look_at(&self.session, &mut self.prompts);
+        let begins = (self.prompts).is_due(model.edit_format, toolbox, true, true);
         Opening {
             waits_for_git: begins && self.waits_for_git,
             look: self.look().clone(),
             messages,
+            folders,
+            known: self.prompts.known_instructions(),
             instructions: self.instructions.clone(),
             toolbox: Arc::clone(toolbox),
         }
@@ -426,11 +428,11 @@ impl Conversation {
         }
     }
 
-    /// Sends the thinking so far no more to models that edit in `format`.
-    pub fn drop_thinking(&mut self, format: EditFormat) {
+    /// Sends the thinking so far no more to `model`.
+    pub fn drop_thinking(&mut self, model: &Model) {
         let messages = self.view().messages.len();
-        self.prompts.drop_thinking(format, messages);
-        self.store(Body::thinking_from(format));
+        self.prompts.drop_thinking(model, messages);
+        self.store(Body::thinking_from(model));
     }
 
     fn store_prompt(&mut self, begun: Option<Arc<SessionPrompt>>) {

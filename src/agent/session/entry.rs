@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::kind::{PROMPT, THINKING_FROM, TRIAL, UNCOMPACTED, UNDO};
 use crate::agent::memory::SessionPrompt;
 use crate::agent::new_id::new_id;
-use crate::llm::{Content, EditFormat, Message, ThinkingLevel, Usage};
+use crate::llm::{Content, Message, Model, ThinkingLevel, Usage};
 
 pub use super::kind::Kind;
 
@@ -323,11 +323,11 @@ impl Body {
         }
     }
 
-    /// Models that edit in `format` get none of the thinking before this entry back.
-    pub fn thinking_from(format: EditFormat) -> Self {
+    /// `model` gets none of the thinking before this entry back.
+    pub fn thinking_from(model: &Model) -> Self {
         Self::Custom {
             custom_type: THINKING_FROM.into(),
-            data: json!({ "editFormat": format }),
+            data: json!({ "editFormat": model.edit_format, "model": model.full_id() }),
         }
     }
 

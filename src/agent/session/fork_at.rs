@@ -6,9 +6,10 @@ use std::path::Path;
 
 use super::entry::{Body, Header, Kind, VERSION};
 use super::folder::{file_name, folder_for, make_private};
+use super::outputs::share_outputs;
 use super::reader;
 use super::snapshot::Entries;
-use super::store::{OpenError, Session, line, share_outputs};
+use super::store::{OpenError, Session, line};
 use super::tree::NodeId;
 use super::view::SessionView;
 use crate::agent::event::is_from_user;

@@ -19,6 +19,7 @@ mod kind;
 mod lifecycle;
 pub mod list;
 pub mod live;
+mod outputs;
 mod queued;
 pub mod reader;
 mod snapshot;
