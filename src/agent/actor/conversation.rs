@@ -167,11 +167,6 @@ impl Conversation {
         }
     }
 
-    /// The id of the session.
-    pub fn session_id(&self) -> &str {
-        self.session.id()
-    }
-
     /// Shows other programs what the session is doing.
     pub fn show(&mut self, state: SessionState) {
         if let Some(presence) = &mut self.presence {

@@ -31,7 +31,7 @@ impl Actor {
             && let Some(prompt) = due.last()
         {
             let text = content_text(&prompt.content);
-            undo.prompt(self.conversation.session_id(), &text);
+            undo.prompt(self.conversation.session.id(), &text);
         }
     }
 
@@ -79,7 +79,7 @@ impl Actor {
     }
 
     fn start_undo(&mut self, undo: Arc<Undo>, command: UndoCommand) {
-        let session = self.conversation.session_id().to_owned();
+        let session = self.conversation.session.id().to_owned();
         let (path, known) = self.conversation.turns();
         let cwd = self.env.cwd.clone();
         let recover = move |undo: &Undo| undo.recover(&session, &path, &known);

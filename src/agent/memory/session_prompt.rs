@@ -393,12 +393,8 @@ impl SessionPrompts {
     pub fn place_forgotten(&mut self) -> Option<String> {
         self.place_is_forgotten().then(|| {
             self.known[PLACE] = self.place.display().to_string();
-            self.note_place()
+            format!("[{}{}]", CHANGES[PLACE], self.place.display())
         })
-    }
-
-    fn note_place(&self) -> String {
-        format!("[{}{}]", CHANGES[PLACE], self.place.display())
     }
 
     fn note_mode(&mut self, notes: &mut Vec<Content>) {

@@ -185,3 +185,52 @@ impl PlaceLook {
         let _ = self.found.wait_for(|found| found.git.is_some()).await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::agent::memory::{PromptOptions, SessionPrompts};
+    use crate::agent::toolbox::Toolbox;
+    use crate::llm::Api;
+
+    /// One that was made while the disk of the user's files was slow, once it answers.
+    #[test]
+    fn a_prompt_without_the_files_of_the_user_gives_way_to_one_with_them() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("SYSTEM.md"), "You are mine.").unwrap();
+        let sources = InstructionSources {
+            user: Some(dir.path().to_owned()),
+            project: false,
+        };
+        let (model, toolbox) = (
+            Model::new("lab", "m", Api::Scripted, ""),
+            Toolbox::new(vec![]),
+        );
+        let options = PromptOptions {
+            base: None,
+            append: Vec::new(),
+            cwd: dir.path().to_owned(),
+        };
+        let today = Arc::new(|| jiff::civil::date(2026, 11, 22));
+        let mut prompts = SessionPrompts::new(options.clone(), today.clone());
+        let late = Surroundings::default().late();
+        assert_eq!(late.faults(&model), [ALL_TOO_SLOW]);
+        let without = prompts.begin(&late, &model, &toolbox, 0, true).unwrap();
+        assert!(!without.system.contains("You are mine."));
+        assert_eq!(prompts.begin(&late, &model, &toolbox, 2, true), None);
+        // Also when the session is opened again.
+        let stored = serde_json::to_value(&*without).unwrap();
+        let mut prompts = SessionPrompts::new(options, today);
+        prompts.restore(vec![serde_json::from_value(stored).unwrap()], &[]);
+        // As far as it was read when the instruction files took too long.
+        let found = Surroundings::without_instructions(&sources, dir.path()).late();
+        assert_eq!(found.faults(&model), [TOO_SLOW]);
+        assert_eq!(prompts.begin(&found, &model, &toolbox, 4, false), None);
+        let with = prompts.begin(&found, &model, &toolbox, 4, true).unwrap();
+        assert!(with.system.starts_with("You are mine."), "{}", with.system);
+        assert_eq!(with.thinking_from, 4);
+        assert_eq!(prompts.begin(&found, &model, &toolbox, 6, true), None);
+    }
+}

@@ -30,16 +30,12 @@ pub(super) fn outputs_before(root: &Path, header: &Header) -> Vec<PathBuf> {
     folders
 }
 
-/// The folder of the session in `file`, if that lies below `root` as sessions do, behind no link.
+/// The folder of the session in `file`, if that really lies below `root` as sessions do.
 fn outputs_of(root: &Path, file: &Path) -> Option<PathBuf> {
-    let folder = file.with_extension("");
-    let below = folder.strip_prefix(root).ok()?;
-    let real = fs::canonicalize(&folder).ok()?;
-    let is_own = file.extension()? == "jsonl"
-        && below.components().count() == 2
-        && real == fs::canonicalize(root).ok()?.join(below)
-        && real.is_dir();
-    is_own.then_some(folder)
+    let folder = fs::canonicalize(file.with_extension("")).ok()?;
+    let below = folder.strip_prefix(fs::canonicalize(root).ok()?).ok()?;
+    let is_own = file.extension()? == "jsonl" && below.components().count() == 2;
+    (is_own && folder.is_dir()).then_some(folder)
 }
 
 fn read_header(file: &Path) -> Option<Header> {
@@ -78,7 +74,11 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK);
     let mut from = options.open(from)?;
-    let mut to = File::options().write(true).create_new(true).mode(0o600).open(to)?;
+    let mut to = File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(to)?;
     io::copy(&mut from, &mut to).map(drop)
 }
 
@@ -97,7 +97,8 @@ mod tests {
     #[test]
     fn a_copy_has_the_outputs_of_sessions_before_it_and_nothing_else() {
         let dir = tempfile::tempdir().unwrap();
-        let (root, other) = (dir.path().join("sessions"), dir.path().join("other"));
+        let folder = dir.path().canonicalize().unwrap();
+        let (root, other) = (folder.join("sessions"), folder.join("other"));
         for folder in [root.join("p/a"), root.join("p/b"), other.join("p/a")] {
             fs::create_dir_all(folder).unwrap();
         }
