@@ -234,6 +234,26 @@ fn the_loop_names_no_vendor() {
     }
 }
 
+/// Whoever owns the conversation answers at once: a disk that hangs must hold up no command.
+#[test]
+fn the_actor_asks_no_file() {
+    let actor = sources("src/agent/actor");
+    let prompt = sources("src/agent/memory").into_iter();
+    let prompt = prompt.filter(|it| it.path.ends_with("session_prompt.rs"));
+    for source in actor.into_iter().chain(prompt) {
+        for look in [
+            ".exists()",
+            ".is_dir()",
+            ".is_file()",
+            "metadata(",
+            "std::fs",
+            "canonicalize(",
+        ] {
+            assert!(!source.text.contains(look), "{} asks {look}", source.path);
+        }
+    }
+}
+
 #[test]
 fn files_stay_small() {
     let crowded: Vec<String> = sources("src")

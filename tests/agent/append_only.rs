@@ -7,7 +7,10 @@ use std::sync::{Arc, Mutex};
 use jiff::civil::{Date, date};
 use proptest::prelude::*;
 use serde_json::json;
-use tiller::agent::{AgentEvent, LoopRules, RetryRules, RunOutcome};
+use tiller::agent::permission::PermissionMode;
+use tiller::agent::{
+    AgentEvent, CompactionRules, LoopRules, RetryRules, RunOutcome, ToolSettings, Toolbox,
+};
 use tiller::llm::{ErrorClass, LlmError, Model, StreamEvent};
 
 use super::fixture::{
@@ -23,6 +26,8 @@ struct Session {
     wire: Wire,
     today: Arc<Mutex<Date>>,
     agent: TestAgent,
+    /// How many requests there were when the conversation went back or was compacted.
+    turned: Vec<usize>,
 }
 
 type Tools = Vec<(&'static str, bool, Act)>;
@@ -38,6 +43,10 @@ fn rules() -> LoopRules {
             max: 2,
             base_ms: 1,
             ..RetryRules::default()
+        },
+        compaction: CompactionRules {
+            keep_recent_tokens: 1,
+            ..CompactionRules::default()
         },
         ..LoopRules::default()
     }
@@ -64,6 +73,7 @@ impl Session {
             server,
             wire,
             today,
+            turned: Vec::new(),
         }
     }
 
@@ -100,16 +110,61 @@ impl Session {
     }
 
     async fn go_on(&mut self, reply: Reply) {
-        // Nothing is asked behind a whole answer.
+        // Nothing is asked behind a whole answer, and it may stand elsewhere by now.
+        let turned = self.turned.last() == Some(&self.server.requests().len());
         let stored = self.agent.stored();
-        if stored
-            .last()
-            .is_some_and(|last| !last.starts_with("assistant"))
+        if !turned
+            && stored
+                .last()
+                .is_some_and(|last| !last.starts_with("assistant"))
         {
             self.server.push(reply);
             self.agent.handle.go_on();
             self.agent.settled().await;
         }
+    }
+
+    /// The user speaks while the model does.
+    async fn ask_and_steer(&mut self) {
+        let gate = format!("steered-{}", self.server.requests().len());
+        let half = think("Hm.").say("Half").gate(&gate).say(" and whole.");
+        self.server.push(half);
+        self.server.push(think("So.").say("Yes."));
+        self.agent.prompt("Please");
+        let said = |event: &AgentEvent| {
+            matches!(
+                event,
+                AgentEvent::MessageUpdate {
+                    event: StreamEvent::TextDelta { .. }
+                }
+            )
+        };
+        self.agent.until(said).await;
+        self.agent.steer("Rather so");
+        self.server.release(&gate);
+        assert_eq!(self.agent.settled().await, RunOutcome::Done);
+    }
+
+    /// A summary stands for what was said. Where there is too little to stand for, nobody is asked.
+    async fn compact(&mut self) {
+        let before = self.server.requests().len();
+        self.server.push(Reply::text("A summary."));
+        self.agent.handle.compact(None);
+        let settled = |event: &AgentEvent| matches!(event, AgentEvent::AgentSettled { .. });
+        self.agent.until(settled).await;
+        self.turn();
+        if self.server.requests().len() == before {
+            self.ask([]).await;
+        }
+    }
+
+    fn edit_last_prompt(&mut self) {
+        self.agent.handle.edit_last_prompt();
+        self.turn();
+    }
+
+    fn turn(&mut self) {
+        self.turned.push(self.server.requests().len());
     }
 
     fn next_day(&self) {
@@ -129,27 +184,32 @@ impl Session {
         .start();
     }
 
-    /// The requests to the model `id`.
-    fn requests_to(&self, id: &str) -> Vec<Recorded> {
-        let to = |request: &Recorded| {
+    /// The requests to the model `id`, each with its number.
+    fn requests_to(&self, id: &str) -> Vec<(usize, Recorded)> {
+        let to = |(_, request): &(usize, Recorded)| {
             request.body["model"] == id || (request.path.contains(&format!("{id}:")))
         };
-        self.server.requests().into_iter().filter(to).collect()
+        let requests = self.server.requests().into_iter().enumerate();
+        requests.filter(to).collect()
     }
 
     #[track_caller]
     fn is_append_only(&self, id: &str) {
         let requests = self.requests_to(id);
-        for (number, pair) in requests.windows(2).enumerate() {
-            let [before, after] = pair else { continue };
-            assert!(
-                goes_on_from(&before.body, &after.body),
-                "{:?}: request {} does not begin with the one before:\n{}\n{}",
-                self.wire,
-                number + 1,
-                before.text(),
-                after.text(),
-            );
+        for wire in Wire::ALL.map(Some) {
+            let over = requests.iter().filter(|(_, request)| request.wire == wire);
+            let over: Vec<_> = over.collect();
+            for pair in over.windows(2) {
+                let ((first, before), (number, after)) = (pair[0], pair[1]);
+                let between = first + 1..=*number;
+                assert!(
+                    self.turned.iter().any(|turn| between.contains(turn))
+                        || goes_on_from(&before.body, &after.body),
+                    "request {number} over {wire:?} does not begin with the one before:\n{}\n{}",
+                    before.text(),
+                    after.text(),
+                );
+            }
         }
     }
 }
@@ -302,6 +362,7 @@ async fn thinking_goes_to_a_model_that_takes_over_in_mid_turn_and_stays_there() 
         server,
         wire: Wire::Anthropic,
         today,
+        turned: Vec::new(),
     };
     let down = vec![Reply::error(Failure::Overloaded); 3];
     let replies = [calls()]
@@ -316,7 +377,7 @@ async fn thinking_goes_to_a_model_that_takes_over_in_mid_turn_and_stays_there() 
         .await;
     session.is_append_only("claude-sonnet-5-5");
     session.is_append_only(&other.id);
-    let last = session.requests_to(&other.id).pop().unwrap().text();
+    let last = session.requests_to(&other.id).pop().unwrap().1.text();
     assert!(last.contains("<thinking>Look.</thinking>"), "{last}");
     assert!(!last.contains("Back.</thinking>"), "{last}");
 }
@@ -386,6 +447,12 @@ enum UserAction {
     NextDay,
     Restart,
     OtherModel,
+    OtherWire,
+    Steer,
+    Plan,
+    Allow,
+    Compact,
+    EditLastPrompt,
 }
 
 async fn perform(session: &mut Session, action: UserAction) {
@@ -408,6 +475,18 @@ async fn perform(session: &mut Session, action: UserAction) {
             let model = session.model(other_model(session.wire));
             session.agent.handle.set_model(model);
         }
+        // Which may be offered another tool to edit with.
+        UserAction::OtherWire => {
+            let at = Wire::ALL.iter().position(|wire| *wire == session.wire);
+            let wire = Wire::ALL[(at.unwrap() + 1) % Wire::ALL.len()];
+            let model = kit::model(wire, &session.server.url(wire));
+            session.agent.handle.set_model(model);
+        }
+        UserAction::Steer => session.ask_and_steer().await,
+        UserAction::Plan => session.agent.handle.set_permission(PermissionMode::Plan),
+        UserAction::Allow => session.agent.handle.set_permission(PermissionMode::Full),
+        UserAction::Compact => session.compact().await,
+        UserAction::EditLastPrompt => session.edit_last_prompt(),
     }
 }
 
@@ -420,13 +499,15 @@ fn other_model(wire: Wire) -> &'static str {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
     fn any_session_is_append_only(
         actions in proptest::collection::vec(proptest::sample::select(vec![
             UserAction::Ask, UserAction::AskForTools, UserAction::AskAndAbort, UserAction::GoOn, UserAction::FailAndRetry,
             UserAction::Fail, UserAction::NextDay, UserAction::Restart, UserAction::OtherModel,
-        ]), 1..8),
+            UserAction::OtherWire, UserAction::Steer, UserAction::Plan, UserAction::Allow, UserAction::Compact,
+            UserAction::EditLastPrompt,
+        ]), 1..12),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         for wire in Wire::ALL {
@@ -435,8 +516,10 @@ proptest! {
                 for action in &actions {
                     perform(&mut session, *action).await;
                 }
-                session.is_append_only(&kit::model(wire, "").id);
-                session.is_append_only(other_model(wire));
+                for wire in Wire::ALL {
+                    session.is_append_only(&kit::model(wire, "").id);
+                    session.is_append_only(other_model(wire));
+                }
             });
         }
     }
@@ -490,4 +573,36 @@ async fn thinking_that_is_never_taken_back_is_sent_at_most_twice() {
     assert_eq!(next.settled().await, RunOutcome::Done);
     let request = &next.script.requests()[0];
     assert_eq!(request.thinking_from, request.messages.len());
+    // Another model, whose provider may take it, gets it.
+    next.handle.set_model(Model {
+        id: "other".into(),
+        ..super::fixture::model()
+    });
+    next.prompt("on");
+    assert_eq!(next.settled().await, RunOutcome::Done);
+    assert_eq!(next.script.requests()[1].thinking_from, 0);
+}
+
+/// What calls are checked against is what the model was told.
+#[tokio::test]
+async fn a_tool_that_takes_other_arguments_begins_another_prefix() {
+    let mut first = agent(vec![say("ok")], tools(&["read"]));
+    first.prompt("Go");
+    assert_eq!(first.settled().await, RunOutcome::Done);
+    let mut builtin = tiller::agent::tools::builtin(&ToolSettings::default());
+    builtin.retain(|tool| tool.spec().name == "read");
+    let parameters = builtin[0].spec().parameters.clone();
+    let mut next = Setup {
+        answers: vec![say("ok"), say("ok")],
+        toolbox: Some(Toolbox::new(builtin)),
+        resume: Some(first.killed()),
+        ..Setup::default()
+    }
+    .start();
+    for request in 0..2 {
+        next.prompt("On");
+        assert_eq!(next.settled().await, RunOutcome::Done);
+        let requests = next.script.requests();
+        assert_eq!(requests[request].tools[0].parameters, parameters);
+    }
 }

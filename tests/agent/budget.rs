@@ -6,6 +6,7 @@ use tiller::agent::{
     AgentEvent, Budget, BudgetLimit, BudgetReached, CompactionOutcome, CompactionRules, LoopRules,
     RetryRules, RunOutcome, RunState,
 };
+use tiller::app::sessions::SessionFacts;
 use tiller::llm::{ErrorClass, LlmError, Model, StreamEvent, Usage, WindowSource};
 
 use super::fixture::{Act, Setup, Step, TestAgent, call, model, say};
@@ -196,6 +197,10 @@ async fn a_copy_begins_with_nothing_spent() {
     // And so does a copy of the copy, and one of a part of it.
     let (again, _) = Session::fork(&root, &copy.session, &copy.cwd).unwrap();
     assert_eq!(dollars(&again), "0.00");
+    let facts = SessionFacts::read(again.path().unwrap(), || true);
+    let facts = facts.unwrap().unwrap();
+    assert_eq!(facts.answers, 2);
+    assert_eq!(format!("{:.2}", facts.usage.cost.total), "0.00");
     let view = SessionView::open(&copy.session).unwrap();
     let leaf = view.tree().leaf();
     let (part, _) = Session::fork_at(&root, &view, &copy.cwd, leaf).unwrap();

@@ -266,6 +266,33 @@ async fn what_a_compaction_took_away_is_told_again_where_a_tool_looks_again() {
     }
 }
 
+/// What calls name is looked for once, and what was found stays known to later runs.
+#[tokio::test]
+async fn the_calls_of_before_are_not_looked_at_again_by_every_run() {
+    let calls = || {
+        let read = |id, path: &str| (id, "read", json!({"file_path": path}));
+        call(&[read("c1", "deep/er/a.rs"), read("c2", "later/b.rs")])
+    };
+    let answers = vec![calls(), say("ok"), say("ok"), say("ok"), calls(), say("ok")];
+    let mut agent = nested(answers, true);
+    ask(&mut agent).await;
+    ask(&mut agent).await;
+    let later = agent.cwd.join("later");
+    fs::create_dir(&later).unwrap();
+    fs::write(later.join("AGENTS.md"), "Later rules.").unwrap();
+    fs::write(agent.cwd.join("deep/er/AGENTS.md"), "Deeper rules.").unwrap();
+    ask(&mut agent).await;
+    ask(&mut agent).await;
+    for (number, deeper, later) in [(2, 0, 0), (3, 1, 0), (4, 1, 0), (5, 1, 1)] {
+        let request = agent.request(number);
+        let told = (
+            count(&request, "Deeper rules."),
+            count(&request, "Later rules."),
+        );
+        assert_eq!(told, (deeper, later), "{number}: {request:?}");
+    }
+}
+
 // M4
 #[tokio::test]
 async fn a_file_that_changes_while_tools_run_is_told_in_the_next_request() {

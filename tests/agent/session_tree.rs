@@ -734,6 +734,69 @@ async fn the_long_outputs_of_the_open_session_are_read_without_a_question() {
     assert!(last.contains("c2!: Not permitted"), "{last}");
 }
 
+/// A copy reads what results of the sessions before it name. What else a header names, which may be
+/// somebody else's, is as protected as ever.
+#[tokio::test]
+async fn a_copy_of_a_copy_reads_the_outputs_that_its_results_name_and_nothing_else() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let root = folder.path().join("sessions");
+    let first = root.join("p/t_id.jsonl");
+    fs::create_dir_all(first.with_extension("")).unwrap();
+    let output = first.with_extension("").join("c1.txt");
+    fs::write(&output, "all of it").unwrap();
+    let text = [header(), user("a", None, "one")].map(|line| line.to_string() + "\n");
+    fs::write(&first, text.concat()).unwrap();
+    let key = folder.path().join(".ssh/id_ed25519");
+    fs::create_dir_all(key.parent().unwrap()).unwrap();
+    fs::write(&key, "a key").unwrap();
+    let cwd = Path::new("/w");
+    let (copy, _) = Session::fork(&root, &first, cwd).unwrap();
+    let (copy, _) = Session::fork(&root, copy.path().unwrap(), cwd).unwrap();
+    let mut foreign = header();
+    foreign["parentSession"] = json!(key);
+    let path = folder.path().join("foreign.jsonl");
+    let text = [foreign, user("a", None, "one")].map(|line| line.to_string() + "\n");
+    fs::write(&path, text.concat()).unwrap();
+    let (foreign, _) = Session::open(&root, &path).unwrap();
+    // A link beside it, where its own outputs would be.
+    std::os::unix::fs::symlink(key.parent().unwrap(), path.with_extension("")).unwrap();
+
+    for (session, read, told) in [
+        (copy, &output, ": all of it"),
+        (foreign, &key, "c1!: Not permitted"),
+    ] {
+        let mut agent = Setup {
+            answers: vec![
+                fixture::call(&[("c1", "read", json!({"file_path": read}))]),
+                fixture::say("ok"),
+            ],
+            toolbox: Some(Toolbox::new(tools::builtin(&ToolSettings::default()))),
+            permission: Some(PermissionOptions {
+                policy: Policy::new(PermissionMode::Auto, Vec::new()),
+                places: Places {
+                    own: vec![folder.path().to_owned()],
+                    ..Places::default()
+                },
+                ..crate::support::everything_allowed()
+            }),
+            ..Setup::default()
+        }
+        .start();
+        let opened = agent.handle.open(OpenSession {
+            model: None,
+            thinking: None,
+            facts: session.facts(),
+            spill_dir: session.path().unwrap().with_extension(""),
+            session,
+        });
+        opened.await.unwrap();
+        agent.prompt("Go");
+        agent.settled().await;
+        let last = agent.request(1).join("\n");
+        assert!(last.contains(told), "{last}");
+    }
+}
+
 /// The list of prompts takes room for each turn once, however many prompts there are.
 #[tokio::test]
 async fn all_prompts_to_go_back_to_share_their_turns() {

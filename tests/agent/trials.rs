@@ -8,6 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tiller::agent::process::{Orphans, Processes};
 use tiller::agent::session::{Session, ready_trial};
+use tiller::agent::undo::{Rewind, RewindPoint, UndoCommand};
 use tiller::agent::{
     AgentEvent, Leaving, OpenSession, RunOutcome, RunState, ToolSettings, Toolbox, TrialEvent,
     tools,
@@ -336,6 +337,30 @@ async fn what_cannot_begin_or_end_says_so_and_gives_the_prompt_back() {
     agent.prompt("first");
     agent.settled().await;
     assert_eq!(agent.request(0), ["user: first"]);
+}
+
+/// The files stay with the conversation that cannot go back.
+#[tokio::test]
+async fn no_file_goes_back_to_before_an_open_trial() {
+    let answers = vec![write_call("c1", "new"), say("one"), say("tried")];
+    let mut agent = in_repository(answers);
+    agent.prompt("first");
+    agent.settled().await;
+    begin(&agent, "try it");
+    agent.settled().await;
+    let (answer, points) = tokio::sync::oneshot::channel();
+    agent.handle.undo(UndoCommand::Prompts(answer));
+    let point = within(points).await.unwrap().unwrap().swap_remove(0);
+    let unknown = RewindPoint {
+        entry: "none".to_owned(),
+        ..point.clone()
+    };
+    for (point, said) in [(point, "outside of it"), (unknown, "no entry none")] {
+        assert_eq!((&*point.prompt, point.files), ("first", 1));
+        agent.handle.undo(UndoCommand::Rewind(point, Rewind::Both));
+        told(&mut agent, said).await;
+        assert_eq!(read(&agent, "new"), "tried\n");
+    }
 }
 
 #[tokio::test]

@@ -44,6 +44,8 @@ const OPENS_A_LIST: &[&str] = &[
     "/fork",
     "/model",
 ];
+/// Commands that put something else in the place of the conversation.
+const TURNS: &[&str] = &["/new", "/compact"];
 /// External editors: one that changes nothing, one that fails, one that is killed.
 const EDITORS: &[&str] = &["true", "false", "sh -c 'kill -9 $$' editor"];
 
@@ -356,7 +358,7 @@ impl Story {
         ];
         let command = *self.random.pick(&commands);
         self.log.push(format!("command {command}"));
-        self.turned = true;
+        self.turned |= TURNS.contains(&command) || OPENS_A_LIST.contains(&command);
         self.list_comes |= OPENS_A_LIST.contains(&command);
         self.stopped_at = None;
         self.screen().keys(&format!("{command}<enter>"));

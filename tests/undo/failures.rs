@@ -2,6 +2,7 @@
 //! its own, whose files may not grow beyond a limit: what is larger cannot be written, as on a full
 //! disk; or, where the signal for that is not ignored, it kills the process in the middle of a write.
 
+use std::cell::Cell;
 use std::env;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -86,6 +87,42 @@ fn finish(place: &mut Place, before: &std::collections::BTreeMap<String, String>
     assert_eq!(&picture(&place.root), before);
     let [linked, other] = ["linked", "other"].map(|name| inode(&place.root.join(name)));
     assert_eq!(linked, other);
+}
+
+/// Between turns it can be stopped: what came back is named, what did not too, and the next time does it.
+#[test]
+fn going_back_many_turns_can_be_stopped() {
+    let mut place = Place::plain(&[("a", "0\n"), ("b", "0\n")]);
+    place.writes("one", &[("a", "1\n")]);
+    place.writes("two", &[("a", "2\n"), ("b", "2\n")]);
+    place.writes("three", &[("b", "3\n")]);
+    let paths = |names: &[&str]| {
+        names
+            .iter()
+            .map(|it| place.root.join(it))
+            .collect::<Vec<_>>()
+    };
+    let looks = Cell::new(0);
+    let third = || looks.replace(looks.get() + 1) == 2;
+    let outcome = place
+        .undo
+        .go_back(&place.turns, &place.turns, third)
+        .unwrap();
+    assert_eq!(Vec::from_iter(outcome.changed), paths(&["a", "b"]));
+    let failed: Vec<_> = outcome.failed.into_iter().map(|it| it.path).collect();
+    assert_eq!(failed, paths(&["a"]));
+    assert_eq!(
+        (place.read("a").unwrap(), place.read("b").unwrap()),
+        ("1\n".into(), "0\n".into())
+    );
+    let stopped = place.undo.go_back(&place.turns, &place.turns, || true);
+    assert!(stopped.unwrap_err().to_string().contains("stopped"));
+    let outcome = place
+        .undo
+        .go_back(&place.turns, &place.turns, || false)
+        .unwrap();
+    assert_eq!(Vec::from_iter(outcome.changed), paths(&["a"]));
+    assert_eq!(place.read("a").unwrap(), "0\n");
 }
 
 #[test]

@@ -50,17 +50,6 @@ impl Actor {
         self.go_to(node, leaving);
     }
 
-    /// The conversation goes on from where the prompt at `node` was sent from.
-    pub(super) fn go_before(&mut self, node: NodeId) {
-        let target = self.conversation.session.tree().node(node).parent;
-        if self.conversation.leaves_trial(target) {
-            let text = "A trial is open, and that is outside of it: the conversation stays.";
-            return self.conversation.notice(NoticeLevel::Warning, text);
-        }
-        let prompt = self.conversation.prompt_at(node);
-        (self.conversation).move_to(target, prompt, &self.model, self.thinking);
-    }
-
     fn go_to(&mut self, node: NodeId, leaving: Leaving) {
         let tree = self.conversation.session.tree();
         let prompt = self.conversation.prompt_at(node);
@@ -109,6 +98,22 @@ impl Actor {
 }
 
 impl Conversation {
+    /// Where the prompt `entry` was sent from, and what was typed. The user is told why not where the
+    /// conversation cannot go on from there.
+    pub(super) fn before(&mut self, entry: &str) -> Option<(Option<NodeId>, Option<Vec<Content>>)> {
+        let Some(node) = self.session.tree().find(entry) else {
+            self.unknown(entry);
+            return None;
+        };
+        let target = self.session.tree().node(node).parent;
+        if self.leaves_trial(target) {
+            let text = "A trial is open, and that is outside of it: the conversation stays.";
+            self.notice(NoticeLevel::Warning, text);
+            return None;
+        }
+        Some((target, self.prompt_at(node)))
+    }
+
     /// The entries that are left when the conversation goes on from `target`, the last one first.
     /// None where nothing was said since.
     fn left_behind(&self, target: Option<NodeId>) -> Option<Vec<NodeId>> {
@@ -225,7 +230,7 @@ impl Conversation {
         self.store(Body::Label { target_id, label });
     }
 
-    pub(super) fn unknown(&mut self, entry: &str) {
+    fn unknown(&mut self, entry: &str) {
         let text = format!("The session has no entry {entry}.");
         self.notice(NoticeLevel::Error, text);
     }

@@ -22,7 +22,7 @@ use crate::agent::session::{
 use crate::agent::toolbox::Toolbox;
 use crate::agent::{RunCounter, RunTotals};
 use crate::llm::handoff::{CONTINUE_PROMPT, ends_with_answer};
-use crate::llm::{Content, EditFormat, Message, Model, ThinkingLevel};
+use crate::llm::{Content, Message, Model, ThinkingLevel};
 
 pub(super) struct Conversation {
     /// Its end.
@@ -155,10 +155,6 @@ impl Conversation {
         }
     }
 
-    pub fn session_id(&self) -> &str {
-        self.session.id()
-    }
-
     pub fn show(&mut self, state: SessionState) {
         if let Some(presence) = &mut self.presence {
             presence.set_state(state);
@@ -287,12 +283,14 @@ impl Conversation {
     /// What a run that calls `model` first is started with.
     pub fn opening(&mut self, model: &Arc<Model>, toolbox: &Arc<Toolbox>) -> Opening {
         self.tell_of_damage();
-        let messages = self.view().messages.clone();
-        let begins = (self.prompts).is_due(model.edit_format, toolbox, true);
+        let (messages, folders) = self.view.look_at(&self.session, &mut self.prompts);
+        let begins = (self.prompts).is_due(model.edit_format, toolbox, true, true);
         Opening {
             waits_for_git: begins && self.waits_for_git,
             look: self.look().clone(),
             messages,
+            folders,
+            known: self.prompts.known_instructions(),
             instructions: self.instructions.clone(),
             toolbox: Arc::clone(toolbox),
         }
@@ -405,11 +403,11 @@ impl Conversation {
         }
     }
 
-    /// Sends the thinking so far no more to models that edit in `format`.
-    pub fn drop_thinking(&mut self, format: EditFormat) {
+    /// Sends the thinking so far no more to `model`.
+    pub fn drop_thinking(&mut self, model: &Model) {
         let messages = self.view().messages.len();
-        self.prompts.drop_thinking(format, messages);
-        self.store(Body::thinking_from(format));
+        self.prompts.drop_thinking(model, messages);
+        self.store(Body::thinking_from(model));
     }
 
     pub fn store_model(&mut self, model: &Model, thinking: ThinkingLevel) {

@@ -17,7 +17,7 @@ impl Actor {
         if self.conversation.session.is_read_only() {
             return Err(Refused::ReadOnly);
         }
-        let open = self.conversation.session_id();
+        let open = self.conversation.session.id();
         if let Some(wanted) = message.session.filter(|wanted| wanted != open) {
             let open = open.to_owned();
             return Err(Refused::OtherSession { wanted, open });
@@ -54,7 +54,7 @@ impl Actor {
     /// Stores a message that is to wait.
     pub(super) fn keep(&mut self, typed: Typed) -> Queued {
         let queued = self.queues.number(typed);
-        let body = Body::queued(self.conversation.session_id(), &queued);
+        let body = Body::queued(self.conversation.session.id(), &queued);
         self.conversation.store(body);
         self.queues.note_stored(&queued);
         queued

@@ -2,7 +2,7 @@
 //! each in one place. It reads commands and the run's messages one after the other and never waits
 //! for a model, a tool or a subscriber, so it answers at once whatever is under way.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ use crate::agent::rules::LoopRules;
 use crate::agent::runner::{
     CompactRequest, Permissions, RunEnv, RunLink, RunMessage, close_turn, run,
 };
-use crate::agent::session::{Body, SaveNotice, Session, SessionState};
+use crate::agent::session::{Body, SaveNotice, SessionState};
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Model, ThinkingLevel};
 
@@ -77,7 +77,7 @@ impl Actor {
         };
         let prompts = SessionPrompts::new(for_prompts, options.today);
         let policy = PolicyOwner::new(options.permission.policy.clone());
-        let outputs = outputs_of(&options.session, &options.spill_dir);
+        let outputs = options.session.outputs(&options.spill_dir);
         let env = RunEnv {
             permissions: Permissions::new(&options.permission, outputs, policy.subscribe()),
             provider: options.provider,
@@ -244,7 +244,7 @@ impl Actor {
         self.model = open.model.unwrap_or_else(|| Arc::clone(&self.model));
         self.thinking = open.thinking.unwrap_or(self.thinking);
         let (id, usage) = (open.session.id(), open.session.usage());
-        let outputs = outputs_of(&open.session, &open.spill_dir);
+        let outputs = open.session.outputs(&open.spill_dir);
         self.env = Arc::new((self.env).for_session(id, open.spill_dir, outputs, usage));
         self.queues.restore(open.session.queued());
         let mut before = (self.conversation).open(open.session, open.facts, &self.model);
@@ -448,15 +448,4 @@ impl Actor {
             self.conversation.send(AgentEvent::AgentSettled { aborted });
         }
     }
-}
-
-/// The folders with the long outputs that the conversation of `session` names: its own, and that of the
-/// session it was forked from.
-fn outputs_of(session: &Session, spill_dir: &Path) -> Vec<PathBuf> {
-    let parent = session.header().parent_session().map(Path::new);
-    let parent = parent.map(|parent| parent.with_extension(""));
-    [spill_dir.to_path_buf()]
-        .into_iter()
-        .chain(parent)
-        .collect()
 }

@@ -66,7 +66,7 @@ impl Actor {
         let processes = self.processes.clone();
         let env = Arc::clone(&self.env);
         if let Some(undo) = env.undo.as_ref().filter(|_| keeps) {
-            undo.prompt(self.conversation.session_id(), "/keep");
+            undo.prompt(self.conversation.session.id(), "/keep");
         }
         self.start(true, |link| async move {
             if keeps {

@@ -60,8 +60,8 @@ impl Actor {
         });
         self.deliver(None);
         if let Change::NoThinking = change {
-            let format = self.asked().edit_format;
-            self.conversation.drop_thinking(format);
+            let model = Arc::clone(self.asked());
+            self.conversation.drop_thinking(&model);
         }
         self.next_turn()
     }

@@ -31,7 +31,7 @@ impl Actor {
             && let Some(prompt) = due.last()
         {
             let text = content_text(&prompt.content);
-            undo.prompt(self.conversation.session_id(), &text);
+            undo.prompt(self.conversation.session.id(), &text);
         }
     }
 
@@ -79,7 +79,7 @@ impl Actor {
     }
 
     fn start_undo(&mut self, undo: Arc<Undo>, command: UndoCommand) {
-        let session = self.conversation.session_id().to_owned();
+        let session = self.conversation.session.id().to_owned();
         let (path, known) = self.conversation.turns();
         let cwd = self.env.cwd.clone();
         let recover = move |undo: &Undo| undo.recover(&session, &path, &known);
@@ -104,7 +104,12 @@ impl Actor {
                     Err(outcome) => outcome,
                 }
             }),
-            UndoCommand::Rewind(point, Rewind::Conversation) => self.rewind_to(&point.entry),
+            UndoCommand::Rewind(point, Rewind::Conversation) => {
+                self.rewind_to(&point.entry);
+            }
+            // Before any file is touched.
+            UndoCommand::Rewind(point, Rewind::Both)
+                if self.conversation.before(&point.entry).is_none() => {}
             UndoCommand::Rewind(point, what) => {
                 let turns = point.turns().to_vec();
                 let to = (what == Rewind::Both).then_some(point.entry);
@@ -123,17 +128,19 @@ impl Actor {
         let (direction, files) = (undone.direction, undone.files);
         self.conversation
             .send(AgentEvent::FilesUndone { direction, files });
-        match undone.to {
-            Some(entry) => self.rewind_to(&entry),
-            None => (undone.told.into_iter()).for_each(|text| self.conversation.note(text)),
+        let goes_back = (undone.to).is_some_and(|entry| self.rewind_to(&entry));
+        if let Some(text) = undone.told.filter(|_| !goes_back) {
+            self.conversation.note(text);
         }
     }
 
-    fn rewind_to(&mut self, entry: &str) {
-        match self.conversation.session.tree().find(entry) {
-            Some(node) => self.go_before(node),
-            None => self.conversation.unknown(entry),
-        }
+    /// The conversation goes on from where the prompt `entry` was sent from. Answers whether it does.
+    fn rewind_to(&mut self, entry: &str) -> bool {
+        let Some((target, prompt)) = self.conversation.before(entry) else {
+            return false;
+        };
+        (self.conversation).move_to(target, prompt, &self.model, self.thinking);
+        true
     }
 }
 

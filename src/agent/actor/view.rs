@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::agent::memory::SessionPrompts;
+use crate::agent::runner::Folders;
 use crate::agent::session::{History, NodeId, Place, Session};
 use crate::llm::{Message, ToolResultMessage};
 
@@ -16,6 +17,10 @@ pub(super) struct View {
     history: Option<History>,
     /// The prompts were read with it before, and what they say has been kept up to date since.
     knows_prompts: bool,
+    /// The folders that its tools have looked into.
+    folders: Folders,
+    /// How many entries there were when those of its calls were last looked for.
+    looked_to: usize,
 }
 
 impl View {
@@ -30,6 +35,21 @@ impl View {
             }
             history
         })
+    }
+
+    /// The messages since the last time, with the calls of which a run has to look into folders, and
+    /// those folders.
+    pub fn look_at(
+        &mut self,
+        session: &Session,
+        prompts: &mut SessionPrompts,
+    ) -> (Vec<Arc<Message>>, Folders) {
+        let looked_to = std::mem::replace(&mut self.looked_to, session.tree().nodes().len());
+        let history = self.read(session, prompts);
+        let messages = history.nodes.iter().zip(&history.messages);
+        let since = messages.filter(|(node, _)| node.index() >= looked_to);
+        let since = since.map(|(_, message)| Arc::clone(message)).collect();
+        (since, Arc::clone(&self.folders))
     }
 
     /// Takes in a message that was stored at `node`. Where nobody has read the others, it is read with

@@ -13,11 +13,12 @@
 //! - What changes later is told in a stored message of the user's next turn, whose `origin` is
 //!   [`NOTE_ORIGIN`]: the date, the working directory, tools that are gone, and that the user interrupted
 //!   the last answer. Instruction files that are new, different or gone are told in the next request.
-//! - A tool that is new needs another tool list. Then, with a prompt of the user and never inside a
-//!   run, another entry begins another prefix, and thinking from before it is not sent
+//! - A tool that is new or takes other arguments needs another tool list, and a prompt that was made
+//!   while the files of the user could not be read another prompt. Then, with a prompt of the user and
+//!   never inside a run, another entry begins another prefix, and thinking from before it is not sent
 //!   ([`SessionPrompt::thinking_from`]). The same happens when a provider refuses the thinking.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -71,12 +72,15 @@ pub struct SessionPrompt {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub instructions: BTreeMap<String, String>,
     pub tools: Vec<ToolSpec>,
+    /// Whether the files of the user could not be read in time: another takes its place when they can.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lacks_files: bool,
     /// How many messages stand before the entry: thinking in them belongs to another prefix.
     #[serde(skip)]
     pub thinking_from: usize,
-    /// How often a provider refused the thinking.
+    /// The models whose provider refused the thinking: how often, and of how many messages.
     #[serde(skip)]
-    pub thinking_refused: u32,
+    pub thinking_refused: BTreeMap<String, (u32, usize)>,
 }
 
 impl SessionPrompt {
@@ -85,24 +89,27 @@ impl SessionPrompt {
         self.thinking_from = self.thinking_from.max(messages);
     }
 
-    /// A provider refuses the thinking of the first `messages` messages.
-    pub(in crate::agent) fn drop_thinking(&mut self, messages: usize) {
-        self.thinking_refused += 1;
-        self.leave_thinking_before(messages);
+    /// The provider of `model`, a full id, refuses the thinking of the first `messages` messages.
+    pub(in crate::agent) fn drop_thinking(&mut self, model: &str, messages: usize) {
+        let (times, from) = self.thinking_refused.entry(model.to_owned()).or_default();
+        (*times, *from) = (*times + 1, messages);
     }
 
-    /// Thinking in the first so many of `messages` messages is not sent: in none of them where a provider
-    /// refused it twice, for it would in every turn.
-    pub(in crate::agent) fn sends_thinking_from(&self, messages: usize) -> usize {
-        if self.thinking_refused > 1 {
-            messages
-        } else {
-            self.thinking_from
+    /// Thinking in the first so many of `messages` messages is not sent to `model`: in none of them where
+    /// its provider refused it twice, for it would in every turn.
+    pub(in crate::agent) fn sends_thinking_from(&self, model: &Model, messages: usize) -> usize {
+        let of = |model: &str| self.thinking_refused.get(model);
+        // An entry of before models were named counts for all.
+        match of(&model.full_id()).or_else(|| of("")) {
+            Some((2.., _)) => messages,
+            Some((_, from)) => self.thinking_from.max(*from),
+            None => self.thinking_from,
         }
     }
 
+    /// Whether it offers a tool that takes the same arguments.
     fn offers(&self, tool: &ToolSpec) -> bool {
-        self.tools.iter().any(|known| known.name == tool.name)
+        (self.tools.iter()).any(|it| it.name == tool.name && it.parameters == tool.parameters)
     }
 }
 
@@ -221,6 +228,12 @@ impl SessionPrompts {
         &self.options.cwd
     }
 
+    /// The instruction files that the model knows.
+    pub fn known_instructions(&self) -> BTreeSet<String> {
+        self.known_instructions.keys().cloned().collect()
+    }
+
+    /// The prompt in force for models that edit in `format`.
     pub fn in_force(&self, format: EditFormat) -> Option<&Arc<SessionPrompt>> {
         (self.in_force.iter()).find(|prompt| prompt.edit_format == format)
     }
@@ -236,7 +249,8 @@ impl SessionPrompts {
         user_spoke: bool,
     ) -> Option<Arc<SessionPrompt>> {
         let format = model.edit_format;
-        if !self.is_due(format, toolbox, user_spoke) {
+        let has_files = surroundings.files.is_some();
+        if !self.is_due(format, toolbox, user_spoke, has_files) {
             return None;
         }
         let tools = toolbox.specs(format);
@@ -249,7 +263,7 @@ impl SessionPrompts {
             append,
             cwd,
             environment: surroundings.environment.clone(),
-            files: surroundings.files.clone(),
+            files: surroundings.files.clone().unwrap_or_default(),
             instructions: instructions::section(files),
         };
         self.lacks_git |= surroundings.environment.git.is_none();
@@ -260,8 +274,9 @@ impl SessionPrompts {
             system: renderer.render(&tools, format, date),
             instructions: instructions::digests(files),
             tools,
+            lacks_files: !has_files,
             thinking_from: messages,
-            thinking_refused: 0,
+            thinking_refused: BTreeMap::new(),
         });
         if first {
             // Where it is another, that was told with the user's words.
@@ -270,21 +285,29 @@ impl SessionPrompts {
         Some(prompt)
     }
 
-    /// Whether the prompt in force, if there is one, does not do for these tools.
-    pub fn is_due(&self, format: EditFormat, toolbox: &Toolbox, user_spoke: bool) -> bool {
-        let offers_all = |prompt: &Arc<SessionPrompt>| {
-            toolbox.specs(format).iter().all(|tool| prompt.offers(tool))
+    /// Whether the prompt in force, if there is one, does not do for these tools, or lacks the files that
+    /// one made now `has_files` of.
+    pub fn is_due(
+        &self,
+        format: EditFormat,
+        toolbox: &Toolbox,
+        user_spoke: bool,
+        has_files: bool,
+    ) -> bool {
+        let does = |prompt: &Arc<SessionPrompt>| {
+            !(prompt.lacks_files && has_files)
+                && toolbox.specs(format).iter().all(|tool| prompt.offers(tool))
         };
         let in_force = self.in_force(format);
-        !in_force.is_some_and(|prompt| !user_spoke || offers_all(prompt))
+        !in_force.is_some_and(|prompt| !user_spoke || does(prompt))
     }
 
-    /// Leaves the thinking of the first `messages` messages out of the requests to models that edit in
-    /// `format`. Has to be stored.
-    pub fn drop_thinking(&mut self, format: EditFormat, messages: usize) {
+    /// Leaves the thinking of the first `messages` messages out of the requests to `model`. Has to be
+    /// stored.
+    pub fn drop_thinking(&mut self, model: &Model, messages: usize) {
         let mut prompts = self.in_force.iter_mut();
-        if let Some(prompt) = prompts.find(|prompt| prompt.edit_format == format) {
-            Arc::make_mut(prompt).drop_thinking(messages);
+        if let Some(prompt) = prompts.find(|prompt| prompt.edit_format == model.edit_format) {
+            Arc::make_mut(prompt).drop_thinking(&model.full_id(), messages);
         }
     }
 
@@ -360,12 +383,8 @@ impl SessionPrompts {
     pub fn place_forgotten(&mut self) -> Option<String> {
         self.place_is_forgotten().then(|| {
             self.known[PLACE] = self.place.display().to_string();
-            self.note_place()
+            format!("[{}{}]", CHANGES[PLACE], self.place.display())
         })
-    }
-
-    fn note_place(&self) -> String {
-        format!("[{}{}]", CHANGES[PLACE], self.place.display())
     }
 
     fn note_mode(&mut self, notes: &mut Vec<Content>) {
@@ -386,10 +405,11 @@ impl SessionPrompts {
         let now = instructions::digests(files);
         let untrusted = surroundings.untrusted.as_deref();
         // One that is there counts for other models, or no tool looks there any more.
-        let counts = |path: &Path| {
-            path.exists() && !untrusted.is_some_and(|project| path.starts_with(project))
+        let counts = |path: &String| {
+            let is_of = |project| Path::new(path).starts_with(project);
+            !surroundings.gone.contains(path) && !untrusted.is_some_and(is_of)
         };
-        let gone = |path: &&String| !now.contains_key(*path) && !counts(Path::new(path));
+        let gone = |path: &&String| !now.contains_key(*path) && !counts(path);
         let gone: Vec<String> = (self.known_instructions.keys())
             .filter(gone)
             .cloned()

@@ -19,34 +19,66 @@ use crate::llm::Model;
 /// How long git may take for each question where nobody waits for it.
 const PATIENT: Duration = Duration::from_secs(10);
 
-/// Why instruction files are left out on a slow disk.
+/// Why files are left out on a slow disk.
 const TOO_SLOW: &str = "Reading the instruction files took too long: they are left out for now.";
+/// The same where not even those were read that a prompt is made of.
+const ALL_TOO_SLOW: &str =
+    "Reading SYSTEM.md and the instruction files took too long: they are left out for now.";
 
 /// The place as its files describe it.
 #[derive(Clone, Debug, Default)]
 pub(in crate::agent) struct Surroundings {
     pub environment: Environment,
-    pub files: SystemFiles,
+    /// `SYSTEM.md` and `APPEND_SYSTEM.md`; none where they could not be read in time.
+    pub files: Option<SystemFiles>,
     /// The instruction files, for each name that a vendor has given them.
     instructions: Vec<(Option<&'static str>, Collected)>,
     /// The project, when its instruction files are ignored.
     pub untrusted: Option<PathBuf>,
+    /// The instruction files that were known and are gone.
+    pub gone: BTreeSet<String>,
     /// Whether reading took too long: this is what was read before, if anything.
     is_late: bool,
 }
 
 impl Surroundings {
-    /// Reads the files for a session in `cwd`, and the instruction files of `folders` too. Blocks.
-    pub fn read(sources: &InstructionSources, cwd: &Path, folders: &BTreeSet<PathBuf>) -> Self {
-        let vendors = VENDOR_FILES.into_iter();
+    /// Reads what a prompt in `cwd` is made of, without the instruction files. Blocks.
+    fn without_instructions(sources: &InstructionSources, cwd: &Path) -> Self {
         Self {
             environment: Environment::read(cwd),
-            files: SystemFiles::read(sources, cwd),
-            instructions: vendors
-                .map(|vendor| (vendor, collect(sources, cwd, vendor, folders)))
-                .collect(),
+            files: Some(SystemFiles::read(sources, cwd)),
             untrusted: (!sources.project).then(|| project_root(cwd).to_path_buf()),
-            is_late: false,
+            ..Self::default()
+        }
+    }
+
+    /// Reads the files for a session in `cwd`, and the instruction files of `folders` too; looks which of
+    /// the `known` instruction files are gone. Blocks.
+    pub fn read(
+        sources: &InstructionSources,
+        cwd: &Path,
+        folders: &BTreeSet<PathBuf>,
+        known: &BTreeSet<String>,
+    ) -> Self {
+        let found = Self::without_instructions(sources, cwd);
+        let gone = known.iter().filter(|path| !Path::new(path).exists());
+        Self {
+            gone: gone.cloned().collect(),
+            ..found.with_instructions(sources, cwd, folders)
+        }
+    }
+
+    fn with_instructions(
+        self,
+        sources: &InstructionSources,
+        cwd: &Path,
+        folders: &BTreeSet<PathBuf>,
+    ) -> Self {
+        let collect = |vendor| (vendor, collect(sources, cwd, vendor, folders));
+        let instructions = VENDOR_FILES.map(collect).into();
+        Self {
+            instructions,
+            ..self
         }
     }
 
@@ -60,11 +92,22 @@ impl Surroundings {
         self.collected(model).map_or(&[], |found| &found.files)
     }
 
+    /// The paths of the instruction files, whatever the model.
+    pub fn paths(&self) -> impl Iterator<Item = String> {
+        let files = self.instructions.iter().flat_map(|(_, it)| &it.files);
+        files.map(|file| file.path.clone())
+    }
+
     /// What was left out for `model`, with the reasons.
     pub fn faults(&self, model: &Model) -> Vec<String> {
         let found = self.collected(model);
         let mut faults = found.map_or_else(Vec::new, |found| found.refused.clone());
-        faults.extend(self.is_late.then(|| TOO_SLOW.to_owned()));
+        let too_slow = if self.files.is_some() {
+            TOO_SLOW
+        } else {
+            ALL_TOO_SLOW
+        };
+        faults.extend(self.is_late.then(|| too_slow.to_owned()));
         faults
     }
 
@@ -100,13 +143,16 @@ impl PlaceLook {
         tokio::spawn(async move {
             let (place, trusted) = (cwd.clone(), sources.project);
             let read = spawn_blocking(move || {
-                let files = Surroundings::read(&sources, &place, &BTreeSet::new());
-                (files, repository(&place).is_some())
+                let tell = |files| sender.send_modify(|found| found.files = Some(files));
+                // First, for instruction files may be many and on a slow disk.
+                let files = Surroundings::without_instructions(&sources, &place);
+                tell(files.clone());
+                tell(files.with_instructions(&sources, &place, &BTreeSet::new()));
+                (sender, repository(&place).is_some())
             });
-            let Ok((files, is_repository)) = read.await else {
+            let Ok((sender, is_repository)) = read.await else {
                 return;
             };
-            sender.send_modify(|found| found.files = Some(files));
             let git = if is_repository {
                 git_state(&cwd, trusted, limit).await
             } else {
@@ -135,5 +181,54 @@ impl PlaceLook {
     /// Returns when git has answered, or cannot.
     pub async fn finished(&mut self) {
         let _ = self.found.wait_for(|found| found.git.is_some()).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::agent::memory::{PromptOptions, SessionPrompts};
+    use crate::agent::toolbox::Toolbox;
+    use crate::llm::Api;
+
+    /// One that was made while the disk of the user's files was slow, once it answers.
+    #[test]
+    fn a_prompt_without_the_files_of_the_user_gives_way_to_one_with_them() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("SYSTEM.md"), "You are mine.").unwrap();
+        let sources = InstructionSources {
+            user: Some(dir.path().to_owned()),
+            project: false,
+        };
+        let (model, toolbox) = (
+            Model::new("lab", "m", Api::Scripted, ""),
+            Toolbox::new(vec![]),
+        );
+        let options = PromptOptions {
+            base: None,
+            append: Vec::new(),
+            cwd: dir.path().to_owned(),
+        };
+        let today = Arc::new(|| jiff::civil::date(2026, 11, 22));
+        let mut prompts = SessionPrompts::new(options.clone(), today.clone());
+        let late = Surroundings::default().late();
+        assert_eq!(late.faults(&model), [ALL_TOO_SLOW]);
+        let without = prompts.begin(&late, &model, &toolbox, 0, true).unwrap();
+        assert!(!without.system.contains("You are mine."));
+        assert_eq!(prompts.begin(&late, &model, &toolbox, 2, true), None);
+        // Also when the session is opened again.
+        let stored = serde_json::to_value(&*without).unwrap();
+        let mut prompts = SessionPrompts::new(options, today);
+        prompts.restore(vec![serde_json::from_value(stored).unwrap()], &[]);
+        // As far as it was read when the instruction files took too long.
+        let found = Surroundings::without_instructions(&sources, dir.path()).late();
+        assert_eq!(found.faults(&model), [TOO_SLOW]);
+        assert_eq!(prompts.begin(&found, &model, &toolbox, 4, false), None);
+        let with = prompts.begin(&found, &model, &toolbox, 4, true).unwrap();
+        assert!(with.system.starts_with("You are mine."), "{}", with.system);
+        assert_eq!(with.thinking_from, 4);
+        assert_eq!(prompts.begin(&found, &model, &toolbox, 6, true), None);
     }
 }

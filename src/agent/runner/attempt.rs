@@ -229,7 +229,7 @@ pub(super) fn request(env: &RunEnv, turn: &Turn) -> Request {
         model: (*turn.model).clone(),
         system: turn.prompt.system.clone(),
         messages: turn.messages.clone(),
-        thinking_from: turn.prompt.sends_thinking_from(turn.messages.len()),
+        thinking_from: (turn.prompt).sends_thinking_from(&turn.model, turn.messages.len()),
         tools: turn.prompt.tools.clone(),
         thinking: turn.thinking,
         max_output: None,

@@ -2,6 +2,7 @@
 //! next, the actor answers. The run owns no conversation, no queue and no session, so a run that
 //! panics loses none of them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
@@ -9,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::allowed::Refusal;
 use super::env::RunEnv;
+use super::lookout::Folders;
 use crate::agent::event::{AgentEvent, CompactionReason, NoticeLevel, Phase, RunOutcome};
 use crate::agent::memory::compaction::{Carried, Pruned};
 use crate::agent::memory::{InstructionSources, PlaceLook, SessionPrompt, Surroundings};
@@ -93,7 +95,13 @@ pub(in crate::agent) struct Undone {
 pub(in crate::agent) struct Opening {
     pub waits_for_git: bool,
     pub look: PlaceLook,
+    /// The messages whose calls no run has looked at.
     pub messages: Vec<Arc<Message>>,
+    /// The folders that the calls before them looked into.
+    pub folders: Folders,
+    /// The instruction files that the model knows.
+    pub known: BTreeSet<String>,
+    /// Where instruction files may come from.
     pub instructions: InstructionSources,
     /// The tools that the calls of the conversation were for.
     pub toolbox: Arc<Toolbox>,

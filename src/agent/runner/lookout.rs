@@ -2,9 +2,9 @@
 //! later call, since files change and calls touch folders with instruction files of their own. Bounded
 //! in time: what a slow disk does not give in time is left out. Decides nothing about what is told.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::task::spawn_blocking;
@@ -25,14 +25,20 @@ const GIT_LIMIT: Duration = Duration::from_secs(2);
 /// Words of a command that are looked at.
 const MAX_WORDS: usize = 100;
 
+/// The folders of the project, besides those around the working folder, that tools of a conversation have
+/// looked into. Its runs share them: a look that took too long for one helps the next.
+pub(in crate::agent) type Folders = Arc<Mutex<BTreeSet<PathBuf>>>;
+
+/// What a run knows of the place.
 #[derive(Clone)]
 pub(super) struct Lookout {
     sources: InstructionSources,
     cwd: PathBuf,
     toolbox: Arc<Toolbox>,
     look: PlaceLook,
-    /// The folders of the project, besides those around `cwd`, that tools have looked into.
-    folders: BTreeSet<PathBuf>,
+    folders: Folders,
+    /// The instruction files that the model knows, and those that it may have been told of since.
+    known: BTreeSet<String>,
 }
 
 impl Lookout {
@@ -43,7 +49,8 @@ impl Lookout {
             sources: opening.instructions,
             toolbox: opening.toolbox,
             look: opening.look,
-            folders: BTreeSet::new(),
+            folders: opening.folders,
+            known: opening.known,
         };
         if opening.waits_for_git {
             let mut look = lookout.look.clone();
@@ -51,10 +58,10 @@ impl Lookout {
             link.unless_cancelled(finished).await;
         }
         let messages = opening.messages;
-        let calls = move |reader: &mut Self| {
+        let calls = move |reader: &Self, folders: &mut _| {
             for message in &messages {
                 if let Message::Assistant(answer) = &**message {
-                    reader.touch(answer.tool_calls());
+                    reader.touch(answer.tool_calls(), folders);
                 }
             }
         };
@@ -64,39 +71,46 @@ impl Lookout {
 
     /// Reports how the place is before the next call of a model; `calls` were made since the last look.
     pub async fn look_into(&mut self, link: &RunLink, calls: Vec<ToolCall>) {
-        self.read(link, move |reader| reader.touch(&calls)).await;
+        self.read(link, move |reader, folders| reader.touch(&calls, folders))
+            .await;
     }
 
     /// Reads the files once `touch` has told of the folders, and reports them.
-    async fn read(&mut self, link: &RunLink, touch: impl FnOnce(&mut Self) + Send + 'static) {
-        let mut reader = self.clone();
+    async fn read(
+        &mut self,
+        link: &RunLink,
+        touch: impl FnOnce(&Self, &mut BTreeSet<PathBuf>) + Send + 'static,
+    ) {
+        let reader = self.clone();
         let reading = spawn_blocking(move || {
-            touch(&mut reader);
-            let found = Surroundings::read(&reader.sources, &reader.cwd, &reader.folders);
-            (found, reader.folders)
+            let mut folders = (reader.folders.lock()).unwrap_or_else(PoisonError::into_inner);
+            touch(&reader, &mut folders);
+            Surroundings::read(&reader.sources, &reader.cwd, &folders, &reader.known)
         });
         let Some(read) = link.unless_cancelled(timeout(FILES_LIMIT, reading)).await else {
             return;
         };
         let found = match read {
-            Ok(Ok((found, folders))) => {
-                self.folders = folders;
-                found
-            }
+            Ok(Ok(found)) => found,
             _ => self.look.files().unwrap_or_default().late(),
         };
+        self.known.extend(found.paths());
         link.report(RunMessage::Surroundings(found)).await;
     }
 
-    /// Takes in the folders that `calls` look into.
-    fn touch<'a>(&mut self, calls: impl IntoIterator<Item = &'a ToolCall>) {
+    /// Adds the folders that `calls` look into.
+    fn touch<'a>(
+        &self,
+        calls: impl IntoIterator<Item = &'a ToolCall>,
+        folders: &mut BTreeSet<PathBuf>,
+    ) {
         if !self.sources.project {
             return;
         }
         let root = project_root(&self.cwd).to_path_buf();
-        let toolbox = Arc::clone(&self.toolbox);
+        let mut looked_at = HashSet::new();
         for call in calls {
-            let Lookup::Tool(tool) = toolbox.find(&call.name) else {
+            let Lookup::Tool(tool) = self.toolbox.find(&call.name) else {
                 continue;
             };
             let Effects {
@@ -108,25 +122,21 @@ impl Lookout {
             let words = command.as_deref().map(words).unwrap_or_default();
             let paths = reads.iter().chain(&writes).map(String::as_str).chain(words);
             for path in paths {
-                self.touch_path(&root, path);
-            }
-        }
-    }
-
-    fn touch_path(&mut self, root: &Path, path: &str) {
-        let path = expand(path.strip_prefix('@').unwrap_or(path));
-        let path = without_dots(&self.cwd.join(path));
-        let below = path
-            .ancestors()
-            .take_while(|folder| folder.starts_with(root))
-            .filter(|folder| !self.cwd.starts_with(folder));
-        for folder in below {
-            // Then those above it are known too.
-            if self.folders.contains(folder) {
-                break;
-            }
-            if folder.is_dir() {
-                self.folders.insert(folder.to_path_buf());
+                let path = expand(path.strip_prefix('@').unwrap_or(path));
+                let path = without_dots(&self.cwd.join(path));
+                let below = path
+                    .ancestors()
+                    .take_while(|folder| folder.starts_with(&root))
+                    .filter(|folder| !self.cwd.starts_with(folder));
+                for folder in below {
+                    // Then those above it are known too.
+                    if folders.contains(folder) || !looked_at.insert(folder.to_path_buf()) {
+                        break;
+                    }
+                    if folder.is_dir() {
+                        folders.insert(folder.to_path_buf());
+                    }
+                }
             }
         }
     }

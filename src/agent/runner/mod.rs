@@ -37,6 +37,7 @@ pub(super) use link::{
     BranchText, Change, CompactRequest, Leave, Opening, RunLink, RunMessage, Step, Summary,
     TrialReport, Turn, Undone,
 };
+pub(super) use lookout::Folders;
 pub use loop_guard::ORIGIN as LOOP_GUARD_ORIGIN;
 pub(super) use permissions::Permissions;
 pub use permissions::judge_command;

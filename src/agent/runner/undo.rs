@@ -53,9 +53,10 @@ pub(in crate::agent) async fn rewind(
     turns: Vec<String>,
     (to, cwd): (Option<String>, &Path),
 ) -> RunOutcome {
+    let cancel = link.cancellation();
     let done = blocking(move || {
         let preview = undo.preview_all(&turns)?;
-        let outcome = undo.go_back(&path, &turns)?;
+        let outcome = undo.go_back(&path, &turns, || cancel.is_cancelled())?;
         Ok((preview, outcome))
     });
     match done.await {
@@ -80,13 +81,16 @@ async fn report(
     link: &RunLink,
     (what, undone, again): (&str, &str, &str),
     (preview, cwd): (&Preview, &Path),
-    Outcome { kept, failed }: Outcome,
+    Outcome {
+        changed,
+        kept,
+        failed,
+    }: Outcome,
     to: Option<String>,
 ) {
-    let stays = |path: &Path| kept.iter().chain(&failed).any(|it| it.path == path);
     let files = preview.files.iter();
     let files: Vec<ChangedFile> = files
-        .filter(|file| !stays(&file.path))
+        .filter(|file| changed.contains(&file.path))
         .map(|file| {
             let (added, removed) = file.lines.unwrap_or_default();
             ChangedFile {

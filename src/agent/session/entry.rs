@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::kind::{PROMPT, THINKING_FROM, UNCOMPACTED, UNDO};
 use crate::agent::memory::SessionPrompt;
 use crate::agent::new_id::new_id;
-use crate::llm::{Content, EditFormat, Message, ThinkingLevel, Usage};
+use crate::llm::{Content, Message, Model, ThinkingLevel, Usage};
 
 pub use super::kind::Kind;
 
@@ -312,9 +312,10 @@ impl Body {
         Self::custom(PROMPT, prompt)
     }
 
-    /// Models that edit in `format` get none of the thinking before this entry back.
-    pub fn thinking_from(format: EditFormat) -> Self {
-        Self::custom(THINKING_FROM, json!({ "editFormat": format }))
+    /// `model` gets none of the thinking before this entry back.
+    pub fn thinking_from(model: &Model) -> Self {
+        let of = json!({ "editFormat": model.edit_format, "model": model.full_id() });
+        Self::custom(THINKING_FROM, of)
     }
 
     /// A compaction that stood here is undone, and not made again by itself.

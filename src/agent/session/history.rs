@@ -175,9 +175,10 @@ impl History {
                     if kind == Kind::ThinkingFrom {
                         let messages = self.messages.len();
                         let prompts = self.prompts.iter_mut();
+                        let model = data["model"].as_str().unwrap_or_default();
                         prompts
                             .filter(|prompt| json!(prompt.edit_format) == data["editFormat"])
-                            .for_each(|prompt| prompt.drop_thinking(messages));
+                            .for_each(|prompt| prompt.drop_thinking(model, messages));
                         continue;
                     }
                     let prompt = serde_json::from_value::<SessionPrompt>(data.clone());
@@ -230,7 +231,10 @@ impl History {
                 self.nodes.remove(at);
                 self.messages.remove(at);
                 for prompt in &mut self.prompts {
-                    prompt.thinking_from -= usize::from(prompt.thinking_from > at);
+                    let refused = prompt.thinking_refused.values_mut().map(|it| &mut it.1);
+                    for from in refused.chain([&mut prompt.thinking_from]) {
+                        *from -= usize::from(*from > at);
+                    }
                 }
             }
         }

@@ -19,6 +19,7 @@ mod kind;
 mod lifecycle;
 pub(crate) mod list;
 pub(crate) mod live;
+mod outputs;
 mod queued;
 pub(crate) mod reader;
 mod snapshot;

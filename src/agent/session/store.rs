@@ -1,7 +1,7 @@
 //! A session: the tree of its entries, and the file that holds them. Every entry is in the file
 //! before [`Session::append`] returns, or waits for room there; nothing is ever rewritten.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use super::entry::{Body, Entry, Header, Kind, LEAF, ModelChange, VERSION, timest
 use super::file::{self, SessionFile, Sync};
 use super::folder::{file_name, folder_for, make_private};
 use super::live::is_at;
+use super::outputs::{outputs_before, share_outputs};
 use super::reader::{self, Loaded};
 use super::tree::{NodeId, Place, Tree};
 use crate::agent::event::NoticeLevel;
@@ -26,6 +27,8 @@ pub struct Session {
     stored: Option<Stored>,
     /// The file of one that is only read.
     looked_at: Option<(PathBuf, Arc<File>)>,
+    /// The folders with long outputs of the sessions it was copied from.
+    outputs_before: Vec<PathBuf>,
     /// What the entries of the file took when it was opened, all branches.
     usage: Usage,
     /// Model and thinking level in force at the leaf, from the last `model_change` and
@@ -79,6 +82,7 @@ impl Session {
             tree: Tree::default(),
             stored: None,
             looked_at: None,
+            outputs_before: Vec::new(),
             usage: Usage::default(),
             model: None,
             thinking: None,
@@ -116,7 +120,15 @@ impl Session {
             begun: true,
             failing: false,
         };
-        Ok((Self::of(loaded, Some(stored), None), problems))
+        let outputs_before = outputs_before(root, &loaded.header);
+        let session = Self::of(loaded, Some(stored), None);
+        Ok((
+            Self {
+                outputs_before,
+                ..session
+            },
+            problems,
+        ))
     }
 
     /// Opens the session in the file at `path` to read it, also while another program has it open, and
@@ -135,6 +147,7 @@ impl Session {
             tree: loaded.tree,
             stored,
             looked_at,
+            outputs_before: Vec::new(),
             usage: loaded.usage,
             model: None,
             thinking: None,
@@ -206,6 +219,14 @@ impl Session {
     /// The first line of the file.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// The folders with the long outputs that its conversation names: `own`, and those of the sessions
+    /// it was copied from.
+    pub(in crate::agent) fn outputs(&self, own: &Path) -> Vec<PathBuf> {
+        let mut folders = self.outputs_before.clone();
+        folders.insert(0, own.to_owned());
+        folders
     }
 
     /// All its entries.
@@ -446,27 +467,6 @@ impl Session {
             }
         }
     }
-}
-
-/// Gives the session in the file `to`, a copy of that in `from`, the files that its results name:
-/// outputs that were too long for the model. Returns what the user should read: the copy is whole
-/// without them.
-fn share_outputs(from: &Path, to: &Path) -> Option<String> {
-    let (from, to) = (from.with_extension(""), to.with_extension(""));
-    let files = fs::read_dir(&from).ok()?;
-    let share = || {
-        make_private(&to)?;
-        for file in files.flatten().filter(|file| file.path().is_file()) {
-            let to = to.join(file.file_name());
-            fs::hard_link(file.path(), &to).or_else(|_| fs::copy(file.path(), &to).map(drop))?;
-        }
-        io::Result::Ok(())
-    };
-    let error = share().err()?;
-    Some(format!(
-        "its long outputs stay in {} and were not copied: {error}",
-        from.display()
-    ))
 }
 
 fn failure(text: String) -> (NoticeLevel, String) {

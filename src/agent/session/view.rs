@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::entry::{Body, Header, Kind, ModelChange};
 use super::reader::{self, Loaded};
 use super::tree::{NodeId, Place, Tree};
+use crate::llm::Usage;
 
 /// A stored session that is only read.
 pub struct SessionView {
@@ -48,6 +49,11 @@ impl SessionView {
     /// All its entries.
     pub fn tree(&self) -> &Tree {
         &self.loaded.tree
+    }
+
+    /// Tokens and cost of all its branches, without those of a session that it was copied from.
+    pub fn usage(&self) -> &Usage {
+        &self.loaded.usage
     }
 
     /// What was passed over, for the user to read.

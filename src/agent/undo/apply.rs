@@ -2,7 +2,7 @@
 //! from the top; then files and links, each whole or not at all. A path that does not hold what it
 //! should is left alone and named. No link is ever written through.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -88,6 +88,8 @@ impl Kept {
 /// What came of undoing or redoing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
+    /// What was changed.
+    pub changed: BTreeSet<PathBuf>,
     /// What stays as it is, because it is not the turn's any more or nobody has its bytes.
     pub kept: Vec<Kept>,
     /// What could not be done. The turn is open until it is: the same can be tried again.

@@ -1,6 +1,8 @@
 //! Undoing and redoing what is recorded of turns, and what that would change.
 
-use super::apply::{Outcome, Step, apply, keep_present, plan};
+use std::collections::BTreeSet;
+
+use super::apply::{Kept, Outcome, Step, apply, keep_present, plan};
 use super::command::RewindPoint;
 use super::error::UndoError;
 use super::handle::Undo;
@@ -66,26 +68,49 @@ impl Undo {
     }
 
     /// Undoes all of `turns`, the oldest first, that are done, from the newest to the oldest, or to the
-    /// first of which a step fails.
+    /// first of which a step fails, or until it `is_cancelled`: what is left then has failed.
     ///
     /// # Errors
-    /// What is kept cannot be read or written.
-    pub fn go_back(&self, path: &[String], turns: &[String]) -> Result<Outcome, UndoError> {
+    /// Before anything is changed: what is kept cannot be read or written, or it is cancelled.
+    pub fn go_back(
+        &self,
+        path: &[String],
+        turns: &[String],
+        is_cancelled: impl Fn() -> bool,
+    ) -> Result<Outcome, UndoError> {
+        self.close()?;
+        let store = self.opened()?;
+        let done = load(&store, path)?.into_iter().rev();
+        let mut done = done
+            .filter(|record| !matches!(record.status, Status::Undone(_)))
+            .take_while(|record| turns.contains(&record.begun.id));
         let mut all = Outcome::default();
-        loop {
-            let store = self.opened()?;
-            let records = load(&store, path)?;
-            let next = next(&records, Direction::Undo).map(|at| records[at].begun.id.clone());
-            let Some(id) = next.filter(|id| turns.contains(id)) else {
-                return Ok(all);
+        while all.failed.is_empty()
+            && let Some(mut record) = done.next()
+        {
+            let outcome = if is_cancelled() {
+                Err(UndoError::Refused("it was stopped".to_owned()))
+            } else {
+                let locked = store.lock();
+                locked.and_then(|_lock| self.carry_out(&mut record, Direction::Undo, &store))
             };
-            let outcome = self.go(path, Direction::Undo, &id)?;
-            all.kept.extend(outcome.kept);
-            all.failed = outcome.failed;
-            if !all.failed.is_empty() {
-                return Ok(all);
+            match outcome {
+                Ok(outcome) => {
+                    all.changed.extend(outcome.changed);
+                    all.kept.extend(outcome.kept);
+                    all.failed = outcome.failed;
+                }
+                Err(error) if all.changed.is_empty() => return Err(error),
+                Err(error) => {
+                    let left = [record].into_iter().chain(&mut done);
+                    let left = left.flat_map(|record| record.changed);
+                    let left: BTreeSet<_> = left.map(|change| change.path).collect();
+                    let why = error.to_string();
+                    all.failed = left.iter().map(|path| Kept::new(path, &why)).collect();
+                }
             }
         }
+        Ok(all)
     }
 
     /// Fills in how many files each of these prompts has changed.
@@ -125,7 +150,15 @@ impl Undo {
         if failed.is_empty() {
             finish(record, direction, store);
         }
-        Ok(Outcome { kept, failed })
+        let mut changed: BTreeSet<_> = todo.iter().map(|step| step.path.to_owned()).collect();
+        for stays in &failed {
+            changed.remove(&stays.path);
+        }
+        Ok(Outcome {
+            changed,
+            kept,
+            failed,
+        })
     }
 }
 

@@ -93,8 +93,12 @@ impl Workspace {
             protected: folded_both(protected.iter().cloned()),
             read_only: folded_both(read_only),
             protected_paths: protected,
-            readable: places.readable.iter().map(|path| resolved(path)).collect(),
             caches: places.caches.iter().map(|path| resolved(path)).collect(),
+            // One that is a link may lead to anything.
+            readable: (places.readable.iter())
+                .filter(|path| !path.is_symlink())
+                .map(|path| resolved(path))
+                .collect(),
             roots,
             places,
         }

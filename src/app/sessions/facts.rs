@@ -68,38 +68,28 @@ impl SessionFacts {
             parent: header.parent_session().map(str::to_owned),
             size: view.whole().1 + view.torn(),
             branches: branches(tree),
+            usage: view.usage().clone(),
             entries: tree.nodes().len(),
             model: model.map(|model| format!("{}/{}", model.provider, model.model_id)),
             ..Self::default()
         };
-        let mut on_branch = vec![false; tree.nodes().len()];
         for node in view.branch() {
-            on_branch[node.index()] = true;
-        }
-        for node in tree.nodes() {
             if !wanted() {
                 return Ok(None);
             }
-            let kind = tree.node(node).kind;
-            if !(kind.may_have_usage() || kind == Kind::User) {
+            if !matches!(tree.node(node).kind, Kind::User | Kind::Assistant) {
                 continue;
             }
-            let Ok(Some(body)) = view.entry(node).map(|entry| entry.body) else {
-                continue;
-            };
-            if let Some(usage) = body.usage() {
-                facts.usage.add(usage);
-            }
-            if let Body::Message { message } = &body {
-                facts.add(message, on_branch[node.index()]);
+            if let Ok(Some(Body::Message { message })) = view.entry(node).map(|entry| entry.body) {
+                facts.add(&message);
             }
         }
         Ok(Some(facts))
     }
 
-    fn add(&mut self, message: &Message, on_branch: bool) {
+    fn add(&mut self, message: &Message) {
         match message {
-            Message::User(user) if on_branch && user.origin.is_none() => {
+            Message::User(user) if user.origin.is_none() => {
                 self.prompts += 1;
                 let text = excerpt(&message.text());
                 if self.first_prompt.is_empty() {
@@ -108,7 +98,7 @@ impl SessionFacts {
                 self.last_prompt = text;
                 self.last_answer.clear();
             }
-            Message::Assistant(answer) if on_branch => {
+            Message::Assistant(answer) => {
                 self.answers += 1;
                 self.calls += answer.tool_calls().count();
                 let text = message.text();
