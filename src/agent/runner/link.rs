@@ -95,6 +95,8 @@ pub(in crate::agent) enum RunMessage {
     Undone(Undone),
     /// The server gave this model another window than was estimated.
     CorrectWindow(Arc<Model>),
+    /// The model that answered in place of another is the session's from here on.
+    KeepFallback,
     /// Does a steering message wait?
     SteeringWaits(oneshot::Sender<bool>),
     /// The model is done: is a follow-up due for the next turn?
@@ -379,6 +381,11 @@ impl RunLink {
     /// Has `model` take the place of the same one with an estimated window.
     pub async fn correct_window(&self, model: Arc<Model>) {
         let _ = self.messages.send(RunMessage::CorrectWindow(model)).await;
+    }
+
+    /// Has the session stay with the model that answered in place of another.
+    pub async fn keep_fallback(&self) {
+        let _ = self.messages.send(RunMessage::KeepFallback).await;
     }
 
     /// Whether a steering message waits.
