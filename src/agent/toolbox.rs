@@ -127,7 +127,7 @@ fn policy_name<'a>(name: &'a str, editing: &[String]) -> &'a str {
 const SETS: [(&str, Option<&[&str]>); 4] = [
     ("all", None),
     // What changes code, without the searching tools (bash searches too).
-    ("coding", Some(&["read", "bash", EDIT, "write", "attach"])),
+    ("coding", Some(&["read", "bash", EDIT, "write"])),
     ("read_only", Some(&["read", "grep", "find", "ls"])),
     ("none", Some(&[])),
 ];

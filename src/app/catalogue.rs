@@ -1,7 +1,6 @@
 //! The catalogue of models beside the built-in one: fetched from an address of the user's choice when
 //! the user says so, checked, and kept in the data folder. The newer of both counts.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +8,7 @@ use std::time::Duration;
 
 use super::outcome::StartError;
 use crate::llm::BuiltIn;
-use crate::llm::catalog::readable;
+use crate::llm::catalog::fetched;
 use crate::llm::http::{self, Http};
 use crate::llm::read_small::read_small;
 use crate::llm::replace_file::replace_file;
@@ -19,22 +18,22 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// Most bytes of a catalogue.
 const MAX_BYTES: usize = 8 * 1024 * 1024;
 
-/// The newer of the built-in catalogue and the one in `file`. One that cannot be read is passed over:
-/// the built-in one is always good.
+/// The newer of the built-in catalogue and the one in `file`, which is stored as it came: another
+/// version of this program may be able to use more of it. One that cannot be read is passed over: the
+/// built-in one is always good.
 pub fn newest(file: &Path) -> Arc<BuiltIn> {
     let built_in = BuiltIn::default();
     let Ok(text) = read_small(file) else {
         return Arc::new(built_in);
     };
-    let fetched = match BuiltIn::parse(Cow::Owned(text)) {
-        Ok(fetched) => fetched,
+    Arc::new(match fetched(&text, &built_in) {
+        Ok((fetched, _)) if fetched.as_of() > built_in.as_of() => fetched,
+        Ok(_) => built_in,
         Err(why) => {
             tracing::warn!("{}: {why}; the built-in models are used", file.display());
-            return Arc::new(built_in);
+            built_in
         }
-    };
-    let newer = fetched.as_of() > built_in.as_of();
-    Arc::new(if newer { fetched } else { built_in })
+    })
 }
 
 /// Fetches the catalogue at `url` into `file`; says what there is now.
@@ -55,14 +54,12 @@ pub async fn refresh(url: &str, file: &Path) -> Result<String, StartError> {
     }
     let text = fetch(url).await.map_err(&failed)?;
     let built_in = BuiltIn::default();
-    let (text, skipped) = readable(&text, &built_in).map_err(&failed)?;
-    let fetched = BuiltIn::parse(Cow::Owned(text.clone())).map_err(&failed)?;
-    let count = built_in.check_update(&fetched).map_err(&failed)?;
+    let (fetched, skipped) = fetched(&text, &built_in).map_err(&failed)?;
+    let count = fetched.model_ids().count();
     replace_file(file, &text, None)
         .map_err(|error| failed(format!("{}: {error}", file.display())))?;
     let as_of = fetched.as_of();
-    let in_force = newest(file);
-    let mut said = if in_force.as_of() > as_of {
+    let mut said = if built_in.as_of() > as_of {
         format!("{count} models as of {as_of}; the built-in ones are newer and stay in force\n")
     } else {
         format!("{count} models as of {as_of} are in {}\n", file.display())
@@ -70,7 +67,8 @@ pub async fn refresh(url: &str, file: &Path) -> Result<String, StartError> {
     if skipped > 0 {
         let _ = writeln!(
             said,
-            "{skipped} entries are too new for this tiller and were skipped: update tiller to use them"
+            "{skipped} entries are too new for this tiller, or change where requests go or what they carry, \
+             and were skipped: update tiller to use them"
         );
     }
     Ok(said)

@@ -53,12 +53,11 @@ pub fn from_response(
 ) -> LlmError {
     let body = String::from_utf8_lossy(body);
     let body = context.redactor.redact(&body);
-    let (kind, message) = kind_and_message(&body);
-    let mut text = format!("{kind} {body}");
+    let mut said = Said::read(&body);
     if status == 400 && body.trim().is_empty() && context.empty_400_is_overflow {
-        text.push_str("context_length_exceeded");
+        said.text.push_str("context_length_exceeded");
     }
-    let mut error = classified(Some(status), &text, &message, context);
+    let mut error = classified(Some(status), &said, context);
     // Anthropic's and OpenAI's clients obey this header before any status.
     match headers.get("x-should-retry").map(HeaderValue::as_bytes) {
         Some(b"true") if error.class == ErrorClass::Client => error.class = ErrorClass::Retryable,
@@ -74,7 +73,7 @@ pub fn from_event(body: &Value, context: &ErrorContext) -> LlmError {
     let body = body.get(0).unwrap_or(body);
     let text = body.to_string();
     let text = context.redactor.redact(&text);
-    let (kind, message) = kind_and_message(&text);
+    let said = Said::read(&text);
     let status = ["status", "code"].iter().find_map(|key| {
         let value = body.pointer(&format!("/error/{key}")).or(body.get(key))?;
         let number = value
@@ -84,20 +83,20 @@ pub fn from_event(body: &Value, context: &ErrorContext) -> LlmError {
             .ok()
             .filter(|status| (400..600).contains(status))
     });
-    let mut error = classified(status, &format!("{kind} {text}"), &message, context);
+    let mut error = classified(status, &said, context);
     // A server that began to answer and then failed, with an unknown error: the fault is its own.
     let ours = ["invalid", "not_found", "model_not_found", "unsupported"];
     if status.is_none()
         && error.class == ErrorClass::Client
-        && !ours.iter().any(|word| kind.starts_with(word))
+        && !ours.iter().any(|word| said.kind.starts_with(word))
     {
         error.class = ErrorClass::Retryable;
     }
     with_wait_hint(error)
 }
 
-fn classified(status: Option<u16>, text: &str, message: &str, context: &ErrorContext) -> LlmError {
-    let class = class(status, text);
+fn classified(status: Option<u16>, said: &Said, context: &ErrorContext) -> LlmError {
+    let class = class(status, &said.text, &said.own);
     let what = match (status, class) {
         (_, ErrorClass::Auth) => "the key was refused",
         (_, ErrorClass::Quota) => "no quota or credit is left",
@@ -118,11 +117,11 @@ fn classified(status: Option<u16>, text: &str, message: &str, context: &ErrorCon
     };
     let status_text = status.map_or_else(String::new, |status| format!(" ({status})"));
     // Once more: JSON may have escaped any letter of a key.
-    let message = quoted(&context.redactor.redact(message));
+    let message = quoted(&context.redactor.redact(&said.message));
     let colon = if message.is_empty() { "" } else { ": " };
     let mut error = context.error(class, &format!("{what}{status_text}{colon}{message}"));
     error.status = status;
-    error.retry_after_ms = wait_in(text);
+    error.retry_after_ms = wait_in(&said.text);
     error.hint = match class {
         ErrorClass::Auth => (!context.key_hint.is_empty()).then(|| context.key_hint.clone()),
         ErrorClass::NoModel => {
@@ -172,40 +171,66 @@ fn with_wait_hint(error: LlmError) -> LlmError {
     error.with_hint(hint)
 }
 
-/// The kind of the error and its message, out of whatever the provider sent.
-fn kind_and_message(body: &str) -> (String, String) {
-    let Ok(json) = serde_json::from_str::<Value>(body) else {
-        return (String::new(), plain(body));
-    };
-    let json = json.get(0).unwrap_or(&json);
-    let text = |pointer: &&str| Some(json.pointer(pointer)?.as_str()?.to_owned());
-    let kind = [
-        "/error/type",
-        "/error/code",
-        "/error/status",
-        "/code",
-        "/type",
-    ];
-    let message = [
-        "/error/message",
-        "/error/detail",
-        "/error",
-        "/message",
-        "/detail",
-        "/errors/0/message",
-        "/errors/0",
-        "/detail/0/msg",
-    ];
-    let kind = kind.iter().find_map(text).unwrap_or_default();
-    let mut message = message
-        .iter()
-        .find_map(text)
-        .unwrap_or_else(|| json.to_string());
-    // A gateway's own "Provider returned error" hides the provider's message.
-    if let Some(raw) = text(&"/error/metadata/raw") {
-        message = format!("{message}: {raw}");
+/// What an error says, out of whatever the provider sent.
+struct Said {
+    kind: String,
+    message: String,
+    /// The kind and all that was sent.
+    text: String,
+    /// The provider's own words: the rest may quote the conversation.
+    own: String,
+}
+
+impl Said {
+    fn read(body: &str) -> Self {
+        let Ok(json) = serde_json::from_str::<Value>(body) else {
+            return Self {
+                kind: String::new(),
+                message: plain(body),
+                text: format!(" {body}"),
+                own: body.to_owned(),
+            };
+        };
+        let json = json.get(0).unwrap_or(&json);
+        let text = |pointer: &&str| Some(json.pointer(pointer)?.as_str()?.to_owned());
+        let kinds = [
+            "/error/type",
+            "/error/code",
+            "/error/status",
+            "/code",
+            "/type",
+            "/error/innererror/code",
+        ];
+        let message = [
+            "/error/message",
+            "/error/detail",
+            "/error",
+            "/message",
+            "/detail",
+            "/errors/0/message",
+            "/errors/0",
+            "/detail/0/msg",
+            "/base_resp/status_msg",
+        ];
+        let kind = kinds.iter().find_map(text).unwrap_or_default();
+        let mut message = message
+            .iter()
+            .find_map(text)
+            .unwrap_or_else(|| json.to_string());
+        // A gateway's own "Provider returned error" hides the provider's message.
+        if let Some(raw) = text(&"/error/metadata/raw") {
+            message = format!("{message}: {raw}");
+        }
+        // vLLM's message is a list of faults, each with the part of the request it is about.
+        let own = message.split("'input':").next().unwrap_or_default();
+        let kinds: Vec<String> = kinds.iter().filter_map(text).collect();
+        Self {
+            text: format!("{kind} {body}"),
+            own: format!("{} {own}", kinds.join(" ")),
+            kind,
+            message,
+        }
     }
-    (kind, message)
 }
 
 /// The text of a body that is not JSON; of a web page its title, or what is left without tags.

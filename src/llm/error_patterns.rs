@@ -9,8 +9,9 @@ use regex::{Regex, RegexSet, RegexSetBuilder};
 
 use super::error::ErrorClass;
 
-/// What an error with this status, if any, and these words calls for.
-pub fn class(status: Option<u16>, text: &str) -> ErrorClass {
+/// What an error with this status, if any, and these words calls for. `own` are those of them that quote
+/// nothing of the request.
+pub fn class(status: Option<u16>, text: &str, own: &str) -> ErrorClass {
     if matches!(status, Some(402)) {
         return ErrorClass::Quota;
     }
@@ -20,15 +21,15 @@ pub fn class(status: Option<u16>, text: &str) -> ErrorClass {
     }
     let throttled = THROTTLED.is_match(text);
     // Google says "quota" for a limit per minute and adds when to come back.
-    if QUOTA.is_match(text)
-        && (text.contains("insufficient_quota") || (!throttled && wait_in(text).is_none()))
+    if QUOTA.is_match(own)
+        && (own.contains("insufficient_quota") || (!throttled && wait_in(text).is_none()))
     {
         return ErrorClass::Quota;
     }
     if REQUEST_TOO_LARGE.is_match(text) {
         return ErrorClass::Allowance;
     }
-    if matches!(status, None | Some(400 | 403)) && REFUSED.is_match(text) {
+    if matches!(status, None | Some(400 | 403)) && REFUSED.is_match(own) {
         return ErrorClass::Refused;
     }
     if !throttled && !matches!(status, Some(401 | 403)) && OVERFLOW.is_match(text) {

@@ -142,7 +142,7 @@ fn extra_certificates() -> Vec<Certificate> {
 
 /// Names a file of certificates that cannot be read: otherwise all servers would seem to be unknown.
 fn check_cert_file() -> Result<(), LlmError> {
-    let Some(file) = std::env::var_os("SSL_CERT_FILE") else {
+    let Some(file) = std::env::var_os("SSL_CERT_FILE").filter(|it| !it.is_empty()) else {
         return Ok(());
     };
     std::fs::metadata(&file).map(|_| ()).map_err(|error| {

@@ -140,9 +140,13 @@ impl TryFrom<Table> for QuirksTable {
     type Error = String;
 
     fn try_from(table: Table) -> Result<Self, String> {
-        match Quirks::deserialize(table.clone()) {
-            Ok(_) => Ok(Self(table)),
-            Err(error) => Err(error.message().to_owned()),
+        let quirks = Quirks::deserialize(table.clone()).map_err(|it| it.message().to_owned())?;
+        match quirks.key_check {
+            // Behind the address of the provider, or it would be another one.
+            Some(path) if !path.starts_with('/') => {
+                Err("key_check: expected a path that begins with '/'".to_owned())
+            }
+            _ => Ok(Self(table)),
         }
     }
 }

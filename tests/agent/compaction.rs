@@ -314,6 +314,26 @@ async fn what_a_session_took_is_the_same_after_a_resume() {
     }
 }
 
+/// A summary of half the conversation is asked for where all of it is more than a minute allows.
+#[tokio::test]
+async fn a_summary_that_is_too_large_for_a_minute_is_made_of_less() {
+    for class in [ErrorClass::Overflow, ErrorClass::Allowance] {
+        let mut answers: Vec<_> = (0..8).map(|n| say(&format!("answer {n}"))).collect();
+        answers.extend([fail(class, "too large"), say("the summary")]);
+        let mut agent = start(answers, 200_000);
+        for n in 0..8 {
+            ask(&mut agent, &format!("{n} {}", "long ".repeat(400))).await;
+        }
+        agent.handle.compact(None);
+        let settled = |event: &AgentEvent| matches!(event, AgentEvent::AgentSettled { .. });
+        agent.until(settled).await;
+        let sent: Vec<usize> = (agent.script.requests()[8..].iter())
+            .map(|request| request.messages.len())
+            .collect();
+        assert!(sent.len() == 2 && sent[1] < sent[0], "{class:?}: {sent:?}");
+    }
+}
+
 // F5, F12, F16
 #[tokio::test]
 async fn what_was_shortened_for_one_model_is_shortened_again_for_its_fallback() {

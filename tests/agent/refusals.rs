@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use tiller::agent::session::Session;
 use tiller::agent::{
-    AgentEvent, CompactionOutcome, CompactionRules, LoopRules, RunOutcome, RunState,
+    AgentEvent, CompactionOutcome, CompactionRules, LoopRules, RetryRules, RunOutcome, RunState,
 };
 use tiller::llm::{ErrorClass, LlmError, Model, StreamEvent};
 
@@ -135,6 +135,48 @@ async fn another_model_answers_what_one_refuses() {
     assert!(agent.request(1).contains(&"user: Go".to_owned()));
 }
 
+/// What refused one prompt refuses every conversation that holds it.
+#[tokio::test]
+async fn the_model_that_answered_a_refused_prompt_stays() {
+    let mut agent = Setup {
+        fallback: vec![second()],
+        ..setup(vec![refuses(), say("ok"), say("more")])
+    }
+    .start();
+    assert_eq!(ask(&mut agent, "Go").await, RunOutcome::Done);
+    assert_eq!(ask(&mut agent, "Next").await, RunOutcome::Done);
+    let requests = agent.script.requests();
+    let asked: Vec<&str> = requests.iter().map(|it| it.model.id.as_str()).collect();
+    assert_eq!(asked, ["scripted", "second", "second"]);
+    let story = agent.story().join("\n");
+    assert!(
+        story.contains("lab/second answers instead, from here on"),
+        "{story}"
+    );
+}
+
+/// One model refuses, and the other cannot answer at all.
+#[tokio::test]
+async fn a_refused_prompt_is_left_out_whatever_failed_last() {
+    use ErrorClass::{Auth, NoModel, Quota};
+    for class in [Quota, Auth, NoModel] {
+        let fails = vec![Step::Say(StreamEvent::Error(LlmError::new(class, "no")))];
+        let mut agent = Setup {
+            fallback: vec![second()],
+            ..setup(vec![refuses(), fails, say("fine")])
+        }
+        .start();
+        let RunOutcome::Failed { message } = ask(&mut agent, "write an exploit").await else {
+            panic!("{class:?}: nobody answered");
+        };
+        assert!(message.contains("left out of later requests"), "{message}");
+        assert_eq!(ask(&mut agent, "list the files").await, RunOutcome::Done);
+        let said = agent.request(2).join("\n");
+        assert!(!said.contains("exploit"), "{class:?}: {said}");
+        assert_eq!(agent.script.requests()[2].model.id, "scripted");
+    }
+}
+
 #[tokio::test]
 async fn another_model_writes_the_summary_that_one_refuses() {
     for (fallback, expected) in [(vec![second()], true), (vec![], false)] {
@@ -183,4 +225,29 @@ async fn a_paused_answer_goes_on() {
     assert_eq!(ask(&mut agent, "Search").await, RunOutcome::Done);
     assert_eq!(server.requests().len(), 2);
     assert!(agent.stored().last().unwrap().ends_with("Found."));
+}
+
+/// One that paused before it said anything is asked again, a number of times.
+#[tokio::test]
+async fn a_paused_answer_without_text_is_asked_again() {
+    let server = ModelServer::start(Script::of([
+        Reply::text(" ").stop("pause_turn"),
+        Reply::text("Found."),
+    ]));
+    let mut agent = Setup {
+        provider: Some(Arc::new(kit::wires(&server))),
+        model: Some(kit::model(Wire::Anthropic, &server.url(Wire::Anthropic))),
+        rules: LoopRules {
+            retry: RetryRules {
+                max: 1,
+                base_ms: 1,
+                ..RetryRules::default()
+            },
+            ..LoopRules::default()
+        },
+        ..Setup::default()
+    }
+    .start();
+    assert_eq!(ask(&mut agent, "Search").await, RunOutcome::Done);
+    assert_eq!(server.requests().len(), 2);
 }

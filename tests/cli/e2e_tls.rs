@@ -66,6 +66,8 @@ fn the_hint_about_a_certificate_leads_out() {
         (SERVER, "NODE_EXTRA_CA_CERTS", true, "secure"),
         (SERVER, "SSL_CERT_FILE", true, "secure"),
         (SERVER, "SSL_CERT_FILE", false, "no-such.pem: No such file"),
+        // Some containers set it, and to nothing.
+        (SERVER, "", true, "NODE_EXTRA_CA_CERTS"),
     ];
     for (certificate, variable, exists, expected) in cases {
         let mut sandbox = Sandbox::new();
@@ -80,7 +82,10 @@ fn the_hint_about_a_certificate_leads_out() {
             format!("-----BEGIN CERTIFICATE-----\n{certificate}\n-----END CERTIFICATE-----\n");
         sandbox.write("server.pem", &pem);
         let path = sandbox.path().join(name);
-        sandbox.set(variable, path.to_str().unwrap());
+        match variable {
+            "" => sandbox.set("SSL_CERT_FILE", ""),
+            variable => sandbox.set(variable, path.to_str().unwrap()),
+        };
         let ran = sandbox.run(&["-m", "home/m", "-p", "hello"]);
         assert!(
             format!("{}{}", ran.stdout, ran.stderr).contains(expected),

@@ -130,6 +130,36 @@ fn a_model_newer_than_the_list_is_like_the_newest_of_its_family() {
     assert!(next.quirks.thinking_binding && next.reasoning);
 }
 
+/// A date, or the word for a name that is not final, makes no other model.
+#[test]
+fn another_name_of_a_listed_model_has_its_facts() {
+    let catalog = Catalog::default();
+    for (provider, id, listed_id) in [
+        (
+            "anthropic",
+            "claude-sonnet-5-5-20260928",
+            "claude-sonnet-5-5",
+        ),
+        ("openai", "gpt-6.1-sol-2026-10-01", "gpt-6.1-sol"),
+        ("google", "gemini-3.8-flash-preview", "gemini-3.8-flash"),
+    ] {
+        let same = catalog.current().unlisted(provider, id).unwrap();
+        let known = listed(provider, listed_id);
+        assert_eq!(same.like, None);
+        assert_eq!(same.context_window, known.context_window, "{id}");
+        assert_eq!(same.max_output, known.max_output, "{id}");
+        assert_eq!(same.thinking_levels, known.thinking_levels, "{id}");
+        assert_eq!(same.prices, known.prices, "{id}");
+    }
+    let next = catalog
+        .current()
+        .unlisted("google", "gemini-3.9-flash-preview");
+    assert_eq!(
+        next.unwrap().like.as_deref(),
+        Some("google/gemini-3.8-flash")
+    );
+}
+
 #[test]
 fn a_thinking_level_that_is_not_the_one_asked_is_told() {
     let sol = listed("openai", "gpt-6.1-sol");

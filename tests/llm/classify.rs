@@ -55,6 +55,22 @@ fn an_empty_400_is_an_overflow_where_the_host_says_so() {
     assert_eq!((class(true), class(false)), (Overflow, Client));
 }
 
+/// A server that quotes the request says nothing about what is in it.
+#[test]
+fn words_of_the_conversation_refuse_nothing() {
+    let quoting = [
+        r#"{"detail":[{"type":"missing","loc":["body","messages",0],"msg":"Field required","input":{"role":"user","content":"moderation of billing, flagged by the content filter"}}]}"#,
+        r#"{"object":"error","type":"BadRequestError","code":400,"message":"[{'type': 'missing', 'loc': ('body',), 'msg': 'Field required', 'input': {'content': 'moderation and billing'}}]"}"#,
+    ];
+    for body in quoting {
+        let error = from_response(400, &HeaderMap::new(), body.as_bytes(), &about());
+        assert_eq!(error.class, Client, "{body}");
+    }
+    let minimax = r#"{"base_resp":{"status_code":1026,"status_msg":"input new_sensitive"}}"#;
+    let error = from_response(400, &HeaderMap::new(), minimax.as_bytes(), &about());
+    assert_eq!(error.class, Refused);
+}
+
 // G1, F5: only a model that is not there has a stand-in; a request that is wrong has none.
 #[test]
 fn every_status_has_its_class() {

@@ -148,7 +148,7 @@ fn the_default_model_can_be_told_not_to_think_first() {
         request.thinking = level;
         let body: Value = serde_json::from_slice(&anthropic::request::body(&request)).unwrap();
         assert_eq!(body["thinking"], expected);
-        assert_eq!(body["output_config"].is_null(), level == ThinkingLevel::Off);
+        assert_eq!(body["output_config"], json!({ "effort": "low" }));
     }
 }
 

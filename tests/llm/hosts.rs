@@ -674,6 +674,59 @@ fn only_a_known_finish_reason_is_success() {
     }
 }
 
+/// Some servers never give a reason: what says something and holds no open call is whole.
+#[test]
+fn an_end_mark_without_a_finish_reason_ends_only_a_whole_answer() {
+    let call = |arguments: &str| json!({ "tool_calls": [{ "index": 0, "id": "c", "function": { "name": "read", "arguments": arguments } }] });
+    for (delta, whole) in [
+        (json!({ "content": "Hi" }), true),
+        (call("{}"), true),
+        (call("{\"path\": \"a"), false),
+        (json!({ "reasoning_content": "Hm" }), false),
+        (json!({ "role": "assistant" }), false),
+    ] {
+        let chunk = json!({ "id": "c", "choices": [{ "delta": delta }] });
+        let stream = sse(&[chunk]) + "data: [DONE]\n\n";
+        let prices = Prices::default();
+        let (_, events) = kit::fold(ChatDecoder::default(), &prices, [stream.as_bytes()]);
+        match events.last() {
+            Some(StreamEvent::Done { .. }) => assert!(whole, "{delta}"),
+            Some(StreamEvent::Error(error)) => {
+                assert_eq!(
+                    (whole, error.class),
+                    (false, ErrorClass::Retryable),
+                    "{delta}"
+                );
+            }
+            other => panic!("{delta}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_service_tier_has_its_own_price() {
+    for (tier, factor) in [
+        ("default", 1.0),
+        ("on_demand", 1.0),
+        ("flex", 0.5),
+        ("x", 0.0),
+    ] {
+        let chunks = [
+            json!({ "id": "c", "choices": [{ "delta": { "content": "Hi" }, "finish_reason": "stop" }] }),
+            json!({ "choices": [], "service_tier": tier, "usage": { "prompt_tokens": 2, "completion_tokens": 0 } }),
+        ];
+        let stream = sse(&chunks) + "data: [DONE]\n\n";
+        let prices = Prices {
+            input: 1_000_000.0,
+            service_tiers: [("flex".to_owned(), 0.5)].into(),
+            ..Prices::default()
+        };
+        let (message, _) = kit::fold(ChatDecoder::default(), &prices, [stream.as_bytes()]);
+        let cost = message.usage.cost.total;
+        assert!((cost - 2.0 * factor).abs() < 1e-9, "{tier}: {cost}");
+    }
+}
+
 #[test]
 fn what_the_provider_bills_beats_the_prices() {
     for (counts, expected) in [

@@ -1058,3 +1058,28 @@ fn another_effort_is_an_item_of_the_conversation() {
     assert_eq!(request["reasoning"]["effort"], "max");
     assert!(!kinds(&request).contains(&"\"high\"".to_owned()));
 }
+
+/// A session that begins without thinking has its thoughts back when the level is raised.
+#[test]
+fn a_session_that_begins_without_thinking_may_think_later() {
+    let sol = Catalog::default().current().known("openai", "gpt-6-sol");
+    let sol = sol.unwrap();
+    let mut answer = said(&sol, StopReason::Stop, vec![text("1")]);
+    if let Message::Assistant(answer) = &mut answer {
+        answer.thinking_level = Some("off".into());
+    }
+    let messages = [Message::user("one", 0), answer, Message::user("two", 0)];
+    let sent = |count: usize, level| {
+        let mut request = request(sol.clone(), messages[..count].to_vec());
+        request.thinking = level;
+        let sent: Value = serde_json::from_slice(&body(&request)).unwrap();
+        sent
+    };
+    for request in [sent(1, ThinkingLevel::Off), sent(3, ThinkingLevel::High)] {
+        assert_eq!(
+            request["reasoning"],
+            json!({ "effort": "none", "summary": "auto" })
+        );
+        assert_eq!(request["include"], json!(["reasoning.encrypted_content"]));
+    }
+}

@@ -1,6 +1,6 @@
 //! The default model of every listed provider, as users get it, against a server with that vendor's
 //! rules (`vendor_rules.toml`): the first request, the second one with a picture and a steering
-//! message, and the last one that the window holds.
+//! message, the same at other thinking levels, and the last one that the window holds.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -399,11 +399,11 @@ fn steered(model: &Model) -> Vec<Message> {
     ]
 }
 
-fn request(model: &Model, messages: Vec<Message>) -> Request {
+fn request(model: &Model, messages: Vec<Message>, thinking: ThinkingLevel) -> Request {
     Request {
         tools: vec![tool("read"), tool("bash")],
         system: include_str!("../../assets/system.md").into(),
-        thinking: ThinkingLevel::Medium,
+        thinking,
         ..kit::request(model.clone(), messages)
     }
 }
@@ -463,12 +463,24 @@ async fn every_default_model_keeps_its_vendors_rules() {
         .into_iter()
         .collect();
         let client = Client::new(Arc::new(Catalog::default()), keys, None);
+        use ThinkingLevel::{High, Low, Max, Medium, Off};
+        let longest = window.min(model.context_window);
         let conversations = [
-            ("the first", vec![Message::user("hello", 0)], true, 4),
-            ("the second", steered(&model), true, 2),
-            ("the last", long(&model, window), false, 2),
+            (
+                "the first",
+                vec![Message::user("hello", 0)],
+                Medium,
+                true,
+                1,
+            ),
+            ("the second", steered(&model), Medium, true, 2),
+            ("with less thinking", steered(&model), Low, false, 1),
+            ("with more thinking", steered(&model), High, false, 1),
+            ("with most thinking", steered(&model), Max, false, 1),
+            ("without thinking", steered(&model), Off, false, 1),
+            ("the last", long(&model, longest), Medium, false, 2),
         ];
-        for (which, messages, minute, most) in conversations {
+        for (which, messages, thinking, minute, most) in conversations {
             let (address, log) = serve(Server {
                 output: vendor.output.unwrap_or(model.max_output),
                 vendor: vendor.clone(),
@@ -484,7 +496,7 @@ async fn every_default_model_keeps_its_vendors_rules() {
                 base_url: address + path.unwrap_or_default(),
                 ..model.clone()
             };
-            let (message, events) = answer(&client, request(&located, messages)).await;
+            let (message, events) = answer(&client, request(&located, messages, thinking)).await;
             let log = log.lock().unwrap();
             if Message::Assistant(message).text() != "ok" || log.len() > most {
                 faults.push(format!("{provider}, {which}: {log:?} {:?}", events.last()));

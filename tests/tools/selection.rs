@@ -61,7 +61,6 @@ fn sets_lists_and_signs() {
         ("coding,ls", "ls"),
         ("read,bash,-bash", "read"),
         ("+bash,-bash,read", "read"),
-        ("coding,-attach", "read bash edit write"),
     ] {
         assert_eq!(offered(ALL, selection, Edit), expected, "{selection:?}");
     }
@@ -74,6 +73,7 @@ fn wrong_names_are_told() {
         error.starts_with("unknown tool 'reed' (did you mean 'read'?): there are read, bash, "),
         "{error}"
     );
+    assert!(select(ALL, "attach").is_err());
     assert!("all,none".parse::<ToolSelection>().is_err());
     assert!("all,all".parse::<ToolSelection>().is_ok());
 }

@@ -19,6 +19,13 @@ impl Actor {
         self.change_model(Arc::new(model), self.thinking);
     }
 
+    /// Asks the model that answered in place of the chosen one from here on.
+    pub(super) fn keep_fallback(&mut self) {
+        if let Some(model) = self.activity.run().and_then(|run| run.fallback.take()) {
+            self.change_model(model, self.thinking);
+        }
+    }
+
     pub(super) fn change_model(&mut self, model: Arc<Model>, thinking: ThinkingLevel) {
         self.conversation.model_changed(&model, thinking);
         self.model = model;

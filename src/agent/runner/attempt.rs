@@ -254,7 +254,13 @@ fn no_answer(message: &AssistantMessage, model: &Model) -> Option<LlmError> {
     let empty = !message.content.iter().any(overflow::says_something);
     (whole && empty).then(|| {
         let text = format!("{}: the model gave no answer", model.full_id());
-        LlmError::new(ErrorClass::Client, text).with_hint("Ask again, or choose another model")
+        // One that paused has more to say.
+        let class = if message.is_paused() {
+            ErrorClass::Retryable
+        } else {
+            ErrorClass::Client
+        };
+        LlmError::new(class, text).with_hint("Ask again, or choose another model")
     })
 }
 

@@ -8,7 +8,7 @@ use super::attempt::request;
 use super::env::RunEnv;
 use super::link::{Change, CompactRequest, Opening, RunLink, Step, Summary, Turn};
 use super::lookout::Lookout;
-use super::summary::{COMPACTION, MAX_HALVINGS, Spent, ask};
+use super::summary::{COMPACTION, MAX_HALVINGS, Spent, ask, is_too_long};
 use crate::agent::event::{
     AgentEvent, CompactionOutcome, CompactionReason, NoticeLevel, Phase, RunOutcome, now_ms,
 };
@@ -224,7 +224,7 @@ async fn summarize(
         request.messages.push(Arc::new(question));
         match ask(link, env, turn, request, spent).await {
             Ok(text) => return Ok((kept_from, text)),
-            Err(Some(error)) if error.class == ErrorClass::Overflow && halvings < MAX_HALVINGS => {
+            Err(Some(error)) if is_too_long(&error) && halvings < MAX_HALVINGS => {
                 halvings += 1;
                 room = fixed + (room.min(all).saturating_sub(fixed)) / 2;
             }

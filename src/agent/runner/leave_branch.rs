@@ -8,7 +8,7 @@ use super::attempt::request;
 use super::env::RunEnv;
 use super::link::{Leave, Opening, RunLink, Step, Turn};
 use super::lookout::Lookout;
-use super::summary::{BRANCH_SUMMARY, MAX_HALVINGS, Spent, ask};
+use super::summary::{BRANCH_SUMMARY, MAX_HALVINGS, Spent, ask, is_too_long};
 use crate::agent::event::{NoticeLevel, Phase, RunOutcome, now_ms};
 use crate::agent::memory::compaction::{Window, overhead, size, tail, tokens};
 use crate::llm::{ErrorClass, LlmError, Message};
@@ -84,7 +84,7 @@ async fn summarize(
         let question = Message::user(format!("{QUESTION}{}", leave.begins), now_ms());
         request.messages.push(Arc::new(question));
         match ask(link, env, turn, request, spent).await {
-            Err(Some(error)) if error.class == ErrorClass::Overflow && halvings < MAX_HALVINGS => {
+            Err(Some(error)) if is_too_long(&error) && halvings < MAX_HALVINGS => {
                 halvings += 1;
                 fits = false;
                 room = fixed + room.min(all).saturating_sub(fixed) / 2;

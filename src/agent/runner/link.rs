@@ -73,6 +73,8 @@ pub(in crate::agent) enum RunMessage {
     BeginUndo(String, oneshot::Sender<()>),
     Undone(Undone),
     CorrectWindow(Arc<Model>),
+    /// The model that answered in place of another is the session's from here on.
+    KeepFallback,
     SteeringWaits(oneshot::Sender<bool>),
     ReleaseFollowUps(oneshot::Sender<Result<bool, RunOutcome>>),
 }
@@ -317,6 +319,11 @@ impl RunLink {
     /// Has `model` take the place of the same one with an estimated window.
     pub async fn correct_window(&self, model: Arc<Model>) {
         let _ = self.messages.send(RunMessage::CorrectWindow(model)).await;
+    }
+
+    /// Has the session stay with the model that answered in place of another.
+    pub async fn keep_fallback(&self) {
+        let _ = self.messages.send(RunMessage::KeepFallback).await;
     }
 
     pub async fn steering_waits(&self) -> bool {

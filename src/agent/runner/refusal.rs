@@ -6,18 +6,23 @@
 use super::link::{RunLink, Step, Turn};
 use crate::agent::event::is_from_user;
 use crate::agent::memory::compaction::Pruned;
-use crate::llm::{Content, ErrorClass, LlmError, Message};
+use crate::llm::{Content, LlmError, Message};
 
 /// Stands in for the results that a model refused to go on with.
 const LEFT_OUT: &str = "[result left out: the model refused to go on with it]";
 const TOLD: &str = "What was refused is left out of later requests";
 
-/// `error`, which ends the run of `turn`. If it is a refusal, what was refused is left out from here
-/// on, and the error says so.
-pub(super) async fn settle(link: &RunLink, turn: &Turn, mut error: LlmError) -> LlmError {
-    if error.class == ErrorClass::Refused {
-        let refused = refused(turn);
-        if !refused.is_empty() && link.next_turn(Step::Prune(refused)).await.is_ok() {
+/// `error`, which ends the run of `turn`. If a model `refused`, be it another one than failed last, what
+/// was refused is left out from here on, and the error says so.
+pub(super) async fn settle(
+    link: &RunLink,
+    turn: &Turn,
+    mut error: LlmError,
+    refused: bool,
+) -> LlmError {
+    if refused {
+        let said = unanswered(turn);
+        if !said.is_empty() && link.next_turn(Step::Prune(said)).await.is_ok() {
             error.message = format!("{}\n{TOLD}", error.message);
         }
     }
@@ -26,7 +31,7 @@ pub(super) async fn settle(link: &RunLink, turn: &Turn, mut error: LlmError) -> 
 
 /// What the conversation holds that no answer was made to: the rest was accepted. The last comes first,
 /// so that no thinking ever stands behind what goes.
-fn refused(turn: &Turn) -> Vec<Pruned> {
+fn unanswered(turn: &Turn) -> Vec<Pruned> {
     let since_answer = turn.messages.iter().enumerate().rev();
     let new = since_answer
         .take_while(|(_, message)| !matches!(&***message, Message::Assistant(it) if it.is_sent()));

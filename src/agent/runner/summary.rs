@@ -22,6 +22,11 @@ use crate::llm::{
 /// How often what is summarised is halved when it is too long itself.
 pub(super) const MAX_HALVINGS: u32 = 4;
 
+/// Whether a shorter request would be taken.
+pub(super) fn is_too_long(error: &LlmError) -> bool {
+    matches!(error.class, ErrorClass::Overflow | ErrorClass::Allowance)
+}
+
 /// What tokens were spent on, as the session names it.
 pub(in crate::agent) const BRANCH_SUMMARY: &str = "branch_summary";
 pub(super) const COMPACTION: &str = "compaction";

@@ -48,6 +48,8 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
     let mut policy = RetryPolicy::new(&turn.rules.retry, &env.fallback, &turn.model);
     let mut may_compact = turn.rules.compaction.enabled;
     let mut compacted = false;
+    // Whether a model refused what was said, whatever came of the others.
+    let mut refused = false;
     loop {
         let retries = policy.retries();
         if let Some(reached) = env.account.reached() {
@@ -66,10 +68,14 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
         let Some(error) = attempt.failure.take() else {
             let reply = Reply::new(attempt.finish(link, None).await, None);
             let given_up = (reply.stop == StopReason::Aborted).then(|| CANCELLED.to_owned());
+            if refused && given_up.is_none() {
+                link.keep_fallback().await;
+            }
             end_retries(link, retries, given_up).await;
             return reply;
         };
         tracing::warn!("model call failed ({:?}): {}", error.class, error.message);
+        refused |= error.class == ErrorClass::Refused;
         let decision = match error.class {
             ErrorClass::Overflow if may_compact => RetryDecision::Compact,
             _ => policy.after(&error, jitter_fraction()),
@@ -91,6 +97,7 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
                 may_compact = matches!(done, Err(NoSummary::Aborted));
                 compacted = done.is_ok();
                 if let Err(NoSummary::Failed) = done {
+                    let error = refusal::settle(link, turn, error, refused).await;
                     let text = final_error(&error, retries);
                     end_retries(link, retries, Some(text.clone())).await;
                     return failed.reply(link, text).await;
@@ -105,12 +112,12 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
                 if let Ok(next) = &next
                     && next.model.full_id() == model.full_id()
                 {
-                    notify_fallback(link, &turn.model, &model, &error).await;
+                    notify_fallback(link, (&turn.model, &model), &error, refused).await;
                 }
                 next
             }
             RetryDecision::GiveUp => {
-                let error = refusal::settle(link, turn, error).await;
+                let error = refusal::settle(link, turn, error, refused).await;
                 let text = final_error(&error, retries);
                 end_retries(link, retries, Some(text.clone())).await;
                 return failed.reply(link, text).await;
@@ -190,11 +197,23 @@ impl Failed {
     }
 }
 
-async fn notify_fallback(link: &RunLink, from: &Model, to: &Model, error: &LlmError) {
-    let (from, to) = ((from.full_id(), reason(from, error)), to.full_id());
+async fn notify_fallback(
+    link: &RunLink,
+    (from, to): (&Model, &Model),
+    error: &LlmError,
+    refused: bool,
+) {
+    // A model that refuses one prompt refuses every conversation that holds it.
+    let until = if refused {
+        "from here on; /model goes back"
+    } else {
+        "until your next message"
+    };
     let text = format!(
-        "{} cannot answer: {}\n{to} answers instead, until your next message",
-        from.0, from.1
+        "{} cannot answer: {}\n{} answers instead, {until}",
+        from.full_id(),
+        reason(from, error),
+        to.full_id()
     );
     tracing::warn!("{text}");
     link.notice(NoticeLevel::Warning, text).await;

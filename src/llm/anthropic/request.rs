@@ -65,7 +65,9 @@ pub fn body(request: &Request) -> Vec<u8> {
         Thinking::Enabled { .. } if lacks_leading_thinking(&turns) => Thinking::Disabled,
         thinking => thinking,
     });
-    let adaptive = matches!(thinking, Some(Thinking::Adaptive { .. }));
+    let output_config = thinking
+        .as_ref()
+        .and_then(|_| effort(model, request.thinking));
     let mut messages = messages(&turns);
     let marks = model.quirks.cache_marks;
     if marks {
@@ -102,7 +104,7 @@ pub fn body(request: &Request) -> Vec<u8> {
         max_tokens,
         stream: true,
         thinking,
-        output_config: adaptive.then(|| json!({ "effort": effort(request) })),
+        output_config: output_config.map(|effort| json!({ "effort": effort })),
         tools,
         tool_choice,
         system,
@@ -406,10 +408,16 @@ fn adaptive(model: &Model) -> bool {
     model.quirks.adaptive_thinking.unwrap_or(listed)
 }
 
-fn effort(request: &Request) -> String {
-    let level = request.model.clamp_thinking(request.thinking);
-    match request.model.thinking_word(level) {
-        None | Some("minimal") => "low".into(),
-        Some(word) => word.to_owned(),
-    }
+/// How much a model that takes an effort is to spend, where it is told. Without a word about it that is
+/// much, also where it does not think.
+fn effort(model: &Model, wanted: ThinkingLevel) -> Option<&str> {
+    let level = match model.clamp_thinking(wanted) {
+        ThinkingLevel::Off if model.thinking_levels.contains_key(&ThinkingLevel::Low) => {
+            ThinkingLevel::Low
+        }
+        ThinkingLevel::Off => return None,
+        level => level,
+    };
+    let word = model.thinking_word(level).filter(|word| *word != "minimal");
+    adaptive(model).then_some(word.unwrap_or("low"))
 }

@@ -83,49 +83,6 @@ impl BuiltIn {
         self.head.as_of.as_deref().unwrap_or_default()
     }
 
-    /// Whether `fetched` may stand in the place of this one; the number of its models. It may change
-    /// what is known of models and hosts, never where keys and requests go.
-    pub fn check_update(&self, fetched: &Self) -> Result<usize, String> {
-        let date = fetched.as_of();
-        if date.len() != 10 || date.parse::<jiff::civil::Date>().is_err() {
-            return Err("as_of = \"YYYY-MM-DD\" is missing".to_owned());
-        }
-        for (id, models) in fetched.all()? {
-            let entry = fetched.provider(id).ok_or("it has no providers")?;
-            let known = self.provider(id);
-            let known = known.ok_or_else(|| format!("providers.{id} is not built in"))?;
-            let same = entry.base_url == known.base_url
-                && entry.env == known.env
-                && entry.base_url_env == known.base_url_env
-                && entry.headers == known.headers
-                && entry.api_key.is_none();
-            if !same {
-                return Err(format!(
-                    "providers.{id} changes where its requests or keys go"
-                ));
-            }
-            let home = known.base_url.as_deref().and_then(authority);
-            let away = |model: &&ModelEntry| {
-                let base_url = model.base_url.as_deref();
-                base_url.is_some_and(|base_url| authority(base_url) != home)
-            };
-            if let Some(model) = models.iter().find(away) {
-                return Err(format!("{id}/{} is at another address", model.id));
-            }
-            let default = entry.default.as_deref();
-            if !models
-                .iter()
-                .any(|model| Some(model.id.as_str()) == default)
-            {
-                return Err(format!("the default of providers.{id} is not in it"));
-            }
-        }
-        match fetched.models.len() {
-            0 => Err("it has no models".to_owned()),
-            count => Ok(count),
-        }
-    }
-
     /// Everything but the models.
     pub fn head(&self) -> &ModelsFile {
         &self.head
@@ -151,10 +108,39 @@ impl BuiltIn {
 
     /// The model `id` of `provider`.
     pub fn model(&self, provider: &str, id: &str) -> Option<ModelEntry> {
-        let at = self.model_ids().position(|it| it == (provider, id))?;
-        let table = &self.text[self.models[at].table.clone()];
-        let mut file = file::parse(table).ok()?;
+        let mut file = file::parse(self.model_table(provider, id)?).ok()?;
         file.providers.remove(provider)?.models.pop()
+    }
+
+    /// The table of the model `id` of `provider`, as it is written.
+    pub(super) fn model_table(&self, provider: &str, id: &str) -> Option<&str> {
+        let at = self.model_ids().position(|it| it == (provider, id))?;
+        Some(&self.text[self.models[at].table.clone()])
+    }
+
+    /// The table of `provider` itself, as it is written.
+    pub(super) fn provider_table(&self, provider: &str) -> Option<&str> {
+        let header = format!("[providers.{provider}]\n");
+        tables(&self.text).find(|table| table.starts_with(&header))
+    }
+
+    /// Gives each provider a default that is listed: its own, that of `before`, or its first model.
+    pub(super) fn list_defaults(&mut self, before: &Self) {
+        for (id, entry) in &mut self.head.providers {
+            let at = self.providers.iter().position(|it| it == id);
+            let models = self
+                .models
+                .iter()
+                .filter(|piece| Some(piece.provider) == at);
+            let listed: Vec<&str> = models.map(|piece| &self.text[piece.id.clone()]).collect();
+            let known = before
+                .provider(id)
+                .and_then(|known| known.default.as_deref());
+            let wanted = [entry.default.as_deref(), known, listed.first().copied()];
+            let mut wanted = wanted.iter().flatten();
+            let default = wanted.find(|id| listed.contains(id));
+            entry.default = default.map(|id| (*id).to_owned());
+        }
     }
 
     /// All models of each provider, in order. Parses everything.
@@ -205,7 +191,7 @@ pub(super) fn provider_of(table: &str) -> Option<&str> {
 }
 
 /// Host of a URL, and its port where it is not the usual one.
-fn authority(url: &str) -> Option<&str> {
+pub(super) fn authority(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_once("://")?;
     let whole = rest.split(['/', '?', '#']).next()?;
     let host = whole.rsplit('@').next()?;

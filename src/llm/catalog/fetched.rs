@@ -1,70 +1,142 @@
-//! A catalogue that was fetched: its form may be newer than this program. What the program does not
-//! know is left out and counted, so that an old program hears of new models. A change that cannot be
-//! left out raises [`FORMAT`], and the catalogue is refused.
+//! A catalogue that was fetched: its form may be newer than this program, and its sender is not trusted
+//! with keys. What the program does not know, or what would change where requests and keys go or what
+//! they carry, is left out and counted, so that an old program hears of new models; what is built in
+//! stays in its place. A change that cannot be left out raises [`FORMAT`], and the catalogue is refused.
+
+use std::borrow::Cow;
 
 use toml::{Table, Value};
 
-use super::builtin::{BuiltIn, provider_of, tables};
-use super::file;
+use super::builtin::{BuiltIn, authority, provider_of, tables};
+use super::file::{self, ModelEntry, ProviderEntry};
 
 /// The form of the catalogue that this program reads.
 pub const FORMAT: i64 = 1;
 
-/// The part of a fetched catalogue that this program knows, and how many entries it leaves out.
+/// The part of the fetched catalogue `text` that this program can use, and how many entries it leaves
+/// out.
 ///
 /// # Errors
 /// It is no catalogue, or one of a newer form.
-pub fn readable(text: &str, built_in: &BuiltIn) -> Result<(String, usize), String> {
+pub fn fetched(text: &str, built_in: &BuiltIn) -> Result<(BuiltIn, usize), String> {
     let mut out = String::with_capacity(text.len());
     let mut skipped = 0;
-    let mut unknown: Vec<&str> = Vec::new();
     for table in tables(text) {
-        let (header, body) = match table.split_once('\n') {
-            Some(parts) if table.starts_with('[') => parts,
-            _ => ("", table),
-        };
-        let read = || toml::from_str(body).map_err(|error| format!("{header} {}", error.message()));
-        if header.is_empty() {
-            let head: Table = read()?;
-            let format = head.get("format").and_then(Value::as_integer);
-            if let Some(format) = format.filter(|format| *format > FORMAT) {
-                return Err(format!(
-                    "its format is {format}, and this tiller reads format {FORMAT}: update tiller"
-                ));
+        let provider = provider_of(table);
+        if provider.is_some_and(|id| built_in.provider(id).is_none()) {
+            skipped += 1;
+            continue;
+        }
+        let (known, left_out) = readable(table)?;
+        skipped += left_out;
+        match known {
+            Some(known) if is_safe(&known, built_in) => out.push_str(&known),
+            known => {
+                skipped += usize::from(known.is_some());
+                out.push_str(in_place_of(table, built_in).unwrap_or_default());
             }
         }
-        let provider = provider_of(table);
-        if provider.is_some_and(|id| built_in.provider(id).is_none() || unknown.contains(&id)) {
-            skipped += 1;
-            continue;
-        }
-        if file::parse(table).is_ok() {
-            out.push_str(table);
-            continue;
-        }
-        let mut fields: Table = read()?;
-        let id = fields.remove("id");
-        let fits = |value: Value| file::parse(&written(header, id.as_ref(), &value)).is_ok();
-        if !fits(Value::Table(Table::new())) {
-            skipped += 1;
-            continue;
-        }
-        let names: Vec<String> = fields.keys().cloned().collect();
-        let mut known = Value::Table(fields);
-        skipped += keep_known(&mut known, &fits);
-        // Without its API a model would be spoken to in another one, and a family without one of its
-        // conditions would hold for too many models.
-        let vital = |name: &String| name == "api" || header == "[[families]]";
-        if names
-            .iter()
-            .any(|name| vital(name) && known.get(name).is_none())
-        {
-            unknown.extend(provider.filter(|_| !header.starts_with("[[")));
-            continue;
-        }
-        out.push_str(&written(header, id.as_ref(), &known));
     }
-    Ok((out, skipped))
+    let mut catalogue = BuiltIn::parse(Cow::Owned(out))?;
+    let date = catalogue.as_of().as_bytes();
+    let shape = |(at, byte): (usize, &u8)| match at {
+        4 | 7 => *byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    if date.len() != 10 || !date.iter().enumerate().all(shape) {
+        return Err("as_of = \"YYYY-MM-DD\" is missing".to_owned());
+    }
+    if catalogue.model_ids().next().is_none() {
+        return Err("it has no models".to_owned());
+    }
+    catalogue.list_defaults(built_in);
+    Ok((catalogue, skipped))
+}
+
+/// The table that is built in where `table` cannot be used, if there is one.
+fn in_place_of<'a>(table: &str, built_in: &'a BuiltIn) -> Option<&'a str> {
+    let provider = provider_of(table)?;
+    if table.starts_with("[[") {
+        let (_, id) = table.split_once("\nid = \"")?;
+        return built_in.model_table(provider, id.split('"').next()?);
+    }
+    let header = format!("[providers.{provider}]\n");
+    built_in
+        .provider_table(provider)
+        .filter(|_| table.starts_with(&header))
+}
+
+/// Whether `table` leaves as it is built in where requests and keys go and what they carry.
+fn is_safe(table: &str, built_in: &BuiltIn) -> bool {
+    let Ok(file) = file::parse(table) else {
+        return false;
+    };
+    file.providers.iter().all(|(id, entry)| {
+        // A table in another place than these could add to one of them.
+        let begins = |header: String| table.starts_with(&header);
+        built_in
+            .provider(id)
+            .is_some_and(|known| match &entry.models[..] {
+                [model] if begins(format!("[[providers.{id}.models]]\n")) => {
+                    let before = built_in.model(id, &model.id);
+                    is_model_safe(model, before.as_ref(), known)
+                }
+                [] if begins(format!("[providers.{id}]\n")) => {
+                    entry.base_url == known.base_url
+                        && entry.env == known.env
+                        && entry.base_url_env == known.base_url_env
+                        && entry.headers == known.headers
+                        && entry.options == known.options
+                        && entry.api_key.is_none()
+                }
+                _ => false,
+            })
+    })
+}
+
+fn is_model_safe(model: &ModelEntry, before: Option<&ModelEntry>, known: &ProviderEntry) -> bool {
+    let home = known.base_url.as_deref().and_then(authority);
+    let base_url = model.base_url.as_deref();
+    base_url.is_none_or(|base_url| authority(base_url) == home)
+        && (model.options.is_empty() || before.is_some_and(|it| it.options == model.options))
+}
+
+/// The part of `table` that this program knows, if any of it can be used, and how many entries it
+/// leaves out.
+fn readable(table: &str) -> Result<(Option<Cow<'_, str>>, usize), String> {
+    let (header, body) = match table.split_once('\n') {
+        Some(parts) if table.starts_with('[') => parts,
+        _ => ("", table),
+    };
+    let read = || toml::from_str(body).map_err(|error| format!("{header} {}", error.message()));
+    if header.is_empty() {
+        let head: Table = read()?;
+        let format = head.get("format").and_then(Value::as_integer);
+        if let Some(format) = format.filter(|format| *format > FORMAT) {
+            return Err(format!(
+                "its format is {format}, and this tiller reads format {FORMAT}: update tiller"
+            ));
+        }
+    }
+    if file::parse(table).is_ok() {
+        return Ok((Some(Cow::Borrowed(table)), 0));
+    }
+    let mut fields: Table = read()?;
+    let id = fields.remove("id");
+    let fits = |value: Value| file::parse(&written(header, id.as_ref(), &value)).is_ok();
+    if !fits(Value::Table(Table::new())) {
+        return Ok((None, 1));
+    }
+    let names: Vec<String> = fields.keys().cloned().collect();
+    let mut known = Value::Table(fields);
+    let skipped = keep_known(&mut known, &fits);
+    // Without its API a model would be spoken to in another one, and a family without one of its
+    // conditions would hold for too many models.
+    let vital = |name: &String| name == "api" || header == "[[families]]";
+    let lost = |name: &String| vital(name) && known.get(name).is_none();
+    let usable = !names.iter().any(lost);
+    let text = usable.then(|| Cow::Owned(written(header, id.as_ref(), &known)));
+    Ok((text, skipped))
 }
 
 /// A table in the form that the catalogue is cut by: `id` first, each field on one line.

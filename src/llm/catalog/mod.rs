@@ -12,7 +12,7 @@ mod builtin;
 mod fetched;
 
 pub use builtin::BuiltIn;
-pub use fetched::readable;
+pub use fetched::fetched;
 pub use models::Catalog;
 pub use naming::Named;
 pub use snapshot::{CatalogOptions, Snapshot};

@@ -102,34 +102,46 @@ impl Snapshot {
         self.assemble(provider, id, built_in.as_ref())
     }
 
-    /// A model nobody listed, of a provider that is known. One that is newer than the newest listed of
-    /// its family is taken to be like that one, but for its price.
+    /// A model nobody listed, of a provider that is known. One of the version of a listed one of its
+    /// family (with a date, say) is taken to be that one; one that is newer than the newest listed to be
+    /// like that one, but for its price.
     pub fn unlisted(&self, provider: &str, id: &str) -> Option<Model> {
-        let Some(like) = self.newest_before(provider, id) else {
+        let Some((like, same)) = self.listed_like(provider, id) else {
             return self.assemble(provider, id, None);
         };
+        let listed = self.built_in().model(provider, like)?;
         let entry = ModelEntry {
             name: None,
-            prices: None,
-            ..self.built_in().model(provider, like)?
+            prices: listed.prices.clone().filter(|_| same),
+            ..listed
         };
         let model = self.assemble(provider, id, Some(&entry))?;
         Some(Model {
-            like: Some(format!("{provider}/{like}")),
+            like: (!same).then(|| format!("{provider}/{like}")),
             ..model
         })
     }
 
-    /// The newest listed model of the family of `id`, where that has a later version.
-    fn newest_before(&self, provider: &str, id: &str) -> Option<&str> {
-        let name = Name::parse(id);
+    /// The newest listed model of the family of `id` that has its version, and true; or the newest of
+    /// all, where `id` has a later version.
+    fn listed_like(&self, provider: &str, id: &str) -> Option<(&str, bool)> {
+        let parse = |id: &str| {
+            let mut name = Name::parse(id);
+            // A preview is a model before its name is final.
+            name.family
+                .retain(|word| word != "preview" && word != "exp");
+            name
+        };
+        let name = parse(id);
         let listed = self.built_in().model_ids();
         let siblings = listed
             .filter(|(other, _)| *other == provider)
-            .map(|(_, id)| (Name::parse(id), id))
+            .map(|(_, id)| (parse(id), id))
             .filter(|(sibling, _)| sibling.family == name.family);
-        let (newest, id) = siblings.max_by(|a, b| a.0.age().cmp(&b.0.age()))?;
-        (name.version > newest.version).then_some(id)
+        let same = |sibling: &Name| sibling.version == name.version;
+        let (sibling, id) =
+            siblings.max_by(|(a, _), (b, _)| (same(a), a.age()).cmp(&(same(b), b.age())))?;
+        (same(&sibling) || name.version > sibling.version).then(|| (id, same(&sibling)))
     }
 
     /// What the user says of a model.

@@ -18,6 +18,15 @@ pub struct UsageFields {
     pub cache_write: &'static [&'static str],
 }
 
+/// The tiers that cost what the list says.
+const USUAL_TIERS: [&str; 4] = ["default", "auto", "standard", "on_demand"];
+
+/// The service tier that served `response`, where it has a price of its own.
+pub fn tier(response: &Value) -> Option<&str> {
+    let tier = response["service_tier"].as_str();
+    tier.filter(|tier| !USUAL_TIERS.contains(tier))
+}
+
 pub fn usage(counts: &Value, fields: &UsageFields) -> Usage {
     let count = |pointer: &str| counts.pointer(pointer).and_then(Value::as_u64);
     let first = |pointers: &[&str]| pointers.iter().find_map(|pointer| count(pointer));

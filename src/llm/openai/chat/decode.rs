@@ -3,6 +3,7 @@
 //! Hosts send the same thing in many forms: whole calls at once, calls without index or id, content
 //! as a list, reasoning in the forms of `reasoning`. Unknown fields are ignored.
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::reasoning::{self, Details, FIELDS};
@@ -10,7 +11,7 @@ use super::tags::{Segment, ThinkTagParser};
 use crate::llm::decoder::{Block, BlockKind, Decoder, EventWriter, FILTERED, non_empty};
 use crate::llm::error::ErrorClass;
 use crate::llm::model::Billing;
-use crate::llm::openai::usage::{UsageFields, billed, usage};
+use crate::llm::openai::usage::{UsageFields, billed, tier, usage};
 
 const USAGE: UsageFields = UsageFields {
     input: "/prompt_tokens",
@@ -39,6 +40,8 @@ pub struct ChatDecoder {
     /// The thinking block that is closed last, because more details may come.
     details_block: Option<Block>,
     calls: Vec<Call>,
+    /// Whether the answer has text.
+    said: bool,
     stop: Option<String>,
 }
 
@@ -50,8 +53,8 @@ struct Call {
     name: String,
     /// Our block, once its name is known.
     block: Option<Block>,
-    /// Arguments that came before the name.
-    early: String,
+    /// What came of them so far.
+    arguments: String,
 }
 
 impl ChatDecoder {
@@ -97,6 +100,7 @@ impl ChatDecoder {
         let places = [&chunk["usage"], &choice["usage"], &chunk["x_groq"]["usage"]];
         if let Some(counts) = places.into_iter().find(|usage| usage.is_object()) {
             let billing = Billing {
+                tier: tier(chunk),
                 billed: billed(counts),
                 ..Billing::default()
             };
@@ -143,6 +147,7 @@ impl ChatDecoder {
         if delta.is_empty() {
             return;
         }
+        self.said |= kind == BlockKind::Text;
         let block = match self.open {
             Some((block, _)) if block.kind == kind => block,
             _ => {
@@ -172,22 +177,22 @@ impl ChatDecoder {
                 self.calls.len() - 1
             });
         let call = &mut self.calls[at];
-        if let (true, Some(id), None) = (call.id.is_empty(), id, call.block) {
-            call.id = id;
-        }
-        if let (true, Some(name)) = (call.name.is_empty(), name) {
-            call.name = name;
-            call.begin(out);
-        }
         let delta = match &piece["function"]["arguments"] {
             Value::String(text) => text.clone(),
             // Some servers send the object itself.
             object @ Value::Object(_) => object.to_string(),
             _ => String::new(),
         };
-        match call.block {
-            Some(block) => out.delta(block, &delta),
-            None => call.early += &delta,
+        call.arguments += &delta;
+        if let Some(block) = call.block {
+            out.delta(block, &delta);
+        }
+        if let (true, Some(id), None) = (call.id.is_empty(), id, call.block) {
+            call.id = id;
+        }
+        if let (true, Some(name)) = (call.name.is_empty(), name) {
+            call.name = name;
+            call.begin(out);
         }
     }
 
@@ -260,6 +265,13 @@ impl ChatDecoder {
                 out.close(block, None);
             }
         }
+        // Some servers never give a reason: their answer is whole if it says something and no call is
+        // cut short.
+        let whole = |call: &Call| serde_json::from_str::<IgnoredAny>(&call.arguments).is_ok();
+        let silent = !self.said && self.calls.is_empty();
+        if self.stop.is_none() && (silent || !self.calls.iter().all(whole)) {
+            return out.interrupted("");
+        }
         let raw = self.stop.take();
         let reason = raw.as_deref().unwrap_or_default();
         // An unknown reason is an error: the answer may be cut, and a cut answer must not pass for a
@@ -289,7 +301,7 @@ impl Call {
             self.id = format!("call_{}", uuid::Uuid::new_v4().simple());
         }
         let block = out.open_call(self.id.clone(), self.name.clone(), false);
-        out.delta(block, &std::mem::take(&mut self.early));
+        out.delta(block, &self.arguments);
         self.block = Some(block);
     }
 }

@@ -10,7 +10,7 @@ use crate::llm::classify;
 use crate::llm::decoder::{Decoder, EventWriter, FILTERED, non_empty};
 use crate::llm::error::{ErrorClass, LlmError};
 use crate::llm::model::Billing;
-use crate::llm::openai::usage::{UsageFields, billed, usage};
+use crate::llm::openai::usage::{UsageFields, billed, tier, usage};
 
 const USAGE: UsageFields = UsageFields {
     input: "/input_tokens",
@@ -19,9 +19,6 @@ const USAGE: UsageFields = UsageFields {
     cache_read: &["/input_tokens_details/cached_tokens"],
     cache_write: &["/input_tokens_details/cache_write_tokens"],
 };
-
-/// What a response of the usual service tier calls it.
-const USUAL_TIERS: [&str; 3] = ["default", "auto", "standard"];
 
 /// The state of one response.
 #[derive(Default)]
@@ -177,9 +174,8 @@ impl ResponsesDecoder {
         }
         let counts = &response["usage"];
         if counts.is_object() {
-            let tier = response["service_tier"].as_str();
             let billing = Billing {
-                tier: tier.filter(|tier| !USUAL_TIERS.contains(tier)),
+                tier: tier(response),
                 billed: billed(counts),
                 ..Billing::default()
             };

@@ -158,16 +158,14 @@ fn thinking<'a>(
     }
     let level = handoff::base_effort(request);
     let effort = model.thinking_word(level);
-    if level == ThinkingLevel::Off {
-        // Without a word for it, the model thinks as it likes.
-        let off = effort.map(|_| Reasoning {
-            effort,
-            summary: None,
-        });
-        return (off, effort.is_none().then_some([ENCRYPTED]));
-    }
-    let summary = quirks.summaries.then_some("auto");
-    let on = Reasoning { effort, summary };
+    // Where an item of the conversation may raise the level later, the request stays what it is.
+    let on = level != ThinkingLevel::Off || quirks.effort_updates;
+    let summary = (on && quirks.summaries).then_some("auto");
     let asked = effort.is_some() || summary.is_some();
-    (asked.then_some(on), Some([ENCRYPTED]))
+    // Without a word for it, a model thinks as it likes.
+    let thinks = on || effort.is_none();
+    (
+        asked.then_some(Reasoning { effort, summary }),
+        thinks.then_some([ENCRYPTED]),
+    )
 }
