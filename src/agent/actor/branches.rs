@@ -31,8 +31,8 @@ impl Actor {
             TreeCommand::GoTo { .. } | TreeCommand::EditLast
                 if !matches!(self.activity, Activity::Idle) =>
             {
-                let text = "The conversation can go on from another entry when no run is under way: stop it first.";
-                return self.conversation.notice(NoticeLevel::Warning, text);
+                let text = "Stop the run first, then go to another entry";
+                return self.conversation.notice(NoticeLevel::Refusal, text);
             }
             TreeCommand::GoTo { entry, leaving } => {
                 match self.conversation.session.tree().find(&entry) {
@@ -43,8 +43,8 @@ impl Actor {
             TreeCommand::EditLast => match self.conversation.last_prompt() {
                 Some(node) => (node, Leaving::Silently),
                 None => {
-                    let text = "There is no prompt to edit yet.";
-                    return self.conversation.notice(NoticeLevel::Warning, text);
+                    let text = "There is no prompt to edit yet";
+                    return self.conversation.notice(NoticeLevel::Refusal, text);
                 }
             },
         };
@@ -55,8 +55,8 @@ impl Actor {
     pub(super) fn go_before(&mut self, node: NodeId) {
         let target = self.conversation.session.tree().node(node).parent;
         if self.conversation.leaves_trial(target) {
-            let text = "A trial is open, and that is outside of it: the conversation stays.";
-            return self.conversation.notice(NoticeLevel::Warning, text);
+            let text = "/keep or /discard first: that is before the trial";
+            return self.conversation.notice(NoticeLevel::Refusal, text);
         }
         let prompt = self.conversation.prompt_at(node);
         (self.conversation).move_to(target, prompt, &self.model, self.thinking);
@@ -70,9 +70,8 @@ impl Actor {
             None => Some(tree.behind_results(node)),
         };
         if self.conversation.leaves_trial(target) {
-            let text =
-                "A trial is open, and that is outside of it: /keep or /discard ends it first.";
-            return self.conversation.notice(NoticeLevel::Warning, text);
+            let text = "/keep or /discard first: that is before the trial";
+            return self.conversation.notice(NoticeLevel::Refusal, text);
         }
         match self.conversation.left_behind(target) {
             Some(left) if leaving == Leaving::WithSummary => {
@@ -220,7 +219,7 @@ impl Conversation {
         let Some(target) = target else {
             return match entry {
                 Some(id) => self.unknown(id),
-                None => self.notice(NoticeLevel::Warning, "Nothing was said yet to label."),
+                None => self.notice(NoticeLevel::Refusal, "Nothing was said yet to label"),
             };
         };
         let target_id = tree.id(target).to_owned();

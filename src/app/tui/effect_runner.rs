@@ -298,8 +298,8 @@ impl EffectRunner {
         self.spawn(async move {
             match answered.await {
                 Ok(Ok(found)) => result(found),
-                Ok(Err(why)) => EffectResult::UndoFailed(why),
-                Err(_) => EffectResult::UndoFailed("The agent has stopped".to_owned()),
+                Ok(Err(why)) => EffectResult::Refused(why),
+                Err(_) => EffectResult::Refused("The agent has stopped".to_owned()),
             }
         });
     }
@@ -376,7 +376,7 @@ impl EffectRunner {
         self.block(move || {
             match export_on_request(&session, &argument, &cwd, &secrets.redactor()) {
                 Ok(text) => EffectResult::Said(text),
-                Err(text) => EffectResult::Failed(text),
+                Err(text) => EffectResult::Refused(text),
             }
         });
     }
