@@ -302,6 +302,8 @@ pub enum TrialEvent {
 pub enum NoticeLevel {
     /// Good to know.
     Info,
+    /// A command cannot be done now, and nothing has changed.
+    Refusal,
     /// Something was refused or limited.
     Warning,
     /// Something failed.

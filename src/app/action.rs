@@ -151,10 +151,10 @@ actions! {
     ImportSession "import_session" "Go on with a copy of a session file, of tiller or pi", Program, slash "import" "FILE";
     NameSession "name_session" "Name the session; alone, take its name away", Program, slash "name" "NAME";
     Export "export" "Write the session into a new file of this folder: one HTML page, or what FILE ends with (html, md, jsonl), without any key. `--branch` before FILE: only the current branch; `--force`: replace FILE", Program, slash "export" "FILE";
-    Help "help" "Show the keys that matter; again: all of them", Program, slash "help";
+    Help "help" "Show the keys that matter (so does ? on the empty editor); again: all of them", Program, slash "help";
     Keys "keys" "Show all keys and commands", Program, slash "keys";
     Init "init" "Have the model write an AGENTS.md for this project, or improve the one that is there; TEXT is what you want besides. While a run is under way it waits until that is done", Program, slash "init" "TEXT";
-    Settings "settings" "Change the settings in a list: type to find one, Enter or Left and Right change it, Delete brings its default back; config.toml keeps them at once, with its comments", Program, slash "settings" "WORDS";
+    Settings "settings" "Change the settings in a list: type to find one, Enter or Left and Right change it, Delete brings its default back, Ctrl+_ undoes the last change; config.toml keeps them at once, with its comments", Program, slash "settings" "WORDS";
     Login "login" "Store the key of a provider, which counts at once: it is asked for and not shown", Program, slash "login" "PROVIDER";
     ToggleMouse "toggle_mouse" "Leave the mouse to the terminal, to select with it, or take it back", Program, slash "mouse";
     Theme "theme" "Choose the colors from a list that shows them at once: Enter keeps them in config.toml, Esc goes back; or, with a name, take that theme", Program, slash "theme" "NAME";

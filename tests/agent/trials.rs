@@ -385,7 +385,7 @@ async fn there_is_one_trial_at_a_time_and_it_ends_when_nothing_runs() {
     // To leave the trial through the tree, it has to end first.
     let first = agent.entries()[1]["id"].as_str().unwrap().to_owned();
     agent.handle.go_to(first, Leaving::Silently);
-    told(&mut agent, "is outside of it").await;
+    told(&mut agent, "that is before the trial").await;
     assert_eq!(trials(&agent), 1);
     discarded(&mut agent).await;
     assert_eq!(trials(&agent), 0);

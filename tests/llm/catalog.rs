@@ -249,6 +249,10 @@ fn what_cannot_be_told_apart_is_listed() {
         &["unknown model 'sonet-5'", "models.toml", "type provider/id"],
     );
     check(
+        "sonet",
+        &["unknown model 'sonet': did you mean 'sonnet'?\nLooked in"],
+    );
+    check(
         "antropic/claude-x",
         &[
             "unknown provider 'antropic'",

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tiller::agent::session::HistoryFacts;
 use tiller::agent::{
-    AgentEvent, BudgetLimit, BudgetReached, Phase, QueueKind, RunOutcome, RunState, Snapshot,
+    AgentEvent, BudgetLimit, BudgetReached, NoticeLevel, Phase, QueueKind, RunOutcome, RunState,
+    Snapshot,
 };
 use tiller::app::tui::app::Start;
 use tiller::app::tui::composer::{Narrowing, SavedDraft};
@@ -317,6 +318,46 @@ fn esc_twice_opens_the_tree() {
         !tui.frame().contains("─ Tree ─"),
         "not so soon after an abort"
     );
+}
+
+/// One key leads to the help, where it is the first of the editor; anywhere else it is text.
+#[test]
+fn a_question_mark_on_the_empty_editor_opens_the_help() {
+    for mut tui in [test_tui(), busy()] {
+        assert_eq!(tui.key("?"), []);
+        assert!(
+            tui.frame().contains("Keyboard shortcuts"),
+            "{}",
+            tui.frame()
+        );
+        assert_eq!(tui.text(), "");
+        tui.write("a?");
+        assert_eq!((tui.text(), tui.app.overlays.len()), ("a?".to_owned(), 0));
+    }
+    // Whoever wants to begin a text with it types it again.
+    let mut tui = test_tui();
+    tui.write("?? why");
+    assert_eq!(
+        (tui.text(), tui.app.overlays.len()),
+        ("? why".to_owned(), 0)
+    );
+}
+
+/// What a command cannot do is told for a while and does not stay; where it is long, in several rows.
+#[test]
+fn a_refusal_is_told_whole_and_goes() {
+    let mut tui = TestTui::new(80, 24);
+    let text = format!("Not now: {}the end", "a long reason, ".repeat(6));
+    let level = NoticeLevel::Refusal;
+    tui.agent(AgentEvent::Notice { level, text });
+    let frame = tui.frame();
+    assert!(
+        frame.contains("Not now") && frame.contains("the end"),
+        "{frame}"
+    );
+    tui.wait(6000);
+    assert!(!tui.frame().contains("Not now"), "{}", tui.frame());
+    assert!(tui.app.transcript.is_empty());
 }
 
 /// What begins like a command and is none would be a request that the model acts on.

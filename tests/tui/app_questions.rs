@@ -110,6 +110,31 @@ pub(super) fn ask(tui: &mut TestTui, questions: &[Arc<Question>]) {
     });
 }
 
+/// What is said of the answers to a question goes with it.
+#[test]
+fn a_hint_does_not_outlive_its_question() {
+    let mut tui = TestTui::new(90, 24);
+    ask(&mut tui, &[command(1, "cargo publish")]);
+    tui.frame();
+    tui.key("down");
+    tui.key("enter");
+    assert!(tui.frame().contains("Press Enter again"), "{}", tui.frame());
+    ask(&mut tui, &[]);
+    assert!(
+        !tui.frame().contains("Press Enter again"),
+        "{}",
+        tui.frame()
+    );
+}
+
+#[test]
+fn a_question_mark_is_text_while_a_question_is_open() {
+    let mut tui = asked(&[command(1, "cargo publish")]);
+    tui.write("? why now");
+    assert_eq!(tui.text(), "? why now");
+    assert!(tui.app.overlays.is_empty());
+}
+
 #[test]
 fn it_shows_what_is_asked_why_and_how_to_answer() {
     let mut tui = asked(&[command(1, "cargo publish --dry-run"), choice(2)]);

@@ -76,7 +76,8 @@ fn what_overrides_a_setting_is_said_and_keeps_counting() {
     let effects = saved(&mut tui, "ui.mouse", false);
     assert_eq!(effects, [Effect::ReadSettings], "the mouse stays");
     assert!(
-        tui.frame().contains("/c/config.toml; here project:"),
+        tui.frame()
+            .contains("Saved, but not used here: set by project:"),
         "{}",
         tui.frame()
     );
@@ -129,6 +130,45 @@ fn values_change_by_keys() {
         [save("ui.theme", "system")],
         "the last of the built-in ones"
     );
+}
+
+/// Settings of daily use have names and stand in groups; all are found by either name, and the values of
+/// those with few are told.
+#[test]
+fn settings_have_names_and_groups() {
+    let frame = opened("").frame();
+    for [group, name, key] in [
+        ["Look", "Theme  ", "ui.theme"],
+        ["Editor", "Mouse  ", "ui.mouse"],
+        ["Limits", "Model calls per prompt", "agent.max_iterations"],
+        ["More", "agent.skip_on_steering", ""],
+    ] {
+        let row = frame.lines().find(|row| row.contains(name));
+        let row = row.unwrap_or_else(|| panic!("{name}: {frame}"));
+        assert!(row.contains(group) && row.contains(key), "{row}");
+    }
+    for typed in ["model calls", "limits", "agent.max"] {
+        let frame = opened(typed).frame();
+        assert!(frame.contains("agent.max_iterations"), "{typed}: {frame}");
+    }
+    let frame = opened("thinking").frame();
+    assert!(
+        frame.contains("off · minimal · low · medium · high"),
+        "{frame}"
+    );
+}
+
+/// The last change is undone by a key, and so is that: what was not set is not set again.
+#[test]
+fn the_last_change_of_a_setting_can_be_undone() {
+    let mut tui = opened("thinking");
+    assert_eq!(tui.key("ctrl+_"), [], "nothing was changed yet");
+    saved(&mut tui, "models.thinking", "high");
+    assert_eq!(tui.key("ctrl+_"), [save("models.thinking", "medium")]);
+    let mut tui = opened("mouse");
+    saved(&mut tui, "ui.mouse", false);
+    let unset = Effect::UnsetSetting("ui.mouse".into());
+    assert_eq!(tui.key("ctrl+_"), [unset]);
 }
 
 #[test]
@@ -199,7 +239,8 @@ fn what_can_counts_at_once() {
         [Effect::ReadSettings]
     );
     assert!(
-        tui.frame().contains("from the next start on"),
+        tui.frame()
+            .contains("Saved, for the next start of tiller: agent.max_iterations"),
         "{}",
         tui.frame()
     );

@@ -330,6 +330,23 @@ fn two_branches_stand_side_by_side() {
     );
 }
 
+/// What the model is told of a call that was stopped is not shown below what the user is told.
+#[test]
+fn a_stopped_call_is_told_once() {
+    let mut session = Session::unstored(Path::new("/w"));
+    user(&mut session, "Wait for it");
+    answer(&mut session, "", &["bash"]);
+    let content = json!([{"type": "text", "text": "Execution cancelled\nfirst line"}]);
+    say(
+        &mut session,
+        &json!({"role": "toolResult", "toolCallId": "bash", "toolName": "bash", "content": content,
+            "isError": true, "timestamp": 1}),
+    );
+    let outline = Outline::of(&session.snapshot());
+    let texts: Vec<&str> = outline.entries().iter().map(|it| &*it.text).collect();
+    assert!(texts.contains(&"bash stopped\nfirst line"), "{texts:?}");
+}
+
 #[test]
 fn it_fits_every_screen() {
     let session = session();

@@ -35,7 +35,7 @@ fn the_open_session_is_written_for_others() {
         ("/export notes.pdf", ".html, .md or .jsonl", None),
         (
             "/export no/folder.md",
-            "✗ no/folder.md cannot be written",
+            "no/folder.md: its folder does not exist",
             None,
         ),
         ("/export --all x.md", "has no --all", None),

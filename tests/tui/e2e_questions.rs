@@ -178,9 +178,9 @@ fn a_budget_is_set_shown_and_held_to() {
     screen.keys("/budget off<enter>");
     screen.wait_for("This session has no budget any more.");
     screen.keys("/budget<enter>");
-    screen.wait_for("No budget is set for this session; it has spent");
+    screen.wait_for("No budget; spent");
     screen.keys("/budget lots<enter>");
-    screen.wait_for("/budget lots is no budget: say dollars above 0 ($5)");
+    screen.wait_for("No budget lots: /budget $5, /budget 200k tokens");
     screen.keys("/budget $5<enter>");
     screen.wait_for("This session may spend $5. Spent so far:");
     read_it(&screen);

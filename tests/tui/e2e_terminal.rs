@@ -286,14 +286,14 @@ fn what_is_chosen_on_the_screen_is_kept() {
     std::fs::write(&file, &before).unwrap();
     let screen = open(&sandbox, Wire::Chat);
     screen.keys("/theme nord<enter>");
-    screen.wait_for("ui.theme is kept");
+    screen.wait_for("Saved: ui.theme");
     // Of many changes at once the last one is in force.
     let burst = ["light", "dark", "ansi", "nord"].map(|theme| format!("/theme {theme}<enter>"));
     screen.keys(&burst.concat().repeat(5));
     screen.keys("/settings<enter>");
-    screen.wait_for("agent.max_iterations");
+    screen.wait_for("Theme on a dark terminal");
     screen.keys("ui.motion<enter>");
-    screen.wait_for("ui.motion is kept");
+    screen.wait_for("Saved, for the next start of tiller: ui.motion");
     screen.keys("<esc>");
     screen.wait_gone("Settings");
     let text = std::fs::read_to_string(&file).unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ratatui::layout::Size;
-use tiller::agent::Phase;
+use tiller::agent::{Phase, RunState};
 use tiller::app::models::{KeyState, ModelEntry, ModelList};
 use tiller::app::tui::composer::SavedDraft;
 use tiller::app::tui::effect::{Direction, Effect, TerminalEffect};
@@ -347,6 +347,12 @@ fn a_name_behind_the_command_is_looked_up() {
     let error = "'x' can mean several models".to_owned();
     tui.send(Msg::Done(EffectResult::Model(Err(error))));
     assert!(tui.frame().contains("can mean several"));
+    let error = "unknown model 'sonet': did you mean 'sonnet'?\nLooked in the built-in models";
+    tui.send(Msg::Done(EffectResult::Model(Err(error.to_owned()))));
+    tui.state(RunState::Idle);
+    let frame = tui.frame();
+    let said = "unknown model 'sonet': did you mean 'sonnet'? · Ctrl+L lists all models";
+    assert!(frame.contains(said), "{frame}");
     assert_eq!(tui.app.status.model.full_id(), "openrouter/openai/gpt-5.5");
     tui.write("/model");
     assert_eq!(tui.key("enter"), [Effect::ListModels]);

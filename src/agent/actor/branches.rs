@@ -30,8 +30,8 @@ impl Actor {
             TreeCommand::GoTo { .. } | TreeCommand::EditLast
                 if !matches!(self.activity, Activity::Idle) =>
             {
-                let text = "The conversation can go on from another entry when no run is under way: stop it first.";
-                return self.conversation.notice(NoticeLevel::Warning, text);
+                let text = "Stop the run first, then go to another entry";
+                return self.conversation.notice(NoticeLevel::Refusal, text);
             }
             TreeCommand::GoTo { entry, leaving } => {
                 match self.conversation.session.tree().find(&entry) {
@@ -42,8 +42,8 @@ impl Actor {
             TreeCommand::EditLast => match self.conversation.last_prompt() {
                 Some(node) => (node, Leaving::Silently),
                 None => {
-                    let text = "There is no prompt to edit yet.";
-                    return self.conversation.notice(NoticeLevel::Warning, text);
+                    let text = "There is no prompt to edit yet";
+                    return self.conversation.notice(NoticeLevel::Refusal, text);
                 }
             },
         };
@@ -58,9 +58,8 @@ impl Actor {
             None => Some(tree.behind_results(node)),
         };
         if self.conversation.leaves_trial(target) {
-            let text =
-                "A trial is open, and that is outside of it: /keep or /discard ends it first.";
-            return self.conversation.notice(NoticeLevel::Warning, text);
+            let text = "/keep or /discard first: that is before the trial";
+            return self.conversation.notice(NoticeLevel::Refusal, text);
         }
         match self.conversation.left_behind(target) {
             Some(left) if leaving == Leaving::WithSummary => {
@@ -107,8 +106,8 @@ impl Conversation {
         };
         let target = self.session.tree().node(node).parent;
         if self.leaves_trial(target) {
-            let text = "A trial is open, and that is outside of it: the conversation stays.";
-            self.notice(NoticeLevel::Warning, text);
+            let text = "/keep or /discard first: that is before the trial";
+            self.notice(NoticeLevel::Refusal, text);
             return None;
         }
         Some((target, self.prompt_at(node)))
@@ -222,7 +221,7 @@ impl Conversation {
         let Some(target) = target else {
             return match entry {
                 Some(id) => self.unknown(id),
-                None => self.notice(NoticeLevel::Warning, "Nothing was said yet to label."),
+                None => self.notice(NoticeLevel::Refusal, "Nothing was said yet to label"),
             };
         };
         let target_id = tree.id(target).to_owned();

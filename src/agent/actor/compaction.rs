@@ -31,8 +31,8 @@ impl Actor {
 
     pub(super) fn uncompact(&mut self) {
         if !matches!(self.activity, Activity::Idle) {
-            let text = "A compaction can be undone when no run is under way: stop it first.";
-            return self.conversation.notice(NoticeLevel::Warning, text);
+            let text = "Stop the run first, then undo the compaction";
+            return self.conversation.notice(NoticeLevel::Refusal, text);
         }
         self.conversation.uncompact(&self.model, self.thinking);
     }
@@ -72,16 +72,16 @@ impl Conversation {
             None => tree.leaf(),
         };
         let Some(compaction) = compaction else {
-            let text = "There is no compaction to undo in this conversation.";
-            return self.notice(NoticeLevel::Info, text);
+            let text = "There is no compaction to undo in this conversation";
+            return self.notice(NoticeLevel::Refusal, text);
         };
         let said = (since.iter()).filter(|node| tree.node(**node).kind.is_shown());
         let said = said.count();
         let target = tree.node(compaction).parent;
         let prompt = since.iter().rev().find_map(|node| self.prompt_at(*node));
         if self.leaves_trial(target) {
-            let text = "A trial is open, and the last compaction was made before it: /keep or /discard ends it first.";
-            return self.notice(NoticeLevel::Warning, text);
+            let text = "/keep or /discard first: the compaction is before the trial";
+            return self.notice(NoticeLevel::Refusal, text);
         }
         let notice = self.session.go_to(target);
         self.report(notice);

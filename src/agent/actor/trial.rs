@@ -28,13 +28,10 @@ impl Actor {
         let idle = matches!(self.activity, Activity::Idle);
         let refused = match &self.trials {
             _ if self.env.trial.is_some() => {
-                "One trial at a time: /keep or /discard ends the one that is open."
+                "One trial at a time: /keep or /discard ends the open one"
             }
-            _ if !idle => "A trial can begin when no run is under way: stop it first.",
-            None => {
-                "This session is not stored, so a trial could be lost with it: start tiller \
-                 without --no-session."
-            }
+            _ if !idle => "Stop the run first, then begin a trial",
+            None => "No trials with --no-session: the session must be stored",
             Some(trials) => {
                 let (trials, cwd) = (trials.clone(), self.env.home.clone());
                 let session = self.conversation.session_file();
@@ -46,7 +43,7 @@ impl Actor {
                 return;
             }
         };
-        self.conversation.notice(NoticeLevel::Warning, refused);
+        self.conversation.notice(NoticeLevel::Refusal, refused);
         let back = self.queues.number(typed);
         self.give_back(vec![back]);
         self.show_state();
@@ -54,12 +51,12 @@ impl Actor {
 
     fn end_trial(&mut self, keeps: bool) {
         let Some(trial) = self.env.trial.clone() else {
-            let text = "No trial is open; /try PROMPT begins one.";
-            return self.conversation.notice(NoticeLevel::Warning, text);
+            let text = "No trial is open; /try PROMPT begins one";
+            return self.conversation.notice(NoticeLevel::Refusal, text);
         };
         if !matches!(self.activity, Activity::Idle) {
-            let text = "A trial can end when no run is under way: stop it first.";
-            return self.conversation.notice(NoticeLevel::Warning, text);
+            let text = "Stop the run first, then end the trial";
+            return self.conversation.notice(NoticeLevel::Refusal, text);
         }
         // What its runs started must not write any more.
         self.processes.stop_all();

@@ -61,10 +61,8 @@ impl Actor {
 
     pub(super) fn on_undo(&mut self, command: UndoCommand) {
         let refused = match &self.env.undo {
-            _ if !matches!(self.activity, Activity::Idle) => {
-                "Changes can be undone when no run is under way: stop it first."
-            }
-            None => "This session keeps no changes, so none can be undone.",
+            _ if !matches!(self.activity, Activity::Idle) => "Stop the run first, then undo",
+            None => "This session keeps no changes, so none can be undone",
             Some(undo) => return self.start_undo(Arc::clone(undo), command),
         };
         let refused = refused.to_owned();
@@ -73,7 +71,7 @@ impl Actor {
             UndoCommand::Prompts(answer) => drop(answer.send(Err(refused))),
             UndoCommand::PreviewRewind(_, answer) => drop(answer.send(Err(refused))),
             UndoCommand::Go { .. } | UndoCommand::Rewind(..) => {
-                self.conversation.notice(NoticeLevel::Warning, refused);
+                self.conversation.notice(NoticeLevel::Refusal, refused);
             }
         }
     }

@@ -323,6 +323,11 @@ fn of_result(result: &ToolResultMessage) -> String {
         ToolStatus::Cancelled => " stopped",
     };
     let text = content_text(&result.content);
+    let text = match ended {
+        // Its first line tells the model the same.
+        " skipped" | " stopped" => text.split_once('\n').map_or("", |(_, rest)| rest),
+        _ => &text,
+    };
     format!(
         "{}{ended}\n{}",
         result.tool_name,

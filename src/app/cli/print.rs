@@ -53,7 +53,7 @@ impl Sink for Print {
                 ));
             }
             AgentEvent::Notice {
-                level: NoticeLevel::Warning | NoticeLevel::Error,
+                level: NoticeLevel::Refusal | NoticeLevel::Warning | NoticeLevel::Error,
                 text,
             } => said.tell(text),
             _ => {}

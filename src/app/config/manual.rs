@@ -63,14 +63,99 @@ const WORDS: &[(&str, &[&str])] = &[
     ("ui.images", &["auto", "off", "kitty", "blocks"]),
 ];
 
+/// The settings of daily use in the order they are listed, each with its group and its name for users. The
+/// others follow under their keys.
+const DAILY: &[(&str, &[(&str, &str)])] = &[
+    (
+        "Look",
+        &[
+            ("ui.theme", "Theme"),
+            ("ui.theme_dark", "Theme on a dark terminal"),
+            ("ui.theme_light", "Theme on a light terminal"),
+            ("ui.motion", "Screen updates"),
+            ("ui.preview", "Show what searches found"),
+            ("ui.images", "Pictures"),
+            ("ui.links", "Links"),
+            ("ui.title", "Window title"),
+            ("ui.inline", "Keep the normal screen"),
+        ],
+    ),
+    (
+        "Permission",
+        &[
+            ("permission.mode", "Mode of new sessions"),
+            ("permission.redact", "Hide secrets from models"),
+            ("permission.writable", "More writable folders"),
+            ("permission.protected", "Protected paths"),
+            ("tools.set", "Tools"),
+        ],
+    ),
+    (
+        "Model",
+        &[
+            ("models.default", "Model of new sessions"),
+            ("models.thinking", "Thinking"),
+            ("models.favorites", "Favorites"),
+            ("models.fallback", "Fallback models"),
+            ("models.local", "Local model servers"),
+            ("models.cache", "Prompt cache"),
+        ],
+    ),
+    (
+        "Editor",
+        &[
+            ("ui.vim", "Vim keys"),
+            ("ui.mouse", "Mouse"),
+            ("ui.notify", "Notifications"),
+            ("agent.follow_up_mode", "Queued messages sent at once"),
+        ],
+    ),
+    (
+        "Limits",
+        &[
+            ("budget.usd", "Budget in dollars"),
+            ("budget.tokens", "Budget in tokens"),
+            ("agent.max_iterations", "Model calls per prompt"),
+            ("tools.bash.timeout_seconds", "Seconds for a command"),
+            ("retry.max", "Retries"),
+            ("compaction.enabled", "Automatic compaction"),
+        ],
+    ),
+];
+
+/// The place of the setting `key` in the list with its group and its name; the key itself where it has none.
+fn daily(key: &str) -> (usize, &'static str, &str) {
+    let groups = DAILY.iter().flat_map(|(group, rows)| {
+        let named = move |(key, name): &'static (_, _)| (*group, *key, *name);
+        rows.iter().map(named)
+    });
+    let mut places = groups.enumerate();
+    let found = places.find(|(_, (_, known, _))| *known == key);
+    found.map_or((usize::MAX, "More", key), |(at, (group, _, name))| {
+        (at, group, name)
+    })
+}
+
+impl SettingRow {
+    /// Its group among the settings.
+    pub fn group(&self) -> &'static str {
+        daily(&self.key).1
+    }
+
+    /// Its name for users.
+    pub fn name(&self) -> &str {
+        daily(&self.key).2
+    }
+}
+
 /// The words that the setting `key` takes, if they are few.
 pub fn words_of(key: &str) -> Option<&'static [&'static str]> {
     let found = WORDS.iter().find(|(known, _)| *known == key);
     found.map(|(_, words)| *words)
 }
 
-/// All settings with what `layers` make of them and what of it is overridden, in the order of the
-/// shipped file. Tables of names are left out: they are written by hand.
+/// All settings with what `layers` make of them and what of it is overridden: those of daily use first,
+/// then the others in the order of the shipped file. Tables of names are left out: they are written by hand.
 pub fn setting_rows(layers: &Layers, overrides: &[SettingOverride]) -> Vec<SettingRow> {
     let mut rows = Vec::new();
     for (key, about) in manual() {
@@ -85,6 +170,7 @@ pub fn setting_rows(layers: &Layers, overrides: &[SettingOverride]) -> Vec<Setti
             });
         }
     }
+    rows.sort_by_key(|row| daily(&row.key).0);
     rows
 }
 
@@ -137,6 +223,15 @@ mod tests {
                 "{key}: {row:?}"
             );
         }
+        for (_, named) in DAILY {
+            for (key, name) in *named {
+                let row = rows.iter().find(|row| row.key == *key);
+                assert_eq!(row.map(SettingRow::name), Some(*name), "{key}");
+            }
+        }
+        assert_eq!((rows[0].group(), rows[0].name()), ("Look", "Theme"));
+        let last = &rows[rows.len() - 1];
+        assert_eq!((last.group(), last.name()), ("More", &*last.key));
         for (key, words) in WORDS {
             let now = layers.get(key).and_then(|(value, _)| value.as_str());
             assert!(now.is_some_and(|now| words.contains(&now)), "{key}");

@@ -69,6 +69,7 @@ pub fn export_on_request(
                 io::ErrorKind::AlreadyExists => format!(
                     "{path} is there already; name another file, or /export --force FILE replaces it"
                 ),
+                io::ErrorKind::NotFound => format!("{path}: its folder does not exist"),
                 _ => format!("{path} cannot be written: {error}"),
             })
         }

@@ -423,10 +423,12 @@ impl App {
         self.say_for(text, SAY_MS);
     }
 
-    /// Shows a hint above the editor for `millis`.
+    /// Shows a hint above the editor for `millis`, its lines as one.
     pub fn say_for(&mut self, text: impl Into<String>, millis: i64) {
+        let text = text.into();
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
         self.hint = Some(Hint {
-            text: text.into(),
+            text: lines.join(" · "),
             until: self.now + millis,
         });
     }

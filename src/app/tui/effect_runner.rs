@@ -286,8 +286,8 @@ impl EffectRunner {
         self.spawn(async move {
             match answered.await {
                 Ok(Ok(found)) => result(found),
-                Ok(Err(why)) => EffectResult::UndoFailed(why),
-                Err(_) => EffectResult::UndoFailed("The agent has stopped".to_owned()),
+                Ok(Err(why)) => EffectResult::Refused(why),
+                Err(_) => EffectResult::Refused("The agent has stopped".to_owned()),
             }
         });
     }
@@ -356,8 +356,10 @@ impl EffectRunner {
     fn export(&self, session: PathBuf, argument: String) {
         let (cwd, secrets) = (self.cwd.clone(), self.secrets.clone());
         self.block(move || {
-            let redactor = secrets.redactor();
-            told(export_on_request(&session, &argument, &cwd, &redactor))
+            match export_on_request(&session, &argument, &cwd, &secrets.redactor()) {
+                Ok(text) => EffectResult::Said(text),
+                Err(text) => EffectResult::Refused(text),
+            }
         });
     }
 

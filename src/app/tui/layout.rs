@@ -44,8 +44,8 @@ pub struct Wanted {
     pub question_rows: u16,
     /// Whether there is something to say beside the conversation.
     pub rail: bool,
-    /// Whether there is something to say in the activity line.
-    pub activity: bool,
+    /// Rows of what is to be said in the activity line.
+    pub activity_rows: u16,
 }
 
 /// Columns that the conversation has beside the rail at least.
@@ -72,7 +72,7 @@ impl Areas {
         let text_rows = take(wanted.editor_rows.clamp(1, editor_size(size).1));
         let frame_rows = take(frame);
         // On a roomy screen the line stands there all the time, so that nothing jumps.
-        let activity_rows = take(u16::from(wanted.activity || size.height >= 16));
+        let activity_rows = take(wanted.activity_rows.max(u16::from(size.height >= 16)));
         let status_rows = take(u16::from(size.height >= 4));
         let spare = size
             .height

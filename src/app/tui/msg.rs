@@ -169,8 +169,8 @@ pub enum EffectResult {
     RewindPoints(Vec<undo::RewindPoint>),
     /// What going back to this prompt would change in files.
     RewindPreview(String, undo::Preview),
-    /// Nothing can be undone now.
-    UndoFailed(String),
+    /// A command cannot be done, and nothing has changed.
+    Refused(String),
     /// Something was done that the user should know.
     Said(String),
     /// Something failed that the user should know.

@@ -64,10 +64,9 @@ impl SessionEffectRunner {
                 let facts = if path.exists() {
                     SessionFacts::read(&path, || true).map(Option::unwrap_or_default)
                 } else {
-                    Err("it is written with the first prompt".to_owned())
+                    Err("Nothing is stored yet: the session begins with your first prompt".into())
                 };
-                let told = |error| format!("No session in {} yet: {error}", path.display());
-                SessionResult::Facts(facts.map(Box::new).map_err(told))
+                SessionResult::Facts(facts.map(Box::new))
             }),
             SessionEffect::ReadStates => {
                 self.block(move || SessionResult::States(sessions::states(&root)));

@@ -219,24 +219,25 @@ impl Resolver<'_> {
             );
         }
         let ids = self.snapshot.ids();
-        let ids = ids.map(|(provider, id)| (id, format!("  {provider}/{id}")));
-        let aliases =
-            self.snapshot.aliases().iter().map(|(alias, target)| {
-                (alias.as_str(), format!("  {alias} (an alias of {target})"))
-            });
+        let ids = ids.map(|(provider, id)| (id, format!("{provider}/{id}")));
+        let aliases = self
+            .snapshot
+            .aliases()
+            .iter()
+            .map(|(alias, target)| (alias.as_str(), format!("{alias} (an alias of {target})")));
         let near = match nearest_few(name, ids.chain(aliases), NEAREST).as_slice() {
             // A misspelt word of an id: `sonet`.
             [] => {
                 let ids = self.snapshot.ids();
                 let words = ids.flat_map(|(_, id)| id.split(['-', '/', '.', ':']));
                 let near = nearest(name, words.filter(|word| word.len() > 3));
-                near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"))
+                near.map_or_else(String::new, |near| format!(": did you mean '{near}'?"))
             }
-            near => format!("; the nearest are\n{}", near.join("\n")),
+            near => format!(": the nearest are {}", near.join(", ")),
         };
         format!(
-            "unknown model '{name}': looked in the built-in models and in {file}; type provider/id, \
-             for example anthropic/claude-sonnet-5-5 (`tiller models` lists all){near}"
+            "unknown model '{name}'{near}\nLooked in the built-in models and in {file}; type provider/id, \
+             for example anthropic/claude-sonnet-5-5 (`tiller models` lists all)"
         )
     }
 }

@@ -16,6 +16,8 @@ pub struct SettingsPicker {
     pub typing: Option<Picker>,
     pub fault: Option<String>,
     pub themes: Vec<String>,
+    /// The key of the setting that was changed last, and what the user's file had; none: nothing.
+    pub changed: Option<(String, Option<Value>)>,
 }
 
 impl SettingsPicker {
@@ -27,7 +29,7 @@ impl SettingsPicker {
         self.picker.select(selected);
     }
 
-    /// Finds the rows that fit what is typed: by name first, then by what they are for.
+    /// Finds the rows that fit what is typed: by key or name first, then by what they are for.
     pub fn search(&mut self) {
         let typed = self.picker.query().to_lowercase();
         let mut query = Query::new(&typed);
@@ -35,11 +37,10 @@ impl SettingsPicker {
         let mut found: Vec<_> = rows
             .filter_map(|(at, row)| {
                 let of_name = query.fit(at, &row.key).filter(|it| !it.scattered);
-                let is_about = || row.about.to_lowercase().contains(&typed);
-                match of_name {
-                    Some(_) => Some((0, at)),
-                    None => is_about().then_some((1, at)),
-                }
+                let contains = |text: &str| text.to_lowercase().contains(&typed);
+                let is_named = of_name.is_some() || contains(row.name()) || contains(row.group());
+                let fits = is_named || contains(&row.about);
+                fits.then_some((!is_named, at))
             })
             .collect();
         found.sort_unstable();
@@ -58,17 +59,22 @@ impl SettingsPicker {
             return Some(Value::Boolean(!on));
         }
         let now = row.value.as_str()?;
-        let themes: Vec<&str> = self.themes.iter().map(String::as_str).collect();
-        let words = match row.key.as_str() {
-            "ui.theme" => &themes[..],
-            // `auto` is what these two are for.
-            "ui.theme_dark" | "ui.theme_light" => themes.get(1..)?,
-            key => words_of(key)?,
-        };
+        let words = self.words()?;
         let at = words.iter().position(|word| *word == now);
         let count = words.len() as isize;
         let next = at.map_or(0, |at| (at as isize + by).rem_euclid(count) as usize);
         words.get(next).map(|word| Value::from(*word))
+    }
+
+    /// The values that the chosen setting takes, where they are few words.
+    pub fn words(&self) -> Option<Vec<&str>> {
+        let themes = self.themes.iter().map(String::as_str);
+        match self.chosen()?.key.as_str() {
+            "ui.theme" => Some(themes.collect()),
+            // `auto` is what these two are for.
+            "ui.theme_dark" | "ui.theme_light" => Some(themes.skip(1).collect()),
+            key => words_of(key).map(<[_]>::to_vec),
+        }
     }
 
     pub fn as_typed(&self) -> Option<String> {

@@ -108,6 +108,8 @@ pub(super) fn apply(
             final_error.as_deref(),
         ),
         AgentEvent::CompactionEnd { outcome, .. } => notices::push_compaction(cells, outcome),
+        // It is told for a while, and not kept.
+        AgentEvent::Notice { level, .. } if *level == NoticeLevel::Refusal => {}
         AgentEvent::Notice { level, text } => notices::push_once(cells, *level, text),
         AgentEvent::AgentEnd {
             outcome,

@@ -26,6 +26,9 @@ use crate::app::tui::timeline::Timeline;
 use crate::app::tui::transcript::{CellClass, Transcript};
 use crate::llm::{AssistantMessage, Message, StopReason, StreamEvent};
 
+/// How long a refusal stays, in milliseconds.
+const REFUSAL_MS: i64 = 6000;
+
 pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
     app.transcript.apply(&event.kind, event.time);
     app.timeline.apply(&event.kind, event.time);
@@ -63,6 +66,9 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             follow_up,
         } => app.set_queue(steering, follow_up),
         AgentEvent::Budget(budget) => app.status.budget = *budget,
+        AgentEvent::Notice { level, text } if *level == NoticeLevel::Refusal => {
+            app.say_for(text.as_str(), REFUSAL_MS);
+        }
         AgentEvent::FilesUndone { direction, files } => app.work.undone(*direction, files),
         AgentEvent::PermissionMode(mode) => permission::show(app, *mode),
         AgentEvent::Questions { open } => return questions::set(app, open),

@@ -13,9 +13,7 @@ pub fn act(app: &mut App, argument: &str) -> Vec<Effect> {
         return Vec::new();
     }
     let Some(budget) = parse(argument, app.status.budget) else {
-        let text = format!(
-            "/budget {argument} is no budget: say dollars above 0 ($5), tokens (200k tokens), or off for no limit"
-        );
+        let text = format!("No budget {argument}: /budget $5, /budget 200k tokens, or /budget off");
         app.say_for(text, 5000);
         return Vec::new();
     };
@@ -94,12 +92,9 @@ fn spent(status: &Status) -> String {
     let limits: Vec<String> = limits.into_iter().flatten().collect();
     if limits.is_empty() {
         let (cost, read) = (dollars(cost), short(read));
-        return format!(
-            "No budget is set for this session; it has spent {cost} and {read} tokens\n\
-             /budget $5 or /budget 200k tokens sets one"
-        );
+        return format!("No budget; spent {cost} and {read} tokens · /budget $5 sets one");
     }
-    format!("Spent of this session's budget: {}", limits.join(", "))
+    format!("Spent: {}", limits.join(", "))
 }
 
 #[cfg(test)]

@@ -59,6 +59,8 @@ struct Key {
     alone: bool,
     /// The demonstration that would have begun; a user who types does not want it to.
     demo: Option<String>,
+    /// Whether it closed a text that was read, and is for the editor.
+    closed: bool,
 }
 
 pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
@@ -67,6 +69,7 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
         action: None,
         alone: true,
         demo: app.start.demo.take().map(|(prompt, _)| prompt),
+        closed: false,
     };
     let taken = STACK
         .into_iter()
@@ -111,7 +114,9 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             let is_read_only = |overlay: &Overlay| overlay.scope() == Scope::Pager;
             let is_text = key.action.is_none() && press.text().is_some();
             // What is typed over a text that is only read is for the editor.
-            while is_text && app.overlays.pop_if(|top| is_read_only(top)).is_some() {}
+            while is_text && app.overlays.pop_if(|top| is_read_only(top)).is_some() {
+                key.closed = true;
+            }
             let is_its = !app.overlays.is_empty() && key.action != Some(Action::Suspend);
             is_its.then(|| overlay::press(app, press, key.action))
         }
@@ -119,7 +124,14 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
         Context::Question if key.alone => questions::press(app, press, key.action),
         Context::Vim if key.alone => vim::press(app, press).then(Vec::new),
         Context::Completion | Context::Question | Context::Vim => None,
-        Context::Editor => Some(editor_key(app, press, key.action)),
+        Context::Editor => {
+            let is_free = app.composer.is_empty() && app.questions.is_empty() && !key.closed;
+            match key.action {
+                // Before it is the first letter of an answer or of a second thought.
+                None if press.text() == Some('?') && is_free => Some(act(app, Action::Help, "")),
+                action => Some(editor_key(app, press, action)),
+            }
+        }
     }
 }
 

@@ -60,7 +60,10 @@ pub fn found(app: &mut App, found: Result<FoundModel, String>) -> Vec<Effect> {
     match found {
         Ok(found) => choose(app, &found),
         Err(error) => {
-            app.say_for(error, 5000);
+            // What follows is for the command line.
+            let what = error.split("\nLooked in").next().unwrap_or_default();
+            let list = app.key(Action::Models);
+            app.say_for(format!("{what} · {list} lists all models"), 6000);
             Vec::new()
         }
     }

@@ -21,6 +21,8 @@ pub fn set(app: &mut App, open: &[Arc<Question>]) -> Vec<Effect> {
     let is_new = newest(open) > newest(&app.questions);
     let first = |questions: &[Arc<Question>]| questions.first().map(|question| question.id);
     if first(&app.questions) != first(open) {
+        // What was said of its answers is over with it.
+        app.hint = app.hint.take().filter(|_| app.questions.is_empty());
         // A digit that selected in the list before may begin a text.
         if let Some(digit) = app.strip.answers.write(app.now)
             && !app.questions.is_empty()
@@ -143,7 +145,7 @@ fn confirm(app: &mut App, at: usize) -> Vec<Effect> {
 pub fn is_shown(app: &mut App) -> bool {
     if !app.strip.is_shown {
         app.overlays.push(Overlay::text(TextPopup::Call));
-        app.say("Read it to its end first, then answer");
+        app.say("Read it to its end first");
     }
     app.strip.is_shown
 }

@@ -195,7 +195,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::RewindPreview(entry, preview) => {
             undo::rewind_previewed(app, &entry, preview);
         }
-        EffectResult::UndoFailed(why) => undo::failed(app, &why),
+        EffectResult::Refused(why) => undo::refused(app, &why),
         EffectResult::Said(text) => app.transcript.push_notice(NoticeLevel::Info, text),
         EffectResult::Failed(text) => app.transcript.push_notice(NoticeLevel::Error, text),
     }

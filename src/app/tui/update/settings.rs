@@ -65,6 +65,11 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
                 .map(|row| row.key.clone());
             key.map(Effect::UnsetSetting).into_iter().collect()
         }
+        Some(Action::Undo) => match list.changed.clone() {
+            Some((key, Some(value))) => save(app, key, value),
+            Some((key, None)) => vec![Effect::UnsetSetting(key)],
+            None => Vec::new(),
+        },
         _ => list::press(app, press, action),
     }
 }
@@ -125,7 +130,7 @@ fn keep_typed(app: &mut App) -> Vec<Effect> {
 }
 
 pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> Vec<Effect> {
-    let (key, value, file) = match saved {
+    let (key, value, _) = match saved {
         Ok(saved) => saved,
         Err(error) => {
             match app.overlays.last_mut() {
@@ -139,22 +144,25 @@ pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> 
         }
     };
     let (mut is_open, mut stronger) = (false, None);
-    if let Some(Overlay::Settings(list)) = app.overlays.last() {
+    if let Some(Overlay::Settings(list)) = app.overlays.last_mut() {
         is_open = true;
         let mut rows = list.rows.iter().flatten();
-        let row = rows.find(|row| row.key == key);
-        stronger = row.and_then(|row| row.overridden.as_ref().map(|it| it.place.clone()));
+        if let Some(row) = rows.find(|row| row.key == key) {
+            stronger = row.overridden.as_ref().map(|it| it.place.clone());
+            let before = row.is_set.then(|| row.value.clone());
+            list.changed = Some((key.clone(), before));
+        }
     }
     let now = match stronger {
         None => apply(app, &key, &value),
         Some(_) => None,
     };
-    let when = match (&now, stronger) {
-        (_, Some(place)) => format!("; here {place} counts"),
-        (Some(_), None) => String::new(),
-        (None, None) => ", from the next start on".to_owned(),
+    let said = match (&now, stronger) {
+        (_, Some(place)) => format!("Saved, but not used here: set by {place}"),
+        (Some(_), None) => format!("Saved: {key}"),
+        (None, None) => format!("Saved, for the next start of tiller: {key}"),
     };
-    app.say_for(format!("{key} is kept in {}{when}", file.display()), SAY_MS);
+    app.say(said);
     let mut effects = now.unwrap_or_default();
     if is_open {
         effects.push(Effect::ReadSettings);

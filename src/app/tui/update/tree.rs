@@ -2,7 +2,7 @@
 
 use super::list;
 use super::refusal::{is_busy, is_read_only};
-use crate::agent::{Leaving, NoticeLevel};
+use crate::agent::Leaving;
 use crate::app::action::Action;
 use crate::app::attachments::typed_text;
 use crate::app::branches::{ComparisonLine, Outline};
@@ -65,7 +65,7 @@ pub fn compared(app: &mut App, lines: Result<Vec<ComparisonLine>, String>) {
         Ok(lines) => *shown = Some(lines),
         Err(error) => {
             app.overlays.pop();
-            app.transcript.push_notice(NoticeLevel::Error, error);
+            app.say_for(error, 8000);
         }
     }
 }

@@ -83,12 +83,12 @@ pub fn rewind_previewed(app: &mut App, entry: &str, preview: Preview) {
     }
 }
 
-/// Nothing can be undone now.
-pub fn failed(app: &mut App, why: &str) {
+/// Nothing was done, and why: a list that waits for prompts gets none.
+pub fn refused(app: &mut App, why: &str) {
     if matches!(app.overlays.last(), Some(Overlay::Rewind(_))) {
         app.overlays.pop();
     }
-    app.say(why);
+    app.say_for(why, 8000);
 }
 
 /// A key for the list of prompts, or for the ways back to one.

@@ -2,7 +2,7 @@
 //! prompt is free again, and at no other time, it says that Esc stops.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Rect, Size};
 
 use super::line::StyledLine;
 use super::transcript::subject_of;
@@ -25,7 +25,23 @@ const LONG_RUN_MS: i64 = 60_000;
 /// Columns below which nothing is said beside what runs.
 const LEAST_SAID: usize = 12;
 
-pub fn has_something(app: &App) -> bool {
+/// Rows it takes: one, where there is something to say, and more for a long hint while nothing runs.
+pub fn rows_wanted(app: &App, size: Size) -> u16 {
+    let hint = app
+        .hint
+        .as_ref()
+        .filter(|_| app.run == RunState::Idle && app.shell.is_none());
+    let rows = hint.map_or(1, |hint| said(app, &hint.text, size.width).len() as u16);
+    rows.clamp(1, (size.height / 8).max(1)) * u16::from(has_something(app))
+}
+
+/// A hint in rows of a screen with so many columns.
+fn said(app: &App, text: &str, columns: u16) -> Vec<StyledLine> {
+    let columns = usize::from(columns.saturating_sub(2)).max(1);
+    StyledLine::wrapped(text, app.theme.warning, columns)
+}
+
+fn has_something(app: &App) -> bool {
     app.run != RunState::Idle
         || app.shell.is_some()
         || app.hint.is_some()
@@ -64,8 +80,19 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
             StyledLine::draw_both(&shell(app, area), &hint.unwrap_or_default(), area, buffer);
         }
         RunState::Idle => {
-            let line = hint.unwrap_or_else(|| idle(app, area.width));
-            StyledLine::draw_both(&line, &StyledLine::new(), area, buffer);
+            let mut lines = match &app.hint {
+                Some(hint) => said(app, &hint.text, area.width),
+                None => vec![idle(app, area.width)],
+            };
+            // What has no row of its own is cut in the last one.
+            let rest = lines.split_off(lines.len().min(usize::from(area.height)));
+            let last = rest
+                .first()
+                .and_then(|more| lines.pop().map(|last| (last, more)));
+            lines.extend(last.map(|(last, more)| last.with(" ", theme.warning).then(more)));
+            for (row, line) in area.rows().zip(&lines) {
+                StyledLine::draw_both(line, &StyledLine::new(), row, buffer);
+            }
         }
     }
 }

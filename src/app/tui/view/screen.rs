@@ -70,7 +70,7 @@ impl Plan {
                 todo::rows_wanted(app, size)
             },
             rail,
-            activity: activity::has_something(app),
+            activity_rows: activity::rows_wanted(app, size),
         };
         let room = Areas::new(size, wanted).question;
         let asked = question::strip(app, room);
@@ -81,7 +81,7 @@ impl Plan {
             areas,
             layout,
             asked: asked.rows,
-            has_activity: wanted.activity,
+            has_activity: wanted.activity_rows > 0,
         }
     }
 

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::line::StyledLine;
-use crate::app::humanize::{abbreviate_home, bytes, dollars, grouped, plural, short};
+use crate::app::humanize::{abbreviate_home, bytes, dollars, grouped, noun, plural, short};
 use crate::app::sessions::{SessionFacts, title_of};
 use crate::app::tui::app::App;
 
@@ -69,21 +69,24 @@ pub fn lines(app: &App, facts: &SessionFacts, columns: usize) -> Vec<StyledLine>
         grouped(usage.output),
         grouped(usage.cache_read)
     );
-    let count = |count: usize| grouped(count as u64);
+    let of = |count: usize, one, many| {
+        let count = count as u64;
+        format!("{} {}", grouped(count), noun(count, one, many))
+    };
     let messages = format!(
-        "{} prompts · {} answers · {} tool calls on this branch",
-        count(facts.prompts),
-        count(facts.answers),
-        count(facts.calls)
+        "{} · {} · {} on this branch",
+        of(facts.prompts, "prompt", "prompts"),
+        of(facts.answers, "answer", "answers"),
+        of(facts.calls, "tool call", "tool calls")
     );
     let name = facts.name.clone().unwrap_or_else(|| {
         let title = title_of(&facts.first_prompt);
         format!("{title} (from the first prompt; /name gives another)")
     });
     let branches = format!(
-        "{} · {} entries",
-        count(facts.branches),
-        count(facts.entries)
+        "{} · {}",
+        grouped(facts.branches as u64),
+        of(facts.entries, "entry", "entries")
     );
     let parent = facts
         .parent

@@ -12,10 +12,12 @@ use crate::app::action::Action;
 use crate::app::config::SettingRow;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{Pager, SettingsPicker};
-use crate::app::tui::text::width::{ellipsis, fit_end, width};
+use crate::app::tui::text::width::{ellipsis, fit, fit_end, width};
 
+/// Columns of a group, where there is room for it.
+const GROUP: usize = 12;
 /// Columns of a name.
-const NAME: usize = 34;
+const NAME: usize = 30;
 /// Rows for what the chosen one is for, its rule included.
 const ABOUT_ROWS: u16 = 5;
 const MAX_ROWS: u16 = 18;
@@ -28,7 +30,13 @@ pub fn draw(
 ) -> Option<PopupDrawn> {
     let theme = &app.theme;
     let rows = room.height.saturating_sub(2).min(MAX_ROWS + ABOUT_ROWS + 1);
-    let keys = [Action::Accept, Action::Back, Action::DeleteForward].map(|it| app.key(it));
+    let keys = [
+        Action::Accept,
+        Action::Back,
+        Action::DeleteForward,
+        Action::Undo,
+    ]
+    .map(|it| app.key(it));
     let notes = if list.typing.is_some() {
         [
             format!(" {} keeps it · {} goes back ", keys[0], keys[1]),
@@ -37,8 +45,8 @@ pub fn draw(
     } else {
         [
             format!(
-                " {} or ←→ changes · {} default · {} closes ",
-                keys[0], keys[2], keys[1]
+                " {} or ←→ changes · {} default · {} undoes · {} closes ",
+                keys[0], keys[2], keys[3], keys[1]
             ),
             format!(" {} changes · {} closes ", keys[0], keys[1]),
         ]
@@ -58,13 +66,21 @@ pub fn draw(
         Some(_) => "No match",
     };
     let columns = usize::from(area.width);
+    let left = if columns < GROUP + 2 * NAME { 0 } else { GROUP };
+    // The first row of a group is headed by it.
+    let mut above = "";
     let drawn = draw_matches(app, &list.picker, none, below, buffer, |at, style| {
-        let row = list.rows.as_ref().and_then(|rows| rows.get(at));
-        row.map_or_else(StyledLine::new, |row| line(app, row, columns, style))
+        let Some(row) = list.rows.as_ref().and_then(|rows| rows.get(at)) else {
+            return StyledLine::new();
+        };
+        let before = std::mem::replace(&mut above, row.group());
+        let group = if before == above { "" } else { above };
+        let group = format!("{:left$}", fit(group, left).0);
+        StyledLine::of(group, on_row(theme, style, theme.dim)).then(&line(app, row, columns - left, style))
     });
     if let Some(typed) = &list.typing {
         let y = drawn.list.y + (list.picker.selected().saturating_sub(drawn.top)) as u16;
-        let left = (NAME.min(columns / 2) + 2) as u16;
+        let left = (left + NAME.min((columns - left) / 2) + 2) as u16;
         let room = area.width.saturating_sub(left);
         let shown = fit_end(typed.query(), usize::from(room).saturating_sub(2));
         let mut value = StyledLine::of(shown, theme.popup);
@@ -86,8 +102,12 @@ pub fn draw(
         let (rule, text_area) = split(foot, 1);
         draw_rule(theme, rule, buffer);
         let mut lines = Vec::new();
+        if let Some(words) = list.words().filter(|_| list.fault.is_none()) {
+            lines = StyledLine::wrapped(&words.join(" · "), theme.popup, columns);
+        }
         if let Some(stronger) = stronger.filter(|_| list.fault.is_none()) {
-            lines = StyledLine::wrapped(&stronger, theme.popup.patch(theme.warning), columns);
+            let style = theme.popup.patch(theme.warning);
+            lines.splice(..0, StyledLine::wrapped(&stronger, style, columns));
         }
         lines.extend(StyledLine::wrapped(text.0, text.1, columns));
         draw_text(&lines, Pager::default(), text_area, buffer);
@@ -99,7 +119,7 @@ fn line(app: &App, row: &SettingRow, columns: usize, base: Style) -> StyledLine 
     let theme = &app.theme;
     let tone = |style| on_row(theme, base, style);
     let name_columns = NAME.min(columns / 2);
-    let name = ellipsis(&row.key, name_columns);
+    let name = ellipsis(row.name(), name_columns);
     let pad = name_columns.saturating_sub(width(&name));
     let value = shown(&row.value);
     let style = if row.is_set {
@@ -117,7 +137,15 @@ fn line(app: &App, row: &SettingRow, columns: usize, base: Style) -> StyledLine 
             style,
         );
     match &row.overridden {
-        None => line,
+        None => {
+            // The key as the file has it, at the right edge.
+            let gap = columns.saturating_sub(line.width() + width(&row.key));
+            if gap < 2 || row.name() == row.key {
+                return line;
+            }
+            let key = format!("{}{}", " ".repeat(gap), row.key);
+            line.with(key, tone(theme.faint))
+        }
         Some(stronger) => line
             .with("  ! ", tone(theme.warning))
             .with(shown(&stronger.value), tone(theme.warning))

@@ -122,7 +122,7 @@ pub(super) fn opened(app: &mut App, opened: Result<Vec<String>, Refused>) {
                 return ask(app, &refused);
             }
             let error = StartError::from(refused).message;
-            app.transcript.push_notice(NoticeLevel::Error, error);
+            app.say_for(error, 8000);
         }
     }
 }

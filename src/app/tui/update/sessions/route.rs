@@ -1,7 +1,6 @@
 //! What came back about stored sessions: to whom it goes.
 
 use super::{list, open};
-use crate::agent::NoticeLevel;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::overlay::{Overlay, TextPopup};
@@ -18,7 +17,7 @@ pub fn done(app: &mut App, result: SessionResult) -> Vec<Effect> {
             app.overlays.push(Overlay::text(popup));
         }
         SessionResult::Facts(Err(error)) => {
-            app.transcript.push_notice(NoticeLevel::Warning, error);
+            app.say(error);
         }
         SessionResult::States(states) => list::states(app, &states),
         SessionResult::Renamed(path, name, renamed) => list::renamed(app, &path, &name, renamed),

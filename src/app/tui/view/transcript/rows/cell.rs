@@ -422,7 +422,7 @@ fn notice(context: RenderContext<'_>, level: NoticeLevel, text: &str, rows: &mut
     let theme = context.theme;
     let (mark, style) = match level {
         NoticeLevel::Info => ("·", theme.info),
-        NoticeLevel::Warning => ("!", theme.warning),
+        NoticeLevel::Refusal | NoticeLevel::Warning => ("!", theme.warning),
         NoticeLevel::Error => ("✗", theme.error),
     };
     let margin = " ".repeat(context.margin);
