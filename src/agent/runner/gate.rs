@@ -13,7 +13,7 @@ use super::ask::ask;
 use super::env::RunEnv;
 use super::link::{RunLink, Turn};
 use super::redaction;
-use crate::agent::event::NoticeLevel;
+use crate::agent::event::{NOT_PERMITTED, NoticeLevel};
 use crate::agent::permission::{Confinement, Verdict};
 use crate::agent::tool::{Details, Effects, Tool};
 use crate::agent::toolbox::Lookup;
@@ -66,7 +66,7 @@ pub(super) async fn judge(
     let (asks, confinement) = match judged.decision.verdict {
         Verdict::Allow(confinement) => (false, confinement),
         Verdict::Ask(confinement) => (true, confinement),
-        Verdict::Deny => return Err(format!("Not permitted: {}.", judged.decision.reason).into()),
+        Verdict::Deny => return Err(format!("{NOT_PERMITTED}{}.", judged.decision.reason).into()),
     };
     let confinement = match effects.command {
         Some(_) => confinement,

@@ -16,6 +16,8 @@ pub struct Opening {
     pub ways: Vec<Way>,
     /// Whether it is waited for.
     pub waits: bool,
+    /// Whether text was typed ahead or since: then a digit is part of it.
+    pub is_written: bool,
     /// Which of them is selected.
     pub answers: Answers,
 }
@@ -66,6 +68,7 @@ impl Opening {
             reason,
             ways,
             waits: false,
+            is_written: false,
             answers: Answers::starting(now, None),
         }
     }

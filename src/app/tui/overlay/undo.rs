@@ -36,6 +36,8 @@ pub struct ChosenPoint {
     pub preview: Option<Preview>,
     /// Which of [`WAYS`] is chosen.
     pub ways: Picker,
+    /// When keys choose one.
+    pub delay: AnswerDelay,
 }
 
 /// The ways to go back.
@@ -60,8 +62,8 @@ impl RewindPicker {
         self.picker.set_matches(found.collect(), usize::MAX);
     }
 
-    /// Takes the selected prompt; gives it.
-    pub fn choose(&mut self) -> Option<RewindPoint> {
+    /// Takes the selected prompt `now`; gives it.
+    pub fn choose(&mut self, now: i64) -> Option<RewindPoint> {
         let point = self.points.as_ref()?.get(self.picker.chosen()?)?.clone();
         let mut ways = Picker::default();
         ways.set_matches((0..WAYS.len()).collect(), 0);
@@ -69,6 +71,7 @@ impl RewindPicker {
             point: point.clone(),
             preview: None,
             ways,
+            delay: AnswerDelay::starting(now),
         });
         Some(point)
     }
