@@ -267,6 +267,7 @@ fn a_draft_is_back_when_an_older_prompt_was_sent_in_its_place() {
         tui.frame()
             .contains("What was in the editor is in the history")
     );
+    tui.now += 1000;
     tui.key("enter");
     assert_eq!(tui.app.composer.history().get(2), Some("a draft"));
 }

@@ -829,6 +829,7 @@ fn nothing_is_sent_in_a_session_that_is_only_read() {
     tui.send(result(SessionResult::Opened(Err(refused))));
     for command in ["/name x", "/label x", "/try x"] {
         tui.app.composer.set(command);
+        tui.now += 1000;
         let mut effects = tui.key("enter");
         effects.retain(|effect| *effect != Effect::Warm);
         assert_eq!(effects, [], "{command}");
