@@ -18,7 +18,7 @@ use super::run_totals::RunTotals;
 use super::session::{HistoryFacts, RunMessages, SessionBranch};
 use super::session_work::ChangedFile;
 use super::tool::Details;
-pub use super::tool_status::{CANCELLED, NOT_STARTED, ToolStatus, UNANSWERED};
+pub use super::tool_status::{CANCELLED, NOT_PERMITTED, NOT_STARTED, ToolStatus, UNANSWERED};
 use super::trial::{Kept, Trial};
 use super::undo::Direction;
 use crate::llm::{Content, Message, Model, StopReason, StreamEvent, ThinkingLevel, Usage};

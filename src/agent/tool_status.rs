@@ -26,6 +26,8 @@ const STATUS: &str = "status";
 pub const CANCELLED: &str = "Execution cancelled";
 /// Begins what is said of a call that was cut short before it ran.
 pub const NOT_STARTED: &str = "Execution cancelled before start";
+/// Begins what is said of a call that was not allowed.
+pub const NOT_PERMITTED: &str = "Not permitted: ";
 /// What is said of a call that waited for the user's answer when the program ended.
 pub const UNANSWERED: &str =
     "Execution cancelled before start: the session ended while this waited for the user's answer";

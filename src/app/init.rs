@@ -1,5 +1,8 @@
 //! `/init`: the prompt that has the model write an `AGENTS.md`, or improve the one that is there.
 
+use super::attachments::typed_text;
+use crate::llm::Content;
+
 const PROMPT: &str = include_str!("../../assets/init.md");
 const COMMAND: &str = "/init";
 /// What stands before the user's own words.
@@ -14,11 +17,16 @@ pub fn init_prompt(wishes: &str) -> String {
     }
 }
 
-/// The command that stands for this prompt.
-pub fn init_as_typed(prompt: &str) -> Option<String> {
-    let wishes = prompt.strip_prefix(PROMPT.trim_end())?;
-    let wishes = wishes.strip_prefix(ADDED).filter(|it| !it.is_empty());
-    Some(wishes.map_or(COMMAND.to_owned(), |wishes| format!("{COMMAND} {wishes}")))
+/// The text of a message as it was typed: the command, where it is its prompt.
+pub(crate) fn message_as_typed(content: &[Content]) -> String {
+    let text = typed_text(content);
+    let Some(behind) = text.strip_prefix(PROMPT.trim_end()) else {
+        return text;
+    };
+    match behind.strip_prefix(ADDED) {
+        Some(wishes) if !wishes.is_empty() => format!("{COMMAND} {wishes}"),
+        _ => COMMAND.to_owned(),
+    }
 }
 
 /// The prompt that `typed` stands for, if it is the command.

@@ -90,6 +90,14 @@ impl StartError {
         }
     }
 
+    /// `--timeout` ran out before the run began (exit code 124).
+    pub fn timed_out(meanwhile: &str) -> Self {
+        Self {
+            message: format!("the time given by --timeout ran out: {meanwhile}"),
+            outcome: Outcome::TimedOut,
+        }
+    }
+
     /// The surroundings are not fit (exit code 1).
     pub fn failed(message: impl Into<String>) -> Self {
         Self {

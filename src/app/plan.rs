@@ -5,6 +5,7 @@ use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::args::{OutputMode, RunArgs};
 use super::config::{Layers, Settings};
@@ -42,6 +43,8 @@ pub struct Stdio {
 /// What the files say: all that a plan stands on and that is read without waiting.
 pub struct Loaded {
     pub args: RunArgs,
+    /// The end of `--timeout`, which counts from the start of the program.
+    pub deadline: Option<Instant>,
     pub settings: Settings,
     pub layers: Layers,
     pub cwd: PathBuf,
@@ -63,9 +66,10 @@ impl Loaded {
         env: &HashMap<String, String>,
         say: impl Fn(&str),
     ) -> Result<Self, StartError> {
+        let deadline = args.timeout.map(|limit| Instant::now() + limit);
         let mut cwd = working_folder(args.cd.as_deref())?;
         let choice = Choice::of(&args, &dirs.sessions(), &cwd)?;
-        let (resumed, refused) = match resume(&args, &choice, &mut cwd, dirs, say)? {
+        let (resumed, refused) = match resume(&args, &choice, &mut cwd, dirs, deadline, say)? {
             Ok(opened) => (opened, None),
             Err(refused) => (None, Some(refused)),
         };
@@ -83,6 +87,7 @@ impl Loaded {
         settings.tools.bash_secret_env.extend(variables);
         Ok(Self {
             args,
+            deadline,
             settings,
             layers,
             cwd,
@@ -131,6 +136,7 @@ fn resume(
     choice: &Choice,
     cwd: &mut PathBuf,
     dirs: &Dirs,
+    deadline: Option<Instant>,
     say: impl Fn(&str),
 ) -> Result<Result<Option<Opened>, Refused>, StartError> {
     let at = args.at.as_deref();
@@ -157,7 +163,7 @@ fn resume(
     }
     let root = dirs.sessions();
     let opened = if args.wait {
-        choice.open_when_free(&root, cwd, at, say)
+        choice.open_when_free(&root, cwd, at, deadline, say)?
     } else {
         choice.open(&root, cwd, at)
     };
@@ -204,8 +210,8 @@ impl Plan {
             model,
             fallback,
         } = chosen?;
-        let Loaded { args, cwd, .. } = &loaded;
-        let prompt = read_prompt(args, stdio, model.is_some(), cwd)?;
+        let args = &loaded.args;
+        let prompt = read_prompt(&loaded, stdio, model.is_some())?;
         let front_end = front_end(args, stdio, model.is_some(), !prompt.is_empty());
         let cannot_ask = front_end != FrontEnd::Screen || model.is_none();
         if let (Some(refused), true) = (&loaded.refused, cannot_ask) {
@@ -435,12 +441,8 @@ fn fallback_models(
     settings.fallback.iter().map(resolve).collect()
 }
 
-fn read_prompt(
-    args: &RunArgs,
-    stdio: Stdio,
-    has_model: bool,
-    cwd: &Path,
-) -> Result<Vec<Content>, StartError> {
+fn read_prompt(loaded: &Loaded, stdio: Stdio, has_model: bool) -> Result<Vec<Content>, StartError> {
+    let Loaded { args, cwd, .. } = loaded;
     if args.demo {
         return Ok(Vec::new());
     }
@@ -450,7 +452,8 @@ fn read_prompt(
         // Without a model and without a word to go on, what is left is the demo: it must not hang
         // on a pipe that its parent merely left open.
         let idle = !has_model && !args.print && args.mode.is_none() && args.prompt.is_empty();
-        prompt::piped_stdin(if idle { Silence::Empty } else { Silence::Said })?
+        let silence = if idle { Silence::Empty } else { Silence::Said };
+        prompt::piped_stdin(silence, loaded.deadline)?
     };
     prompt::build(&args.prompt, stdin.as_deref(), cwd)
 }

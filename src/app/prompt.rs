@@ -5,7 +5,9 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::attachments::mention;
@@ -69,15 +71,24 @@ pub enum Silence {
     Said,
 }
 
-/// What was piped into the program, if stdin is not a terminal.
-pub fn piped_stdin(silence: Silence) -> Result<Option<String>, StartError> {
+/// What was piped into the program until it is closed, if stdin is not a terminal.
+///
+/// # Errors
+/// It cannot be read, is too much, or is not closed before `deadline`.
+pub fn piped_stdin(
+    silence: Silence,
+    deadline: Option<Instant>,
+) -> Result<Option<String>, StartError> {
     let stdin = io::stdin();
     let mut fds = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
     let patience: u16 = match silence {
         Silence::Empty => 200,
         Silence::Said => 1000,
     };
-    match (poll(&mut fds, PollTimeout::from(patience)), silence) {
+    let left = || deadline.map(|end| end.saturating_duration_since(Instant::now()));
+    let patience = Duration::from_millis(patience.into());
+    let patience = left().map_or(patience, |left| left.min(patience));
+    match (poll(&mut fds, timeout(patience)), silence) {
         (Ok(0) | Err(_), Silence::Empty) => return Ok(None),
         (Ok(0), Silence::Said) => {
             let _ = writeln!(
@@ -87,16 +98,21 @@ pub fn piped_stdin(silence: Silence) -> Result<Option<String>, StartError> {
         }
         _ => {}
     }
-    let mut bytes = Vec::new();
-    match stdin
-        .lock()
-        .take(MAX_TEXT_BYTES + 1)
-        .read_to_end(&mut bytes)
-    {
-        Ok(_) => {}
-        // A background job's terminal, or a closed descriptor: nothing was piped.
-        Err(_) if bytes.is_empty() => return Ok(None),
-        Err(error) => return Err(StartError::failed(format!("cannot read stdin: {error}"))),
+    let (mut bytes, mut chunk) = (Vec::new(), vec![0; 64 * 1024]);
+    while bytes.len() as u64 <= MAX_TEXT_BYTES {
+        match poll(&mut fds, left().map_or(PollTimeout::NONE, timeout)) {
+            Ok(0) => return Err(StartError::timed_out("stdin did not end")),
+            Err(Errno::EINTR) => continue,
+            _ => {}
+        }
+        match stdin.lock().read(&mut chunk) {
+            Ok(0) => break,
+            Ok(count) => bytes.extend_from_slice(&chunk[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // A background job's terminal, or a closed descriptor: nothing was piped.
+            Err(_) if bytes.is_empty() => return Ok(None),
+            Err(error) => return Err(StartError::failed(format!("cannot read stdin: {error}"))),
+        }
     }
     if bytes.len() as u64 > MAX_TEXT_BYTES {
         return Err(StartError::usage(
@@ -104,6 +120,11 @@ pub fn piped_stdin(silence: Silence) -> Result<Option<String>, StartError> {
         ));
     }
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn timeout(time: Duration) -> PollTimeout {
+    // Rounded up: a poll of no time would be one of many.
+    PollTimeout::try_from(time.as_millis() + 1).unwrap_or(PollTimeout::MAX)
 }
 
 /// The block a file of text goes to the model in, or these lines of it.

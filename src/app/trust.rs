@@ -135,9 +135,11 @@ impl Trust {
             .map(String::as_str)
             .partition(|path| prompts.iter().any(|prompt| prompt == path));
         let mut text = format!("{root} is trusted");
-        if !is_repository(&self.root) {
-            text.push_str(", but no folder below it: it is not a git repository");
-        }
+        text.push_str(if is_repository(&self.root) {
+            ", and so is all below it, other repositories too"
+        } else {
+            ", but no folder below it: it is not a git repository"
+        });
         for (when, what) in [
             ("From your next message on", others),
             ("In new sessions", prompts),

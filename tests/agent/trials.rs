@@ -74,7 +74,11 @@ fn tree(agent: &TestAgent) -> PathBuf {
 
 fn trials(agent: &TestAgent) -> usize {
     let folders = fs::read_dir(agent.folder.path().join("try"));
-    folders.map_or(0, Iterator::count)
+    // What was discarded last is kept beside them.
+    let is_trial = |name: &std::ffi::OsStr| name != ".trash";
+    folders.map_or(0, |all| {
+        all.flatten().filter(|it| is_trial(&it.file_name())).count()
+    })
 }
 
 /// The results of the last request, as the model reads them.

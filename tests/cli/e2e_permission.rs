@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::support::job;
 use crate::support::model_server::{ModelServer, Reply, Script, Wire};
 use crate::support::sandbox::Sandbox;
 
@@ -163,6 +164,25 @@ fn a_refused_run_says_so_to_scripts() {
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         let remote = sandbox.path().join("../remote.git/refs/heads/main");
         std::fs::remove_file(remote).expect("it was pushed");
+    }
+}
+
+#[test]
+fn what_a_rule_or_the_mode_forbids_is_told_and_counts_as_refused() {
+    let deny = "permission.rules=[{tool=\"bash\",prefix=[\"make\"],action=\"deny\"}]";
+    let make = ("bash", json!({"command": "make all"}));
+    let write = ("write", json!({"path": "a.txt", "content": "x"}));
+    for (flags, (tool, arguments), begin) in [
+        (["--config", deny], make, "tiller: refused: make all ("),
+        (["--permission", "plan"], write, "tiller: refused: write"),
+    ] {
+        let replies = [Reply::call(tool, arguments), Reply::text("I may not.")];
+        let (_server, sandbox) = job::stage_with(replies.to_vec());
+        let ran = sandbox.run(&[&["-p", "-m", Wire::Chat.model(), "go"], &flags[..]].concat());
+        assert_eq!(ran.code, Some(3), "{ran:#?}");
+        assert_eq!(ran.stdout, "I may not.\n");
+        assert!(ran.stderr.starts_with(begin), "{ran:#?}");
+        assert_eq!(ran.stderr.lines().count(), 1, "{ran:#?}");
     }
 }
 

@@ -278,6 +278,38 @@ fn a_timeout_ends_the_run_and_its_processes() {
     wait_dead(pid);
 }
 
+/// It counts from the start, whatever is waited for before the run.
+#[test]
+fn a_timeout_ends_the_wait_for_stdin_and_for_a_session() {
+    let (_server, sandbox) = job::stage_with(vec![Reply::text("ok")]);
+    let flags = ["-p", "-m", Wire::Chat.model(), "--timeout", "1.5"];
+    let first = sandbox.run(&[&flags[..4], &["30", "go"]].concat());
+    assert_eq!(first.code, Some(0), "{first:#?}");
+    let mut child = sandbox
+        .tiller(&[&flags[..], &["go"]].concat())
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let _open = child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(124), "{stderr}");
+    assert!(
+        stderr.ends_with("--timeout ran out: stdin did not end\n"),
+        "{stderr}"
+    );
+    // As another tiller holds it.
+    let file = std::fs::File::open(&sandbox.session_files()[0]).unwrap();
+    file.lock().unwrap();
+    let ran = sandbox.run(&[&flags[..], &["-c", "--wait", "go"]].concat());
+    assert_eq!(ran.code, Some(124), "{ran:#?}");
+    assert!(
+        ran.stderr.contains("--timeout ran out: the session"),
+        "{ran:#?}"
+    );
+}
+
 #[test]
 fn signals_end_the_run_with_their_code() {
     for (signal, code) in [

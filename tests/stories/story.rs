@@ -18,8 +18,7 @@ const STILL: Duration = Duration::from_millis(25);
 const EFFECT: Duration = Duration::from_millis(400);
 /// Characters that words begin with: everything that a keyboard types and that has no meaning of its
 /// own at the beginning of a prompt.
-const FIRST: &str =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;:-+*=~%&_()[]{}'\"^|>$#";
+const FIRST: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;:-+*=~%&_()[]{}'\"^|<>$#`\\?@";
 
 /// Keys that change no text, stop nothing and send nothing.
 const HARMLESS: &[&str] = &[

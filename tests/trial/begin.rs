@@ -3,7 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-use tiller::agent::trial::{Trial, TrialError, begin, changes, remove};
+use tiller::agent::trial::{Trial, TrialError, begin, changes, discard, remove};
 use tokio_util::sync::CancellationToken;
 
 use super::fixture::{Repo, files, git, write};
@@ -55,6 +55,20 @@ fn a_discarded_trial_leaves_nothing() {
     assert!(!repo.path(".git/worktrees").exists());
     // A second time there is nothing to do.
     remove(&trial).unwrap();
+}
+
+#[test]
+fn the_files_of_the_trial_that_was_discarded_last_are_kept() {
+    let repo = Repo::mixed();
+    let before = repo.picture();
+    for text in ["one\n", "two\n"] {
+        let trial = repo.start();
+        write(&trial.tree, "clean", text);
+        let kept = discard(&trial).unwrap();
+        assert_eq!(fs::read_to_string(kept.join("clean")).unwrap(), text);
+        assert_eq!(repo.picture(), before);
+        assert_eq!(fs::read_dir(kept.parent().unwrap()).unwrap().count(), 1);
+    }
 }
 
 #[test]

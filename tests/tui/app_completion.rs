@@ -7,7 +7,7 @@ use tiller::app::action::Action;
 use tiller::app::models::ProviderKey;
 use tiller::app::tui::completion::CompletionKind;
 use tiller::app::tui::effect::{Effect, TerminalEffect};
-use tiller::app::tui::input::InputEvent;
+use tiller::app::tui::input::{InputEvent, KeyCode, KeyPress};
 use tiller::app::tui::msg::{EffectResult, FoundFiles, Msg};
 
 use super::app_kit::{TestTui, prompt};
@@ -228,6 +228,22 @@ fn tab_escapes_paths_for_the_shell() {
         tui.send(Msg::Done(EffectResult::Folder(read.to_owned(), names)));
         assert_eq!(tui.text(), format!("!{text}"));
     }
+    // A mention would be written as the shell does not read it.
+    let mut tui = test_tui();
+    for c in "!cat @t".chars() {
+        let key = KeyPress::plain(KeyCode::Char(c));
+        let effects = tui.send(Msg::Input(InputEvent::Key(key)));
+        assert!(
+            !effects.contains(&Effect::FindFiles("t".into())),
+            "{effects:?}"
+        );
+    }
+    assert_eq!(tui.key("tab"), [Effect::ReadFolder("@t".to_owned())]);
+    let mut tui = test_tui();
+    tui.write("!ls ");
+    let dropped = r"/tmp/\$\(id\).png";
+    tui.send(Msg::Input(InputEvent::Paste(dropped.into())));
+    assert_eq!(tui.text(), format!("!ls {dropped}"));
     let mut tui = test_tui();
     tui.write("!rm \"my dir/k");
     assert_eq!(tui.key("tab"), [], "within quotes it is escaped otherwise");

@@ -582,6 +582,29 @@ fn the_external_editor_replaces_only_the_text_it_was_given() {
     }
 }
 
+/// A completion that comes meanwhile costs neither of the texts.
+#[test]
+fn what_was_written_in_the_external_editor_is_kept_whatever_comes_meanwhile() {
+    let mut tui = test_tui();
+    tui.write("look ma");
+    assert_eq!(tui.key("tab"), [Effect::ReadFolder("ma".into())]);
+    tui.key("ctrl+g");
+    let names = vec!["main.rs".into()];
+    tui.send(Msg::Done(EffectResult::Folder("ma".into(), names)));
+    tui.send(Msg::Done(EffectResult::Edited(
+        "look ma".into(),
+        Ok("look closely\n".into()),
+    )));
+    assert_eq!(tui.text(), "look main.rs");
+    let frame = tui.frame();
+    assert!(
+        frame.contains("external editor is in the history"),
+        "{frame}"
+    );
+    tui.key("up");
+    assert_eq!(tui.text(), "look closely");
+}
+
 #[test]
 fn history_is_searched_and_put_into_the_editor() {
     let mut tui = test_tui();
@@ -601,6 +624,10 @@ fn history_is_searched_and_put_into_the_editor() {
     tui.key("up");
     tui.key("up");
     assert_eq!(tui.key("enter"), [Effect::Warm]);
+    assert_eq!(tui.text(), "fix the login");
+    // An Enter that bounces sends nothing.
+    tui.now += 200;
+    assert_eq!(tui.key("enter"), []);
     assert_eq!(tui.text(), "fix the login");
     // A click takes what it hits; beside the list it does nothing.
     tui.key("ctrl+r");

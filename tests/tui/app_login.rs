@@ -6,6 +6,7 @@ use tiller::app::notify::Notify;
 use tiller::app::tui::effect::{Effect, TerminalEffect};
 use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::{EffectResult, Msg};
+use tiller::app::tui::options::ExitKind;
 use tiller::llm::Secret;
 
 use super::app_kit::TestTui;
@@ -82,6 +83,23 @@ fn a_key_behind_the_command_is_refused_and_not_kept() {
         assert!(!frame.contains("sk-ant"), "{frame}");
         tui.key("up");
         assert!(!tui.frame().contains("sk-ant"), "{}", tui.frame());
+    }
+}
+
+/// Nor is one that is being typed: the draft is a file too.
+#[test]
+fn a_key_that_is_typed_is_neither_draft_nor_history() {
+    for typed in [
+        "/login anthropic sk-ant-1234",
+        "!tiller auth add x sk-ant-1234",
+    ] {
+        let mut tui = TestTui::new(80, 24);
+        tui.write(typed);
+        let mut effects = tui.send_all(Msg::End(ExitKind::Quit));
+        let clear = "ctrl+c".parse().unwrap();
+        effects.extend(tui.send_all(Msg::Input(InputEvent::Key(clear))));
+        assert_eq!(tui.text(), "");
+        assert!(!format!("{effects:?}").contains("sk-ant"), "{effects:?}");
     }
 }
 

@@ -158,6 +158,17 @@ fn init_comes_back_as_the_command() {
         tui.state(RunState::Idle);
         tui.now += 1000;
         assert_eq!(tui.key("enter"), sent);
+        // Also in the list of what waits, and among others.
+        let mut tui = TestTui::new(80, 24);
+        let mut messages = queued(QueueKind::FollowUp, &["", "and then"]);
+        messages[0].content.clone_from(content);
+        tui.agent(AgentEvent::QueueUpdate {
+            steering: Vec::new(),
+            follow_up: messages.clone(),
+        });
+        assert!(tui.frame().contains(&format!("then   {typed}")));
+        tui.agent(AgentEvent::QueueReturned { messages });
+        assert_eq!(tui.text(), format!("{typed}\n\nand then"));
     }
 }
 
@@ -259,6 +270,7 @@ fn a_draft_is_back_when_an_older_prompt_was_sent_in_its_place() {
         tui.frame()
             .contains("What was in the editor is in the history")
     );
+    tui.now += 1000;
     tui.key("enter");
     assert_eq!(tui.app.composer.history().get(2), Some("a draft"));
 }

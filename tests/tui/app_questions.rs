@@ -279,7 +279,7 @@ fn enter_confirms_what_is_selected_and_neither_at_once_nor_right_after_a_key() {
 #[test]
 fn whatever_a_text_begins_with_it_answers_nothing_and_stays_whole() {
     type Open = fn() -> TestTui;
-    let questions: [(&str, Open); 8] = [
+    let questions: [(&str, Open); 9] = [
         ("permission", || asked(&[command(1, "make")])),
         ("rule", || asked(&[with_rule(1, "make")])),
         ("change", || asked(&[change(1, 40)])),
@@ -303,6 +303,7 @@ fn whatever_a_text_begins_with_it_answers_nothing_and_stays_whole() {
             tui
         }),
         ("undo", super::app_undo::asks),
+        ("session", super::app_sessions::asks),
     ];
     for (name, open) in questions {
         for first in (' '..='~').chain(['ä', '€', '日']) {
@@ -338,6 +339,20 @@ fn whatever_a_text_begins_with_it_answers_nothing_and_stays_whole() {
             }
         }
     }
+}
+
+/// Else it would cancel the call that was just allowed.
+#[test]
+fn an_enter_that_bounces_over_an_answer_steers_nothing() {
+    let mut tui = asked(&[command(1, "make")]);
+    tui.running(Phase::Streaming);
+    tui.waiting(&["later"], &[]);
+    let given = answer(&mut tui, 1);
+    assert_eq!(given, [Effect::Answer(1, Answer::once())]);
+    tui.now += 150;
+    assert_eq!(tui.key("enter"), []);
+    tui.now += 250;
+    assert_eq!(tui.key("enter"), [Effect::SteerNow]);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use tiller::app::sessions::{
     Choice, Recent, Refusal, Refused, SessionFacts, SessionRow, SessionScope,
 };
 use tiller::app::tui::app::{SessionInfo, Start};
-use tiller::app::tui::effect::{Effect, TerminalEffect};
+use tiller::app::tui::effect::{DraftChange, Effect, TerminalEffect};
 use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::{EffectResult, Msg, ShellEnd};
 use tiller::app::tui::options::ExitKind;
@@ -279,6 +279,84 @@ fn a_session_that_cannot_be_opened_is_told() {
     };
     tui.send(result(SessionResult::Opened(Err(refused))));
     assert!(tui.frame().contains("/s/b.jsonl: broken"));
+}
+
+/// Then nobody waits for it any more, and what was typed ahead is text; before that it is kept as such.
+#[test]
+fn the_keys_are_back_when_a_session_is_not_opened() {
+    let mut tui = stored();
+    tui.write("/new");
+    tui.key("enter");
+    tui.write("hi");
+    tui.key("enter");
+    tui.now += 1000;
+    let saved = tui.send_all(Msg::Tick);
+    let keeps = |effect: &Effect| matches!(effect, Effect::SaveDraft(draft) if draft.text == "hi");
+    assert!(saved.iter().any(keeps), "{saved:?}");
+    let why = "3 entries of this session are only in memory";
+    tui.send(result(SessionResult::NotOpened(why.into())));
+    assert_eq!(tui.text(), "hi");
+    assert!(tui.frame().contains(why), "{}", tui.frame());
+    tui.write(" there");
+    assert_eq!(tui.key("enter"), [prompt("hi there")]);
+}
+
+/// A question about a session that another program has open.
+pub(super) fn asks() -> TestTui {
+    let mut tui = stored();
+    let asks = SessionResult::Opened(Err(refused(Refusal::InUse { pid: None })));
+    tui.send(result(asks));
+    assert!(tui.frame().contains("Only read it"));
+    tui
+}
+
+#[test]
+fn a_digit_within_a_text_opens_nothing() {
+    let mut tui = asks();
+    for keys in ["use port ", "2"] {
+        take_answers(&mut tui);
+        tui.write(keys);
+    }
+    take_answers(&mut tui);
+    assert_eq!(tui.key("enter"), []);
+    assert_eq!(tui.text(), "use port 2");
+    // Nor one that goes on with what was typed ahead.
+    let mut tui = stored();
+    tui.write("/new");
+    tui.key("enter");
+    tui.write("use port ");
+    let in_use = refused(Refusal::InUse { pid: None });
+    tui.send(result(SessionResult::Opened(Err(in_use))));
+    take_answers(&mut tui);
+    tui.write("2");
+    take_answers(&mut tui);
+    assert_eq!(tui.key("enter"), []);
+    assert_eq!(tui.text(), "use port 2");
+}
+
+/// What a command has written when another session is opened stays with the one it ran in.
+#[test]
+fn the_output_of_a_command_that_still_runs_stays_with_its_session() {
+    let mut tui = stored();
+    tui.write("!make");
+    tui.key("enter");
+    let details = CommandDetails {
+        command: "make".into(),
+        output: "half".into(),
+        ..CommandDetails::default()
+    };
+    tui.send(Msg::Done(EffectResult::ShellOutput(
+        "shell-1".into(),
+        details,
+    )));
+    tui.write("/new");
+    tui.key("enter");
+    let effects = tui.agent(opened("", None));
+    let stays = |effect: &Effect| {
+        matches!(effect, Effect::ChangeDraft(DraftChange::Stays(draft), _)
+            if draft.told.len() == 1 && draft.told[0].contains("half"))
+    };
+    assert!(effects.iter().any(stays), "{effects:?}");
 }
 
 #[test]
@@ -616,7 +694,7 @@ fn keys_typed_as_a_question_appears_are_no_answer() {
         take_answers(&mut tui);
         let look = session(SessionEffect::Open(Choice::Look("/s/b.jsonl".into())));
         let selected = if way == 0 {
-            tui.key("1")
+            tui.key("down")
         } else {
             tui.click(40, row)
         };
@@ -751,6 +829,7 @@ fn nothing_is_sent_in_a_session_that_is_only_read() {
     tui.send(result(SessionResult::Opened(Err(refused))));
     for command in ["/name x", "/label x", "/try x"] {
         tui.app.composer.set(command);
+        tui.now += 1000;
         let mut effects = tui.key("enter");
         effects.retain(|effect| *effect != Effect::Warm);
         assert_eq!(effects, [], "{command}");

@@ -152,6 +152,30 @@ fn what_it_writes_shows_while_it_runs_and_stays_when_it_is_stopped() {
 }
 
 #[test]
+fn what_it_wrote_is_kept_when_the_program_ends() {
+    let mut tui = test_tui();
+    run(&mut tui, "!make");
+    let details = CommandDetails {
+        command: "make".to_owned(),
+        output: "half".to_owned(),
+        ..CommandDetails::default()
+    };
+    let wrote = EffectResult::ShellOutput("shell-1".to_owned(), details);
+    tui.send(Msg::Done(wrote));
+    let key = Msg::Input(InputEvent::Key("ctrl+d".parse().unwrap()));
+    let effects = tui.send_all(key);
+    let [
+        Effect::StopShell,
+        Effect::SaveDraft(draft),
+        Effect::Terminal(_),
+    ] = &effects[..]
+    else {
+        panic!("{effects:?}");
+    };
+    assert!(draft.told[0].contains("half"), "{draft:?}");
+}
+
+#[test]
 fn a_mark_alone_runs_nothing() {
     for typed in ["!", "!!", "! "] {
         let mut tui = test_tui();

@@ -83,6 +83,9 @@ fn enter_pressed_twice_rewinds_no_file_that_was_not_shown() {
     let mut tui = chosen(1);
     assert!(!rewinds(&tui.key("enter")));
     shown(&mut tui, Vec::new());
+    tui.now += 399;
+    assert!(!rewinds(&tui.key("enter")));
+    tui.now += 400;
     assert!(rewinds(&tui.key("enter")));
 }
 

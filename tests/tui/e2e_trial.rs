@@ -30,7 +30,8 @@ fn stage(replies: Vec<Reply>) -> (ModelServer, Sandbox) {
 fn trees(sandbox: &Sandbox) -> Vec<PathBuf> {
     let folders = std::fs::read_dir(sandbox.data().join("try"));
     let folders = folders.into_iter().flatten().flatten();
-    folders.map(|folder| folder.path()).collect()
+    let paths = folders.map(|folder| folder.path());
+    paths.filter(|path| !path.ends_with(".trash")).collect()
 }
 
 fn idle(screen: &Screen) {

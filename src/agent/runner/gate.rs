@@ -11,7 +11,7 @@ use tokio::task::spawn_blocking;
 use super::allowed::{Allowed, CallScope, Refusal};
 use super::ask::ask;
 use super::redaction;
-use crate::agent::event::NoticeLevel;
+use crate::agent::event::{NOT_PERMITTED, NoticeLevel};
 use crate::agent::permission::{Confinement, Verdict};
 use crate::agent::tool::{Details, Effects, Tool};
 use crate::agent::toolbox::Lookup;
@@ -67,7 +67,7 @@ pub(super) async fn judge(
     let (asks, confinement) = match judged.decision.verdict {
         Verdict::Allow(confinement) => (false, confinement),
         Verdict::Ask(confinement) => (true, confinement),
-        Verdict::Deny => return Err(format!("Not permitted: {}.", judged.decision.reason).into()),
+        Verdict::Deny => return Err(format!("{NOT_PERMITTED}{}.", judged.decision.reason).into()),
     };
     let confinement = match effects.command {
         Some(_) => confinement,

@@ -80,7 +80,7 @@ pub(in crate::agent) async fn keep(
     match kept {
         Ok(kept) => {
             link.end_trial(Some(kept)).await;
-            remove(link, trial).await;
+            tell_left(link, blocking(move || trial::remove(&trial)).await).await;
             RunOutcome::Done
         }
         Err(TrialError::Cancelled) => RunOutcome::Aborted,
@@ -121,12 +121,18 @@ pub(in crate::agent) async fn discard(
         return RunOutcome::Done;
     }
     link.end_trial(None).await;
-    remove(link, trial).await;
+    match blocking(move || trial::discard(&trial)).await {
+        Ok(kept) => {
+            let kept = kept.display();
+            let text = format!("Its files are in {kept} until another trial is discarded");
+            link.notice(NoticeLevel::Info, text).await;
+        }
+        error => tell_left(link, error).await,
+    }
     RunOutcome::Done
 }
 
-async fn remove(link: &RunLink, trial: Arc<Trial>) {
-    let removed = blocking(move || trial::remove(&trial)).await;
+async fn tell_left<T>(link: &RunLink, removed: Result<T, TrialError>) {
     if let Err(error) = removed {
         let text = format!("The trial has ended, but some of its files are left: {error}");
         link.notice(NoticeLevel::Warning, text).await;

@@ -3,8 +3,8 @@
 
 use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 
 use super::error::TrialError;
 use super::git::Git;
@@ -21,6 +21,22 @@ pub fn remove(trial: &Trial) -> Result<(), TrialError> {
     remove_tree(&trial.tree).map_err(TrialError::io("cannot remove", &trial.tree))?;
     forget_worktree(trial)?;
     remove_tree(&trial.folder).map_err(TrialError::io("cannot remove", &trial.folder))
+}
+
+/// Removes `trial` in the same way, but keeps the files of its worktree until another trial is discarded;
+/// gives the folder they are in.
+///
+/// # Errors
+/// They cannot be moved, or something else cannot be removed.
+pub fn discard(trial: &Trial) -> Result<PathBuf, TrialError> {
+    let trash = trial.folder.with_file_name(".trash");
+    let kept = trash.join(&trial.id);
+    let moved = remove_tree(&trash)
+        .and_then(|()| fs::DirBuilder::new().mode(0o700).create(&trash))
+        .and_then(|()| fs::rename(&trial.tree, &kept));
+    moved.map_err(TrialError::io("cannot move", &trial.tree))?;
+    remove(trial)?;
+    Ok(kept)
 }
 
 /// Has git forget the worktree, whose files are gone. `git worktree prune` would forget others too,

@@ -28,7 +28,7 @@ mod error;
 pub use abandoned::abandoned;
 pub use begin::{Started, begin};
 pub use changes::{Changed, changes};
-pub use cleanup::remove;
+pub use cleanup::{discard, remove};
 pub(super) use confine::refuse;
 pub(super) use copy::{Found, Looker, is_gone, write_whole};
 pub use error::{Obstacle, TrialError};

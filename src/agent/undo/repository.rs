@@ -13,8 +13,8 @@ use super::hash;
 use super::state::Stamp;
 use super::tree::Tree;
 use crate::agent::trial::{Git, TrialError};
-use crate::llm::read_small::read_plain;
 use crate::agent::workspace::{GitFolders, git_folders};
+use crate::llm::read_small::read_plain;
 
 /// Attributes that make a file differ from what git has in more than its line ends.
 const CONVERTING: [&str; 3] = ["filter", "ident", "working-tree-encoding"];

@@ -4,22 +4,28 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::RunArgs;
+use super::run::Permission;
 
 impl RunArgs {
-    /// Those that name `folder` and what belongs to it, for a start in the same place.
+    /// Those that name `folder` and what is said of it, for a start in the same place.
     pub fn for_folder(&self, folder: &Path) -> Vec<OsString> {
         let mut flags: Vec<OsString> = vec!["-C".into(), folder.into()];
         for (flag, is_set) in [("--no-session", self.no_session), ("--trust", self.trust)] {
             flags.extend(is_set.then(|| flag.into()));
         }
+        flags.extend(self.is_full().then(|| "--permission=full".into()));
         for folder in &self.add_dir {
             flags.extend(["--add-dir".into(), folder.into()]);
         }
         flags
     }
 
+    fn is_full(&self) -> bool {
+        self.permission == Some(Permission::Full)
+    }
+
     /// These flags as they are typed, without those that name a session, a folder or a prompt, and
-    /// without `--trust`, which was said of the folder before.
+    /// without `--trust` and `--permission full`, which were said of the folder before.
     pub fn for_other_folder(&self) -> Vec<OsString> {
         // All of them are named: a new flag is not forgotten here.
         let Self {
@@ -64,7 +70,9 @@ impl RunArgs {
                 flag
             }));
         };
-        for (flag, _, value) in self.settings() {
+        let left_out = |flag: &str| flag == "--permission" && self.is_full();
+        let settings = self.settings();
+        for (flag, _, value) in settings.filter(|(flag, ..)| !left_out(flag)) {
             let plain = value.as_str().map(str::to_owned);
             add(
                 flag,
@@ -92,7 +100,7 @@ mod tests {
     #[test]
     fn the_flags_that_were_typed_are_the_same_after_another_start() {
         let held = "-m a/b:high --thinking low --tools -bash --system-prompt=-x --append-system-prompt one \
-             --append-system-prompt two --max-iterations 3 --budget-usd 0.5 --budget-tokens 7 --permission full --config a.b=1 --config c=2 \
+             --append-system-prompt two --max-iterations 3 --budget-usd 0.5 --budget-tokens 7 --permission ask --config a.b=1 --config c=2 \
              --events e.jsonl --theme light";
         let held: Vec<&str> = held.split_whitespace().collect();
         let left_out = ["-C", "/x", "--trust", "--session", "s", "--wait", "hello"];
@@ -101,5 +109,10 @@ mod tests {
         let again = Args::parse_from(["tiller".into()].into_iter().chain(flags));
         let expected = Args::parse_from(["tiller"].iter().chain(&held));
         assert_eq!(format!("{again:?}"), format!("{expected:?}"));
+        // What was allowed in one folder is not allowed in another.
+        let full = Args::parse_from(["tiller", "--permission", "full"]).run;
+        assert!(full.for_other_folder().is_empty());
+        let same = full.for_folder("/x".as_ref());
+        assert!(same.contains(&"--permission=full".into()), "{same:?}");
     }
 }

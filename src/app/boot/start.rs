@@ -291,6 +291,6 @@ async fn run_without_screen(
         Some(_) => vec![Content::text(demo_script().prompt)],
         None => plan.prompt,
     };
-    let timeout = plan.loaded.args.timeout;
-    cli::run_headless(handle, processes, prompt, timeout, is_stored, &mut *sink).await
+    let deadline = plan.loaded.deadline.map(tokio::time::Instant::from_std);
+    cli::run_headless(handle, processes, prompt, deadline, is_stored, &mut *sink).await
 }

@@ -11,7 +11,8 @@ use nix::sys::signal::Signal;
 use tokio::time::{Instant, timeout};
 
 use super::out::{self, Writer};
-use super::refusal::refusal;
+use super::refusal::{denial, refusal};
+use crate::agent::event::NOT_PERMITTED;
 use crate::agent::process::Processes;
 use crate::agent::{AgentEvent, AgentHandle, BudgetLimit, Event, RunOutcome, SlowReader};
 use crate::app::outcome::Outcome;
@@ -49,16 +50,16 @@ pub trait Sink {
     fn end(&mut self, _said: &mut Said) {}
 }
 
-/// Runs once, at most for `limit`. Returns when the agent is shut down and its processes are dead.
+/// Runs once, at most until `deadline`. Returns when the agent is shut down and its processes are dead.
 pub async fn run_headless(
     handle: AgentHandle,
     processes: &Processes,
     prompt: Vec<Content>,
-    limit: Option<Duration>,
+    deadline: Option<Instant>,
     is_stored: bool,
     sink: &mut dyn Sink,
 ) -> Outcome {
-    let mut run = match Run::new(&handle, limit, is_stored) {
+    let mut run = match Run::new(&handle, deadline, is_stored) {
         Ok(run) => run,
         Err(error) => {
             out::eprint_line(&format!("tiller: cannot start: {error}"));
@@ -152,7 +153,11 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(handle: &'a AgentHandle, limit: Option<Duration>, is_stored: bool) -> io::Result<Self> {
+    fn new(
+        handle: &'a AgentHandle,
+        deadline: Option<Instant>,
+        is_stored: bool,
+    ) -> io::Result<Self> {
         let signals = Signals::new([
             (Signal::SIGINT as i32, Outcome::Interrupted),
             (Signal::SIGTERM as i32, Outcome::Terminated),
@@ -162,7 +167,7 @@ impl<'a> Run<'a> {
             ends: Ends {
                 handle,
                 signals,
-                deadline: limit.map(|limit| Instant::now() + limit),
+                deadline,
                 stopped: None,
             },
             stdout: Writer::start(io::stdout())?,
@@ -183,7 +188,7 @@ impl<'a> Run<'a> {
         let mut events = self.ends.handle.subscribe(SlowReader::Wait);
         self.ends.handle.prompt(prompt);
         let (mut begun, mut ended) = (false, None);
-        let (mut waiting, mut refused) = (Vec::new(), false);
+        let (mut waiting, mut refused) = (Vec::new(), Vec::new());
         loop {
             let Some(event) = self.ends.until(events.recv()).await? else {
                 last.tell("the agent stopped before the end of the run");
@@ -205,8 +210,21 @@ impl<'a> Run<'a> {
                     over = !begun && !messages.is_empty();
                 }
                 AgentEvent::Refused(question) => {
-                    refused = true;
+                    refused.push(question.call_id.clone());
                     said.tell(&refusal(question));
+                }
+                AgentEvent::ToolEnd {
+                    call_id,
+                    name,
+                    content,
+                    details,
+                    duration_ms: None,
+                    ..
+                } if !refused.contains(call_id) => {
+                    if let Some(why) = content_text(content).strip_prefix(NOT_PERMITTED) {
+                        refused.push(call_id.clone());
+                        said.tell(&denial(name, details, why));
+                    }
                 }
                 AgentEvent::AgentSettled { .. } => over = true,
                 _ => {}
@@ -230,7 +248,7 @@ impl<'a> Run<'a> {
         self.write(said).await?;
         self.ends.until(self.stdout.finish()).await??;
         Ok(match outcome_of(ended, last) {
-            Outcome::Done if refused => Outcome::Refused,
+            Outcome::Done if !refused.is_empty() => Outcome::Refused,
             outcome => outcome,
         })
     }

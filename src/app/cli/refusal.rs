@@ -18,11 +18,7 @@ pub fn refusal(question: &Question) -> String {
     let Subject::Permission(subject) = &question.subject else {
         return format!("refused: {}", question.tool);
     };
-    let what = match &*subject.details {
-        Details::Command(command) => command.command.clone(),
-        Details::Diff(DiffDetails { path, .. }) => format!("{} {path}", question.tool),
-        _ => question.tool.clone(),
-    };
+    let what = call(&question.tool, &subject.details);
     let again = subject.again.as_ref();
     let again = again.map_or_else(String::new, |with| format!(" again {with}"));
     let allow = match &*subject.suggestions {
@@ -32,7 +28,21 @@ pub fn refusal(question: &Question) -> String {
         ),
         rules => format!("allow it with --config {}", as_word(rules)),
     };
-    format!("refused: {}{again} ({allow})", one_line(&what))
+    format!("refused: {what}{again} ({allow})")
+}
+
+/// The line for a call that a rule or the permission mode does not allow.
+pub fn denial(tool: &str, details: &Details, why: &str) -> String {
+    let why = why.trim_end_matches('.');
+    format!("refused: {} ({why})", call(tool, details))
+}
+
+fn call(tool: &str, details: &Details) -> String {
+    one_line(&match details {
+        Details::Command(command) => command.command.clone(),
+        Details::Diff(DiffDetails { path, .. }) => format!("{tool} {path}"),
+        _ => tool.to_owned(),
+    })
 }
 
 /// The rules as the value of `--config`, to be pasted into a shell.

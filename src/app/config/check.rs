@@ -94,8 +94,10 @@ fn unknown(root: &Table, key: &str, place: &str) -> String {
     collect_keys(root, "", &mut keys);
     // The last part alone is what users remember: `max_iterations` finds `agent.max_iterations`.
     let names = keys.iter().flat_map(|known| {
+        let known = known.as_str();
+        let section = known.split('.').next().unwrap_or(known);
         let last = known.rsplit('.').next().unwrap_or(known);
-        [(known.as_str(), known), (last, known)]
+        [(known, known), (last, known), (section, section)]
     });
     let way_out = match nearest_few(key, names, 1).pop() {
         Some(known) => format!("did you mean {known}?"),

@@ -105,7 +105,8 @@ impl Layers {
     /// not cost the start.
     ///
     /// # Errors
-    /// The file cannot be read or is not valid TOML, or a setting of permission is wrong.
+    /// The file cannot be read or is not valid TOML, or a setting of permission or budget is wrong, or
+    /// one that may be meant for these.
     pub fn add_user_file(&mut self, path: &Path) -> Result<(), String> {
         let text = match read_small(path) {
             Ok(text) => text,
@@ -131,12 +132,11 @@ impl Layers {
             };
             let named = fault.split_once("setting ").map_or("", |(_, rest)| rest);
             let key = named.split([' ', ':']).next().unwrap_or_default();
-            match key.split('.').next() {
-                Some(first) if first != "permission" && remove(&mut table, key) => {
-                    self.left_out.push(fault);
-                }
-                _ => return Err(fault),
+            let meant = fault.split_once("did you mean ").map_or("", |(_, it)| it);
+            if [key, meant].into_iter().any(limits) || !remove(&mut table, key) {
+                return Err(fault);
             }
+            self.left_out.push(fault);
         }
     }
 
@@ -262,6 +262,12 @@ impl Layers {
         self.layers.insert(at, layer);
         Ok(&self.layers[at])
     }
+}
+
+/// Whether a setting limits what may be done or spent: without it more would be allowed.
+fn limits(key: &str) -> bool {
+    let section = key.split(['.', '?']).next();
+    section.is_some_and(|section| ["permission", "budget"].contains(&section))
 }
 
 /// Takes a dotted key out; says whether it was there.
@@ -456,6 +462,10 @@ mod tests {
         for text in [
             "[permission]\nmood = 'ask'\n",
             "[permission]\nmode = 'fool'\n",
+            "[permision]\nmode = 'ask'\n",
+            "mode = 'ask'\n",
+            "[budget]\nusd = '5'\n",
+            "[budgets]\nusd = 5.0\n",
             "[ui\n",
         ] {
             std::fs::write(&path, text).unwrap();

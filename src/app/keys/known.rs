@@ -71,3 +71,17 @@ pub fn looks_like_a_key(word: &str) -> bool {
     let digits = word.chars().filter(char::is_ascii_digit).count();
     begins.iter().any(|begin| word.starts_with(begin)) || word.len() >= 24 && digits >= 4
 }
+
+/// Whether more than the name of a provider stands behind `/login`.
+pub fn holds_a_key(argument: &str) -> bool {
+    argument.contains(char::is_whitespace) || looks_like_a_key(argument)
+}
+
+/// Whether a text is a command that a key is typed behind.
+pub fn types_a_key(text: &str) -> bool {
+    if let Some(argument) = text.trim_start().strip_prefix("/login ") {
+        return holds_a_key(argument.trim());
+    }
+    let added = text.split_once("auth add ");
+    added.is_some_and(|(_, behind)| behind.split_whitespace().any(looks_like_a_key))
+}

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::find::find;
 use super::title::title_of;
@@ -155,13 +155,17 @@ impl Choice {
 
     /// The same as [`open`](Self::open), but waits as long as another process has it open; `say` tells
     /// the user so.
+    ///
+    /// # Errors
+    /// It is not free before `deadline`.
     pub fn open_when_free(
         &self,
         root: &Path,
         cwd: &Path,
         at: Option<&str>,
+        deadline: Option<Instant>,
         say: impl Fn(&str),
-    ) -> Result<Opened, Refused> {
+    ) -> Result<Result<Opened, Refused>, StartError> {
         let mut told = false;
         loop {
             match self.open(root, cwd, at) {
@@ -170,9 +174,12 @@ impl Choice {
                         let waits = "it goes on when it is free, Ctrl+C gives up";
                         say(&format!("{}; {waits}", refused.message()));
                     }
+                    if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                        return Err(StartError::timed_out("the session was in use"));
+                    }
                     std::thread::sleep(LOOK_AGAIN);
                 }
-                opened => return opened,
+                opened => return Ok(opened),
             }
         }
     }

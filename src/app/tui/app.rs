@@ -32,8 +32,8 @@ use crate::agent::permission::PermissionMode;
 use crate::agent::trial::Trial;
 use crate::agent::{Budget, Phase, Question, QueueKind, Queued, RunState, SessionWork};
 use crate::app::action::{Action, Scope};
-use crate::app::attachments::typed_text;
 use crate::app::humanize::abbreviate_home;
+use crate::app::init::message_as_typed;
 use crate::app::notify::Notify;
 use crate::llm::{Model, ThinkingLevel, Usage};
 
@@ -217,6 +217,8 @@ pub struct OpenTrial {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LastPressed {
     pub enter: Option<i64>,
+    /// Whether that was for a list or a question, and nothing was typed since.
+    pub chose: bool,
     /// Ctrl+C on the empty editor.
     pub interrupt: Option<i64>,
     /// Esc on the empty editor.
@@ -390,18 +392,20 @@ impl App {
         queue.any(|queued| queued.kind == QueueKind::Steering)
     }
 
-    /// What was typed and not sent, and that no session keeps: the editor, and the messages that wait
-    /// where the session is not stored, or goes with its folder.
+    /// What was typed and not sent, and that no session keeps: the editor, what waits for another session
+    /// to open, and the messages that wait where the session is not stored, or goes with its folder.
     pub fn draft(&self) -> SavedDraft {
         let queue = self.queue.iter();
-        let waiting = queue.map(|queued| typed_text(&queued.content));
+        let waiting = queue.map(|queued| message_as_typed(&queued.content));
         let is_kept = self.status.session.is_some() && !self.status.is_demo();
         let (text, is_message) = self.message().unsent();
+        let mut texts = vec![text, self.switch.text()];
+        texts.retain(|text| !text.is_empty());
         SavedDraft {
             queue: (self.opening.iter().cloned().chain(waiting))
                 .filter(|_| !is_kept)
                 .collect(),
-            text,
+            text: texts.join("\n\n"),
             is_message,
             returned: self.returned.clone(),
             taken: self.drafts_taken,

@@ -58,4 +58,6 @@ pub enum SessionResult {
     Removed(PathBuf, Result<PathBuf, String>),
     /// Another one is being opened, with what the user should read, or it cannot be.
     Opened(Result<Vec<String>, Refused>),
+    /// It cannot be opened, and there is nothing to choose.
+    NotOpened(String),
 }

@@ -13,9 +13,7 @@ use super::session_effect::{SessionEffect, SessionResult};
 use crate::agent::session::Session;
 use crate::agent::{AgentHandle, OpenSession};
 use crate::app::models::Models;
-use crate::app::sessions::{
-    self, Choice, LOOK_AGAIN, Opened, Refusal, Refused, SessionFacts, SessionScope,
-};
+use crate::app::sessions::{self, Choice, LOOK_AGAIN, Opened, Refusal, SessionFacts, SessionScope};
 use crate::llm::Model;
 
 #[derive(Clone, Debug)]
@@ -89,8 +87,10 @@ impl SessionEffectRunner {
                     SessionResult::Removed(path, removed.map_err(|error| error.message))
                 });
             }
-            SessionEffect::Open(choice) => self.open(choice, || false),
-            SessionEffect::Wait(path) => self.open(Choice::Open(path), next(&self.waiting)),
+            SessionEffect::Open(choice) => self.open(choice, None::<fn() -> bool>),
+            SessionEffect::Wait(path) => {
+                self.open(Choice::Open(path), Some(next(&self.waiting)));
+            }
             SessionEffect::StopWaiting => drop(next(&self.waiting)),
         }
     }
@@ -111,8 +111,9 @@ impl SessionEffectRunner {
         });
     }
 
-    /// Opens another session; where it is in use, and as long as `waits` says so, again and again.
-    fn open(&self, choice: Choice, waits: impl Fn() -> bool + Send + 'static) {
+    /// Opens another session; where it is in use, and as long as `waits` says so, again and again. Whoever
+    /// waits no more wants none.
+    fn open(&self, choice: Choice, waits: Option<impl Fn() -> bool + Send + 'static>) {
         let runner = self.clone();
         tokio::spawn(async move {
             loop {
@@ -122,26 +123,24 @@ impl SessionEffectRunner {
                     let opened = choice.open(&it.root, &it.cwd, None);
                     opened.map(|opened| opened.with_trial(&it.trials))
                 });
-                match opened.await {
+                let opened = opened.await;
+                if waits.as_ref().is_some_and(|waits| !waits()) {
+                    return;
+                }
+                match opened {
                     Ok(Ok(opened)) => return runner.go_on(opened).await,
-                    Ok(Err(refused)) if matches!(refused.why, Refusal::InUse { .. }) && waits() => {
+                    Ok(Err(refused))
+                        if waits.is_some() && matches!(refused.why, Refusal::InUse { .. }) =>
+                    {
                         tokio::time::sleep(LOOK_AGAIN).await;
                     }
                     Ok(Err(refused)) => {
                         return send(&runner.results, SessionResult::Opened(Err(refused)));
                     }
                     Err(panic) => {
-                        let refused = Refused {
-                            path: PathBuf::new(),
-                            label: String::new(),
-                            why: Refusal::Other,
-                            reason: format!("tiller failed while it opened this session: {panic}"),
-                        };
-                        return send(&runner.results, SessionResult::Opened(Err(refused)));
+                        let error = format!("tiller failed while it opened this session: {panic}");
+                        return send(&runner.results, SessionResult::NotOpened(error));
                     }
-                }
-                if !waits() {
-                    return;
                 }
             }
         });
@@ -167,8 +166,7 @@ impl SessionEffectRunner {
             model,
         });
         if let Err(refused) = opened.await {
-            let _ = self.results.send(EffectResult::Failed(refused.to_string()));
-            return;
+            return send(&self.results, SessionResult::NotOpened(refused.to_string()));
         }
         if let Some(prompt) = prompt {
             let _ = self.results.send(EffectResult::Forked(prompt));

@@ -49,7 +49,11 @@ impl SessionSwitch {
         if self.stage == Stage::Stays || !is_typed {
             return Some(event);
         }
-        self.held.push(event);
+        // Enter pressed twice: it has no text to send.
+        let enter = KeyPress::new(KeyCode::Enter, KeyModifiers::NONE);
+        if !self.held.is_empty() || event != InputEvent::Key(enter) {
+            self.held.push(event);
+        }
         None
     }
 
@@ -77,16 +81,23 @@ impl SessionSwitch {
     /// Ends a switch that came to nothing. Gives the text that was typed: where it would have gone
     /// is not there, so that nothing of it may be sent.
     pub fn fail(&mut self) -> String {
-        self.stage = Stage::Stays;
+        let text = self.text();
+        (self.stage, self.held) = (Stage::Stays, Vec::new());
+        text
+    }
+
+    /// The text that waits for the other session.
+    pub fn text(&self) -> String {
         let mut text = String::new();
-        for event in std::mem::take(&mut self.held) {
+        for event in &self.held {
             match event {
-                InputEvent::Paste(pasted) => text += &pasted,
+                InputEvent::Paste(pasted) => text += pasted,
                 InputEvent::Key(press) if press.code == KeyCode::Enter => text.push('\n'),
                 InputEvent::Key(press) => text.extend(press.text()),
                 _ => {}
             }
         }
+        text.truncate(text.trim_end_matches('\n').len());
         text
     }
 }
@@ -109,9 +120,11 @@ mod tests {
         let [first] = &typed("a")[..] else { panic!() };
         assert_eq!(switch.hold(first.clone()), Some(first.clone()));
         switch.begin(Arriving::Anew);
-        for event in typed("hi\n") {
+        // An Enter that bounces sends nothing.
+        for event in typed("\nhi\n") {
             assert_eq!(switch.hold(event), None);
         }
+        assert_eq!(switch.text(), "hi");
         let focus = InputEvent::Focus(true);
         assert_eq!(switch.hold(focus.clone()), Some(focus));
         assert_eq!(switch.step(), []);

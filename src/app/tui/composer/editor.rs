@@ -12,6 +12,7 @@ use super::placeholders::clean;
 use super::undo::StepKind;
 use super::vim::Vim;
 use crate::app::action::Action;
+use crate::app::attachments::mention;
 
 /// The editor of the prompt.
 #[derive(Clone, Debug)]
@@ -221,9 +222,7 @@ impl Composer {
         let apart = self.before_caret().ends_with(|c: char| !c.is_whitespace());
         let mut text = String::from(if apart { " " } else { "" });
         for path in paths {
-            let spaced = path.contains(char::is_whitespace);
-            let quote = if spaced { "\"" } else { "" };
-            text.extend(["@", quote, path, quote, " "]);
+            text.extend([&mention(path, ""), " "]);
         }
         self.insert_text(&clean(&text), StepKind::Single);
     }

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use memchr::memmem::Finder;
 
 use crate::app::fuzzy::Query;
+use crate::app::keys::types_a_key;
 
 /// Bytes of a prompt in which letters are looked for that do not stand together, and how many prompts, the
 /// newest, are searched for them: it costs more than all words do.
@@ -70,9 +71,12 @@ impl History {
         }
     }
 
-    /// Remembers a prompt as the newest. Blank text is not remembered.
+    /// Remembers a prompt as the newest. Blank text is not remembered, nor is a key.
     pub fn push(&mut self, text: &str) {
-        if text.trim().is_empty() || self.entries.last().is_some_and(|last| last.text == text) {
+        if text.trim().is_empty()
+            || types_a_key(text)
+            || self.entries.last().is_some_and(|last| last.text == text)
+        {
             return;
         }
         self.entries.retain(|entry| entry.text != text);

@@ -2,6 +2,7 @@
 //! no draft is lost for either.
 
 use super::editor::Composer;
+use crate::app::keys::types_a_key;
 
 impl Composer {
     /// Replaces everything by a message, whatever it begins with.
@@ -14,6 +15,11 @@ impl Composer {
     /// was not typed again.
     pub fn is_message(&self) -> bool {
         self.draft.is_message() && !self.is_empty()
+    }
+
+    /// Whether the text is a command for the shell.
+    pub fn is_for_shell(&self) -> bool {
+        !self.draft.is_message() && self.draft.text().starts_with('!')
     }
 
     /// Empties the editor for another session; the draft is kept with the one before.
@@ -83,16 +89,18 @@ impl Composer {
         Some((draft, browse.is_message))
     }
 
-    /// What was typed and not sent, and whether it is a message that came back: the draft, also while a
-    /// prompt of the history stands in its place, and what such prompts were changed to.
+    /// What was typed and not sent, keys left out, and whether it is a message that came back: the draft,
+    /// also while a prompt of the history stands in its place, and what such prompts were changed to.
     pub fn unsent(&self) -> (String, bool) {
         let browse = self.browse.iter();
         let edited = browse.flat_map(|it| it.edited(&self.draft, &self.history, true));
-        let (draft, is_message) = self.hidden_draft().unzip();
-        let texts: Vec<String> = draft.into_iter().chain(edited).collect();
+        let (draft, mut is_message) = self.hidden_draft().unzip();
+        let mut texts: Vec<String> = draft.into_iter().chain(edited).collect();
         if texts.is_empty() {
-            return (self.text(), self.is_message());
+            texts.push(self.text());
+            is_message = Some(self.is_message());
         }
+        texts.retain(|text| !types_a_key(text));
         (texts.join("\n\n"), is_message == Some(true))
     }
 

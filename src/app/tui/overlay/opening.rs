@@ -12,6 +12,8 @@ pub struct Opening {
     pub reason: String,
     pub ways: Vec<Way>,
     pub waits: bool,
+    /// Whether text was typed ahead or since: then a digit is part of it.
+    pub is_written: bool,
     pub answers: Answers,
 }
 
@@ -57,6 +59,7 @@ impl Opening {
             reason,
             ways,
             waits: false,
+            is_written: false,
             answers: Answers::starting(now, None),
         }
     }

@@ -30,6 +30,8 @@ pub struct ChosenPoint {
     /// What would change in files; none until it is known.
     pub preview: Option<Preview>,
     pub ways: Picker,
+    /// When keys choose one.
+    pub delay: AnswerDelay,
 }
 
 /// The ways to go back.
@@ -51,8 +53,8 @@ impl RewindPicker {
         self.picker.set_matches(found.collect(), usize::MAX);
     }
 
-    /// Takes the selected prompt; gives it.
-    pub fn choose(&mut self) -> Option<RewindPoint> {
+    /// Takes the selected prompt `now`; gives it.
+    pub fn choose(&mut self, now: i64) -> Option<RewindPoint> {
         let point = self.points.as_ref()?.get(self.picker.chosen()?)?.clone();
         let mut ways = Picker::default();
         ways.set_matches((0..WAYS.len()).collect(), 0);
@@ -60,6 +62,7 @@ impl RewindPicker {
             point: point.clone(),
             preview: None,
             ways,
+            delay: AnswerDelay::starting(now),
         });
         Some(point)
     }

@@ -13,7 +13,7 @@ use crate::agent::{
 };
 use crate::app::action::Action;
 use crate::app::attachments::{as_command_block, typed_text};
-use crate::app::init::init_as_typed;
+use crate::app::init::message_as_typed;
 use crate::app::notify::Notify;
 use crate::app::sessions::title_of;
 use crate::app::tui::answer_delay::AnswerDelay;
@@ -76,12 +76,14 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             app.opening = None;
             let texts: Vec<String> = messages
                 .iter()
-                .map(|message| typed_text(&message.content))
+                .map(|message| message_as_typed(&message.content))
                 .collect();
             let blocks = messages.iter().flat_map(|message| &message.content);
             app.told.extend(blocks.filter_map(as_command_block));
             let text = texts.join("\n\n");
-            let init = || init_as_typed(&text).filter(|_| messages.len() == 1);
+            // Among others it is no command any more.
+            let is_init = matches!(&messages[..], [only] if typed_text(&only.content) != text);
+            let init = || is_init.then(|| text.clone());
             match trials::given_back(app, &text).or_else(init) {
                 Some(command) => app.message_mut().prepend(&command),
                 None if text.is_empty() => {}

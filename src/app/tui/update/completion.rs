@@ -24,7 +24,9 @@ pub fn typed(app: &mut App) -> Vec<Effect> {
     }
     let text = app.composer.before_caret();
     let is_message = app.composer.is_message();
-    let (kind, typed) = match token(text) {
+    // The shell reads a mention in another way; Tab completes paths for it.
+    let token = token(text).filter(|_| !app.composer.is_for_shell());
+    let (kind, typed) = match token {
         Some(Token::Command(_) | Token::Argument(..)) if is_message => return Vec::new(),
         None => {
             app.dismissed = false;

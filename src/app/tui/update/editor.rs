@@ -57,7 +57,8 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     }
     app.overlays.clear();
     end_double_press(app);
-    match dropped_files(&text) {
+    // Terminals escape for the shell what is dropped.
+    match dropped_files(&text).filter(|_| !app.composer.is_for_shell()) {
         Some(paths) => app.composer.mention(&paths),
         None => app.composer.paste(&text),
     }
@@ -91,19 +92,24 @@ pub fn edited(app: &mut App, given: &str, left: Result<String, String>) {
             // Editors end a file with a line end that nobody typed.
             let text = text.strip_suffix('\n').unwrap_or(&text);
             let text = text.strip_suffix('\r').unwrap_or(text);
+            if text == given {
+                return;
+            }
             let now = app.composer.text();
-            // Without what was given it was a rule, and the question is gone.
-            if text != given
-                && let Some(brought_back) = now.strip_suffix(given)
-            {
-                // As long as its first line is the one that came back it is a message.
-                let is_message = app.composer.is_message()
-                    && (!brought_back.is_empty() || text.lines().next() == given.lines().next());
-                app.composer.set(text);
-                app.composer.prepend(brought_back.trim_end());
-                if is_message {
-                    app.composer.prepend_message("");
-                }
+            let Some(brought_back) = now.strip_suffix(given) else {
+                // A completion or a picture came meanwhile; or it was a rule, and the question is gone.
+                app.message_mut().history_mut().push(text);
+                let up = app.key(Action::Up);
+                let told = format!("The text of the external editor is in the history: {up}");
+                return app.say(told, 8000);
+            };
+            // As long as its first line is the one that came back it is a message.
+            let is_message = app.composer.is_message()
+                && (!brought_back.is_empty() || text.lines().next() == given.lines().next());
+            app.composer.set(text);
+            app.composer.prepend(brought_back.trim_end());
+            if is_message {
+                app.composer.prepend_message("");
             }
         }
         Err(error) => app.transcript.push_notice(NoticeLevel::Error, error),
@@ -113,5 +119,6 @@ pub fn edited(app: &mut App, given: &str, left: Result<String, String>) {
 /// A second Ctrl+C or Esc counts only when nothing came between.
 fn end_double_press(app: &mut App) {
     stop::stay(app);
+    app.presses.chose = false;
     app.presses.cancel = None;
 }

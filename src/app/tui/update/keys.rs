@@ -8,6 +8,7 @@ use super::{
 };
 use crate::app::action::{Action, Scope};
 use crate::app::init::init_prompt;
+use crate::app::keys::holds_a_key;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Direction, Effect, TerminalEffect};
 use crate::app::tui::input::{KeyCode, KeyModifiers, KeyPress};
@@ -71,10 +72,17 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
         demo: app.start.demo.take().map(|(prompt, _)| prompt),
         closed: false,
     };
-    let taken = STACK
-        .into_iter()
-        .find_map(|context| take(app, context, &mut key));
-    taken.unwrap_or_default()
+    for context in STACK {
+        if let Some(effects) = take(app, context, &mut key) {
+            let is_list = matches!(context, Context::Popup | Context::Question);
+            if is_list && app.keymap.resolve(press, Scope::List) == Some(Action::Accept) {
+                app.presses.enter = Some(app.now);
+                app.presses.chose = true;
+            }
+            return effects;
+        }
+    }
+    Vec::new()
 }
 
 /// Gives the key to a context; none where it is for one below.
@@ -232,7 +240,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::Submit | Action::FollowUp | Action::SteerNow => {
             return match command::parse(app) {
                 None => queue::act(app, action),
-                Some(Command::Action(Action::Login, argument)) if login::holds_a_key(&argument) => {
+                Some(Command::Action(Action::Login, argument)) if holds_a_key(&argument) => {
                     login::refuse_key(app)
                 }
                 Some(Command::Action(action, argument)) => {

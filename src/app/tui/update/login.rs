@@ -3,7 +3,6 @@
 use super::{list, stop};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
-use crate::app::keys::looks_like_a_key;
 use crate::app::models::ProviderKey;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -21,11 +20,6 @@ pub fn open(app: &mut App, provider: &str) -> Vec<Effect> {
     };
     app.overlays.push(Overlay::Login(Box::new(login)));
     vec![Effect::ListProviders]
-}
-
-/// Whether a key was typed behind the command: more than a provider's name.
-pub fn holds_a_key(argument: &str) -> bool {
-    argument.contains(char::is_whitespace) || looks_like_a_key(argument)
 }
 
 /// A key in the editor would go to the history on disk, and stay on the screen.

@@ -76,9 +76,10 @@ pub fn start_demo_when_due(app: &mut App) -> Vec<Effect> {
 /// Notes that Enter was pressed; whether it was a slip: right after the last one, on nothing that the user
 /// has typed since.
 pub fn is_slip(app: &mut App) -> bool {
+    let chose = std::mem::take(&mut app.presses.chose);
     let last = app.presses.enter.replace(app.now);
     let is_soon = last.is_some_and(|last| app.now - last < SLIP_MS);
-    is_soon && (is_blank(app) || app.composer.is_restored())
+    is_soon && (chose || is_blank(app) || app.composer.is_restored())
 }
 
 /// Enter, Alt+Enter, Ctrl+Enter on what is no command.

@@ -24,11 +24,13 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
         Msg::Started => queue::start(app),
         Msg::Input(event) => match app.switch.hold(event) {
             Some(event) => input(app, event),
-            None if app.switch.is_given_up() => {
-                sessions::give_up(app);
+            None => {
+                if app.switch.is_given_up() {
+                    sessions::give_up(app);
+                }
+                app.draft_changed();
                 Vec::new()
             }
-            None => Vec::new(),
         },
         Msg::Resize(size) => terminal::resize(app, size),
         Msg::CellSize(cell) => terminal::cell(app, cell),

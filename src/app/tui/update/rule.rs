@@ -54,8 +54,6 @@ pub fn submit(app: &mut App) -> Vec<Effect> {
 
 /// Lets the call run, and these rules answer from now on.
 pub fn answer(app: &mut App, scope: RuleScope, rules: Vec<Rule>) -> Vec<Effect> {
-    // A second Enter is a slip.
-    app.presses.enter = Some(app.now);
     let answer = Answer::Allow {
         rules: rules.clone(),
     };

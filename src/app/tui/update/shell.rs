@@ -67,6 +67,23 @@ pub fn ended(app: &mut App, end: ShellEnd) {
         .end_command(&end.id, end.details, status, end.failure);
 }
 
+/// Another session takes the place of the one it was started in: what it wrote so far stays there, and
+/// what follows is told to none.
+pub fn leave(app: &mut App) {
+    if let Some(run) = &mut app.shell
+        && std::mem::take(&mut run.told)
+        && !run.details.output.is_empty()
+    {
+        let details = run.details.clone();
+        tell(
+            app,
+            &details,
+            Some("it still ran when another session was opened"),
+        );
+        app.hint = None;
+    }
+}
+
 /// The next message takes along what it wrote.
 fn tell(app: &mut App, details: &CommandDetails, failure: Option<&str>) {
     let ended = match (details.exit_code, failure) {

@@ -91,16 +91,19 @@ pub fn quit(app: &mut App) -> Vec<Effect> {
     leave(app)
 }
 
-pub fn leave(app: &App) -> Vec<Effect> {
+pub fn leave(app: &mut App) -> Vec<Effect> {
     end(app, ExitKind::Quit)
 }
 
-/// Ends for this reason. What was not sent is there again at the next start.
-pub fn end(app: &App, kind: ExitKind) -> Vec<Effect> {
-    vec![
+/// Ends for this reason. What was not sent is there again at the next start, and so is what a command
+/// wrote.
+pub fn end(app: &mut App, kind: ExitKind) -> Vec<Effect> {
+    let mut effects = shell::stop(app).unwrap_or_default();
+    effects.extend([
         Effect::SaveDraft(app.draft()),
         Effect::Terminal(TerminalEffect::Exit(kind)),
-    ]
+    ]);
+    effects
 }
 
 /// Stops the run, or kills what is still dying of the last one; `None` when nothing runs.

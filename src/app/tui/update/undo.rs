@@ -80,6 +80,7 @@ pub fn rewind_previewed(app: &mut App, entry: &str, preview: Preview) {
         && chosen.point.entry == entry
     {
         chosen.preview = Some(preview);
+        chosen.delay.restart(app.now);
     }
 }
 
@@ -118,16 +119,18 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
     let Some(Overlay::Rewind(list)) = app.overlays.last_mut() else {
         return Vec::new();
     };
-    let Some(chosen) = &list.chosen else {
-        let point = list.choose();
+    let Some(chosen) = &mut list.chosen else {
+        let point = list.choose(app.now);
         let preview = point.map(UndoEffect::PreviewRewind).map(Effect::Undo);
         return preview.into_iter().collect();
     };
     let Some(way) = chosen.ways.chosen().and_then(|at| WAYS.get(at)) else {
         return Vec::new();
     };
-    if *way != Rewind::Conversation && chosen.preview.is_none() {
+    let is_early = !chosen.delay.is_over(app.now);
+    if is_early || *way != Rewind::Conversation && chosen.preview.is_none() {
         // Enter pressed twice: what would change in files has not been seen yet.
+        chosen.delay.restart(app.now);
         return Vec::new();
     }
     let go = UndoEffect::Rewind(chosen.point.clone(), *way);

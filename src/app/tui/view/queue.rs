@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::line::StyledLine;
 use crate::agent::QueueKind;
 use crate::app::action::Action;
-use crate::app::attachments::typed_text;
+use crate::app::init::message_as_typed;
 use crate::app::tui::app::App;
 
 /// Draws the line above and the waiting messages, as many as fit.
@@ -29,7 +29,7 @@ pub fn draw(app: &App, rule: Rect, area: Rect, buffer: &mut Buffer) {
             QueueKind::Steering => ("↳ steer  ", app.theme.queue_steer),
             QueueKind::FollowUp => ("▸ then   ", app.theme.queue_follow_up),
         };
-        let text = typed_text(&queued.content);
+        let text = message_as_typed(&queued.content);
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
         let first = lines.next().unwrap_or("(picture)").trim();
         let mut left = StyledLine::of(mark, style).with(first, app.theme.queue_text);

@@ -76,7 +76,12 @@ pub fn draw(
         let before = std::mem::replace(&mut above, row.group());
         let group = if before == above { "" } else { above };
         let group = format!("{:left$}", fit(group, left).0);
-        StyledLine::of(group, on_row(theme, style, theme.dim)).then(&line(app, row, columns - left, style))
+        StyledLine::of(group, on_row(theme, style, theme.dim)).then(&line(
+            app,
+            row,
+            columns - left,
+            style,
+        ))
     });
     if let Some(typed) = &list.typing {
         let y = drawn.list.y + (list.picker.selected().saturating_sub(drawn.top)) as u16;

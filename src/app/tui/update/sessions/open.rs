@@ -15,7 +15,7 @@ use crate::app::tui::overlay::{Opening, Overlay, Way};
 use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::session_switch::Arriving;
 use crate::app::tui::update::refusal::is_busy;
-use crate::app::tui::update::{editor, stop};
+use crate::app::tui::update::{editor, shell, stop};
 
 /// Opens what was chosen, when nothing is under way.
 pub(super) fn open(app: &mut App, choice: Choice) -> Vec<Effect> {
@@ -64,11 +64,8 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
     };
     let file = session.file.clone();
     let arriving = std::mem::take(&mut app.switch.arriving);
-    if arriving != Arriving::WithText
-        && let Some(run) = &mut app.shell
-    {
-        // What it writes is for the model of the session before.
-        run.told = false;
+    if arriving != Arriving::WithText {
+        shell::leave(app);
     }
     match arriving {
         // So is what commands have written.
@@ -96,7 +93,10 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
             vec![Effect::ChangeDraft(DraftChange::Stays(nothing), file)]
         }
         Arriving::WithoutText => {
+            // What was typed ahead does not.
+            let switch = std::mem::take(&mut app.switch);
             let left = app.draft();
+            app.switch = switch;
             if !left.is_empty() {
                 app.composer.leave();
                 app.told.clear();
@@ -116,22 +116,29 @@ pub(super) fn opened(app: &mut App, opened: Result<Vec<String>, Refused>) {
                 app.transcript.push_notice(NoticeLevel::Warning, notice);
             }
         }
-        Err(refused) => {
-            give_up(app);
-            if refused.is_question() {
-                return ask(app, &refused);
+        Err(refused) if refused.is_question() => {
+            let is_written = give_up(app);
+            ask(app, &refused);
+            if let Some(Overlay::Opening(opening)) = app.overlays.last_mut() {
+                opening.is_written = is_written;
             }
-            let error = StartError::from(refused).message;
-            app.say_for(error, 8000);
         }
+        Err(refused) => not_opened(app, StartError::from(refused).message),
     }
 }
 
-/// No session takes what was typed for the one that did not open: it is text in the editor.
-pub fn give_up(app: &mut App) {
+/// The session cannot be opened.
+pub(super) fn not_opened(app: &mut App, error: String) {
+    give_up(app);
+    app.say_for(error, 8000);
+}
+
+/// No session takes what was typed for the one that did not open: it is text in the editor. Returns
+/// whether there is any.
+pub fn give_up(app: &mut App) -> bool {
     let text = app.switch.fail();
-    let chars = text.strip_suffix('\n').unwrap_or(&text).chars();
-    chars.for_each(|c| editor::insert(app, c));
+    text.chars().for_each(|c| editor::insert(app, c));
+    !text.is_empty()
 }
 
 /// Asks how to go on with a session that was not opened.
@@ -163,10 +170,13 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         app.overlays.pop();
         return effects;
     }
-    let count = if opening.waits { 0 } else { opening.ways.len() };
+    // Behind a text a digit goes on with it.
+    let is_text = opening.waits || opening.is_written && action.is_none();
+    let count = if is_text { 0 } else { opening.ways.len() };
     match opening.answers.press(action, press.text(), count, app.now) {
         Pressed::Confirmed(at) => return choose_way(app, at),
         Pressed::Text(digit) => {
+            opening.is_written = true;
             for c in digit.into_iter().chain(press.text()) {
                 editor::insert(app, c);
             }

@@ -23,6 +23,7 @@ pub fn done(app: &mut App, result: SessionResult) -> Vec<Effect> {
         SessionResult::Renamed(path, name, renamed) => list::renamed(app, &path, &name, renamed),
         SessionResult::Removed(path, removed) => list::removed(app, &path, removed),
         SessionResult::Opened(opened) => open::opened(app, opened),
+        SessionResult::NotOpened(error) => open::not_opened(app, error),
     }
     Vec::new()
 }
