@@ -85,7 +85,7 @@ fn the_hint_about_a_certificate_leads_out() {
         match variable {
             "" => sandbox.set("SSL_CERT_FILE", ""),
             variable => sandbox.set(variable, path.to_str().unwrap()),
-        };
+        }
         let ran = sandbox.run(&["-m", "home/m", "-p", "hello"]);
         assert!(
             format!("{}{}", ran.stdout, ran.stderr).contains(expected),

@@ -101,7 +101,7 @@ pub fn edited(app: &mut App, given: &str, left: Result<String, String>) {
                 app.message_mut().history_mut().push(text);
                 let up = app.key(Action::Up);
                 let told = format!("The text of the external editor is in the history: {up}");
-                return app.say(told, 8000);
+                return app.say_for(told, 8000);
             };
             // As long as its first line is the one that came back it is a message.
             let is_message = app.composer.is_message()

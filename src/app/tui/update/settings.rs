@@ -16,9 +16,6 @@ use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{FullFor, Overlay, Picker, SettingsPicker};
 use crate::app::tui::theme::AUTO;
 
-/// How long it is told that something was kept, in milliseconds.
-const SAY_MS: i64 = 3000;
-
 pub fn open(app: &mut App, typed: &str) -> Vec<Effect> {
     let names = app.themes.themes.names().map(str::to_owned);
     let mut list = SettingsPicker {
