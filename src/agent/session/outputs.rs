@@ -127,7 +127,7 @@ mod tests {
             &root.join("../other/p.jsonl"),
             &other.join("p/a.jsonl"),
         ] {
-            assert_eq!(found(no_session), [PathBuf::new(); 0], "{no_session:?}");
+            assert!(found(no_session).is_empty(), "{no_session:?}");
         }
     }
 
