@@ -145,7 +145,7 @@ impl Workspace {
         };
         settings.all.iter().any(|one| {
             let name = one.name();
-            if name == "include.path" || (one.section == "includeif" && one.key == "path") {
+            if name.starts_with("include") && name.rsplit('.').next() == Some("path") {
                 let path = one.value.as_deref().unwrap_or_default();
                 let included = match path.strip_prefix("~/") {
                     Some(rest) => home.join(rest),
