@@ -118,14 +118,14 @@ fn any(tool: &str, command: &SimpleCommand, asked: Option<&Rule>) -> Option<Rule
     let words = words?;
     let name = words.first()?;
     let refused =
-        is_wrapper(name) || NEVER.contains(&name) || name.contains('/') && !name.starts_with("./");
+        is_wrapper(name) || NEVER.contains(name) || name.contains('/') && !name.starts_with("./");
     if refused {
         return None;
     }
     if is_exact(command) {
         return same(tool, command, asked);
     }
-    let length = if WITH_SUB_COMMANDS.contains(&name) {
+    let length = if WITH_SUB_COMMANDS.contains(name) {
         let deeper = matches!(
             name.as_str(),
             "npm" | "pnpm" | "yarn" | "docker" | "gh" | "uv"
@@ -136,7 +136,7 @@ fn any(tool: &str, command: &SimpleCommand, asked: Option<&Rule>) -> Option<Rule
             )
         });
         if deeper { 3 } else { 2 }
-    } else if INTERPRETERS.contains(&name) {
+    } else if INTERPRETERS.contains(name) {
         2
     } else {
         1

@@ -45,7 +45,7 @@ pub(super) fn look_through(command: &SimpleCommand) -> Through {
             "find" | "gfind" => Ok(find::find(words)),
             "fd" | "fdfind" => Ok(find::fd(words)),
             "alias" => Ok(alias(words)),
-            _ if LOOSE.contains(&name.as_str()) => Ok(anywhere(words)),
+            _ if LOOSE.contains(&name) => Ok(anywhere(words)),
             _ if RUNNERS.iter().any(|(runner, ..)| *runner == name) => Ok(run_by(&name, words)),
             _ => Ok(programs::other(&name, words)),
         }
