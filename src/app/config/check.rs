@@ -97,7 +97,14 @@ fn unknown(root: &Table, key: &str, place: &str) -> String {
         let known = known.as_str();
         let section = known.split('.').next().unwrap_or(known);
         let last = known.rsplit('.').next().unwrap_or(known);
-        [(known, known), (last, known), (section, section)]
+        // A key in a section is never the name of one.
+        let section = (section, section);
+        let section = if key.contains('.') {
+            (known, known)
+        } else {
+            section
+        };
+        [(known, known), (last, known), section]
     });
     let way_out = match nearest_few(key, names, 1).pop() {
         Some(known) => format!("did you mean {known}?"),
