@@ -147,7 +147,7 @@ async fn it_stays_where_it_is_while_a_run_is_under_way_and_where_nothing_is() {
     agent
         .handle
         .go_to(id_of(&agent, "first"), Leaving::Silently);
-    agent.until(told("stop it first")).await;
+    agent.until(told("Stop the run first")).await;
     gate.open();
     agent.settled().await;
     assert_eq!(

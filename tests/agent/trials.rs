@@ -359,7 +359,7 @@ async fn no_file_goes_back_to_before_an_open_trial() {
         entry: "none".to_owned(),
         ..point.clone()
     };
-    for (point, said) in [(point, "outside of it"), (unknown, "no entry none")] {
+    for (point, said) in [(point, "before the trial"), (unknown, "no entry none")] {
         assert_eq!((&*point.prompt, point.files), ("first", 1));
         agent.handle.undo(UndoCommand::Rewind(point, Rewind::Both));
         told(&mut agent, said).await;
@@ -376,7 +376,7 @@ async fn there_is_one_trial_at_a_time_and_it_ends_when_nothing_runs() {
     begin(&agent, "try it");
     gate.reached().await;
     agent.handle.keep_trial();
-    told(&mut agent, "can end when no run is under way").await;
+    told(&mut agent, "then end the trial").await;
     begin(&agent, "another");
     told(&mut agent, "One trial at a time").await;
     gate.open();

@@ -4,6 +4,7 @@
 //! It mounts what [`super::mounts`] mounts, and starts the supervisor as the first process of the new
 //! namespaces; Landlock and the filter are added there as usual. Each command has a network of its own.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,11 +37,11 @@ pub(in crate::agent::process) fn arguments(
 ) -> Vec<OsString> {
     let mut arguments = Arguments::default();
     let own = ["user", "pid", "ipc", "uts"].map(|name| format!("--unshare-{name}"));
-    arguments.0.extend(own.map(OsString::from));
+    arguments.all.extend(own.map(OsString::from));
     if sandbox.network != Network::Host {
-        arguments.0.push("--unshare-net".into());
+        arguments.all.push("--unshare-net".into());
     }
-    arguments.0.push("--as-pid-1".into());
+    arguments.all.push("--as-pid-1".into());
     arguments.mount(sandbox);
     // Its own path may be one that the sandbox covers.
     let program = program.canonicalize().unwrap_or_else(|_| program.into());
@@ -50,17 +51,22 @@ pub(in crate::agent::process) fn arguments(
     }
     arguments.add("--chdir", [cwd]);
     arguments.add("--", [PROGRAM]);
-    arguments.0
+    arguments.all
 }
 
 #[derive(Default)]
-struct Arguments(Vec<OsString>);
+struct Arguments {
+    all: Vec<OsString>,
+    /// Folders that are mounts of their own already: a second one would cover what is in the first.
+    pinned: BTreeSet<PathBuf>,
+}
 
 impl Arguments {
     fn add<T: AsRef<OsStr>>(&mut self, option: &str, values: impl IntoIterator<Item = T>) {
-        self.0.push(option.into());
+        self.all.push(option.into());
         let values = values.into_iter();
-        self.0.extend(values.map(|value| value.as_ref().to_owned()));
+        self.all
+            .extend(values.map(|value| value.as_ref().to_owned()));
     }
 
     /// Sources are paths of the host, whatever is mounted before.
@@ -130,7 +136,9 @@ impl Arguments {
         let folder = writable.iter().find(|folder| path.starts_with(folder));
         if let Some(folder) = folder.filter(|_| path.exists()) {
             for path in between(path, folder) {
-                self.bind("--bind", path);
+                if self.pinned.insert(path.to_owned()) {
+                    self.bind("--bind", path);
+                }
             }
         }
     }
