@@ -403,7 +403,7 @@ impl AgentHandle {
         self.send(Command::Warm);
     }
 
-    /// All events from now on, in order. A reader that leaves [`EVENT_BUFFER`] events unread slows
+    /// All events from now on, in order. A reader that leaves 256 events unread slows
     /// the agent; `slow` says for how long.
     pub fn subscribe(&self, slow: SlowReader) -> mpsc::Receiver<Arc<Event>> {
         let (sender, receiver) = mpsc::channel(EVENT_BUFFER);
