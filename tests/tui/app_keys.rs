@@ -331,16 +331,16 @@ fn a_question_mark_on_the_empty_editor_opens_the_help() {
             tui.frame()
         );
         assert_eq!(tui.text(), "");
+        tui.wait(1000);
         tui.write("a?");
         assert_eq!((tui.text(), tui.app.overlays.len()), ("a?".to_owned(), 0));
     }
-    // Whoever wants to begin a text with it types it again.
-    let mut tui = test_tui();
-    tui.write("?? why");
-    assert_eq!(
-        (tui.text(), tui.app.overlays.len()),
-        ("? why".to_owned(), 0)
-    );
+    // Whoever types on at once has begun a text with it.
+    for text in ["?why", "? why", "??"] {
+        let mut tui = test_tui();
+        tui.write(text);
+        assert_eq!((tui.text().as_str(), tui.app.overlays.len()), (text, 0));
+    }
 }
 
 /// What a command cannot do is told for a while and does not stay; where it is long, in several rows.

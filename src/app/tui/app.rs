@@ -225,6 +225,8 @@ pub(crate) struct LastPressed {
     pub cancel: Option<i64>,
     /// Esc, while it was vim's.
     pub vim_escape: Option<i64>,
+    /// A `?` that opened the help.
+    pub help: Option<i64>,
     pub abort: Option<i64>,
 }
 

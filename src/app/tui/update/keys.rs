@@ -19,6 +19,9 @@ use crate::llm::Content;
 /// How long the keys before one count with it, and a character to move to is waited for, in milliseconds.
 const CHORD_MS: i64 = 3000;
 
+/// Text that follows a `?` this soon belongs to it: it was no question for help, in milliseconds.
+const TYPING_MS: i64 = 800;
+
 /// What a key can be for. Each takes it, or leaves it to the next one.
 #[derive(Clone, Copy)]
 enum Context {
@@ -124,6 +127,10 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             // What is typed over a text that is only read is for the editor.
             while is_text && app.overlays.pop_if(|top| is_read_only(top)).is_some() {
                 key.closed = true;
+                let opened = app.presses.help.take();
+                if opened.is_some_and(|opened| app.now - opened < TYPING_MS) {
+                    editor::insert(app, '?');
+                }
             }
             let is_its = !app.overlays.is_empty() && key.action != Some(Action::Suspend);
             is_its.then(|| overlay::press(app, press, key.action))
@@ -133,10 +140,14 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
         Context::Vim if key.alone => vim::press(app, press).then(Vec::new),
         Context::Completion | Context::Question | Context::Vim => None,
         Context::Editor => {
-            let is_free = app.composer.is_empty() && app.questions.is_empty() && !key.closed;
+            let is_asked = !app.questions.is_empty() || app.trial.is_some();
+            let is_free = app.composer.is_empty() && !is_asked && !key.closed;
             match key.action {
                 // Before it is the first letter of an answer or of a second thought.
-                None if press.text() == Some('?') && is_free => Some(act(app, Action::Help, "")),
+                None if press.text() == Some('?') && is_free => {
+                    app.presses.help = Some(app.now);
+                    Some(act(app, Action::Help, ""))
+                }
                 action => Some(editor_key(app, press, action)),
             }
         }
