@@ -336,7 +336,7 @@ fn a_question_mark_on_the_empty_editor_opens_the_help() {
         assert_eq!((tui.text(), tui.app.overlays.len()), ("a?".to_owned(), 0));
     }
     // Whoever types on at once has begun a text with it.
-    for text in ["?why", "? why", "??"] {
+    for text in ["?why", "??"] {
         let mut tui = test_tui();
         tui.write(text);
         assert_eq!((tui.text().as_str(), tui.app.overlays.len()), (text, 0));

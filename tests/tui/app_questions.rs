@@ -1045,3 +1045,21 @@ fn what_is_asked_of_any_kind_shows_odd_characters() {
         );
     }
 }
+
+/// A line of a command reads as one, and not as the rest of the line above it.
+#[test]
+fn a_wrap_in_what_is_asked_is_no_new_line() {
+    let comment = format!("# {}", "padding ".repeat(12));
+    let asked_for = |command: &str| asked(&[command_with(1, command, Vec::new())]).frame();
+    let one = asked_for(&format!("{comment}rm -rf src"));
+    let two = asked_for(&format!("{comment}\nrm -rf src"));
+    assert!(
+        one.contains("↪ padding") || one.contains("↪ rm -rf src"),
+        "{one}"
+    );
+    assert!(
+        !two.contains("↪ rm -rf src") && !two.contains("padding rm"),
+        "{two}"
+    );
+    assert_ne!(one, two);
+}

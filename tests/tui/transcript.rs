@@ -775,3 +775,35 @@ fn a_stored_list_with_line_ends_in_it_is_shown() {
     let text = stage.text();
     assert!(text.contains('日'), "{text}");
 }
+
+/// Each prompt of a run has its own end, also where a message that waited begins the next one, and
+/// after resume.
+#[test]
+fn a_rule_parts_the_prompts_of_a_run() {
+    let mut stage = Stage::new(60, 30);
+    let prompts = ["first", "second"];
+    for prompt in prompts {
+        stage.user(prompt);
+        stage.say("answered", 100);
+    }
+    let live = stage.text();
+    let rule = live.find("──").expect("a rule");
+    let at = |text: &str| live.find(text).expect("it is shown");
+    assert!(at("answered") < rule && rule < at("second"), "{live}");
+    assert_eq!(live.lines().filter(|line| line.contains("──")).count(), 1);
+
+    let answer = || {
+        Arc::new(tiller::llm::Message::Assistant(
+            tiller::llm::AssistantMessage {
+                content: vec![Content::text("answered")],
+                stop_reason: StopReason::Stop,
+                ..Default::default()
+            },
+        ))
+    };
+    let messages =
+        prompts.map(|prompt| [Arc::new(tiller::llm::Message::user(prompt, 0)), answer()]);
+    let mut resumed = Stage::new(60, 30);
+    resumed.transcript = Transcript::of_branch(branch(messages.as_flattened()));
+    assert_eq!(resumed.text(), live);
+}

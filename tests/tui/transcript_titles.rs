@@ -218,3 +218,32 @@ fn what_a_call_is_about_is_told_as_soon_as_the_model_has_written_it() {
     let text = write(1, "\"pattern\": \"fn main\"");
     assert!(text.contains("○ grep  fn main\n"), "{text}");
 }
+
+/// What failed is not marked as done, though other calls beside it found something.
+#[test]
+fn a_group_with_failures_has_no_mark_of_success() {
+    let head = |fails: &[bool]| {
+        let mut stage = Stage::new(70, 20);
+        for (at, fails) in fails.iter().enumerate() {
+            let status = if *fails {
+                ToolStatus::Error
+            } else {
+                ToolStatus::Ok
+            };
+            stage.tool_end(&at.to_string(), "read", status, "", read_details(), Some(3));
+        }
+        let text = stage.text();
+        text.trim_start()
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    assert!(head(&[false, false]).starts_with("✓ explored"));
+    let some = head(&[false, true]);
+    assert!(
+        some.starts_with("! explored") && some.contains("1 failed"),
+        "{some}"
+    );
+    assert!(head(&[true, true]).starts_with("✗ explored"));
+}

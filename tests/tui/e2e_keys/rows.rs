@@ -169,12 +169,12 @@ pub const IDLE: &[Row] = &[
         .after("<esc><esc>"),
     row(SelectCopy, "<a-s>", " marks").shows("Copied"),
     // Popups.
-    row(ListNext, "/settings<enter>", "Model calls since")
+    row(ListNext, "/settings<enter>agent.", "Model calls since")
         .hides("Model calls since")
         .after("<esc>"),
     row(
         ListPrevious,
-        "/settings<enter>{Model calls since}<down>",
+        "/settings<enter>agent.{Model calls since}<down>",
         "Whether a message",
     )
     .shows("Model calls since")

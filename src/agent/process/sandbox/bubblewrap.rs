@@ -101,7 +101,15 @@ impl Arguments {
             self.pin(path, &writable);
             self.hide(path, &sandbox.readable);
         }
+        let mut covered = vec!["/run", "/dev"];
+        covered.extend(sandbox.tmp.as_ref().map(|_| "/tmp"));
+        covered.extend(sandbox.var_tmp.as_ref().map(|_| "/var/tmp"));
+        let is_covered = |path: &PathBuf| covered.iter().any(|it| path.starts_with(it));
         for path in sockets::bound() {
+            // One that goes before it is hidden would keep the sandbox from being made.
+            if is_covered(&path) {
+                continue;
+            }
             self.pin(&path, &writable);
             self.hide(&path, &[]);
         }

@@ -30,8 +30,12 @@ pub(in crate::agent::process) fn probe(program: &Path) -> Support {
     }
     #[cfg(target_os = "linux")]
     if let Some(bwrap) = super::bubblewrap::find() {
+        let sandbox = Sandbox {
+            tmp: Some(std::env::temp_dir()),
+            ..Sandbox::for_trial()
+        };
         let mut by_bwrap = Command::new(&bwrap);
-        let arguments = super::bubblewrap_arguments(&Sandbox::for_trial(), program, Path::new("/"));
+        let arguments = super::bubblewrap_arguments(&sandbox, program, Path::new("/"));
         by_bwrap
             .args(arguments)
             .args(["__supervise", TRIAL, WITHIN]);

@@ -25,6 +25,8 @@ pub(super) struct Pending {
     /// Of the message that streams in, if one does.
     blocks: Option<BlockCells>,
     retry: Option<Retrying>,
+    /// Whether the run has answered what it was last told.
+    is_answered: bool,
 }
 
 impl Pending {
@@ -45,10 +47,17 @@ pub(super) fn apply(
             Message::User(message) if !is_from_user(message.origin.as_deref()) => {
                 notices::push_advice(cells, message);
             }
-            Message::User(user) if user.origin.is_some() => {
-                cells.push(user_cell(message, user));
+            Message::User(user) => {
+                let parts = std::mem::take(&mut pending.is_answered);
+                let cell = user_cell(message, user);
+                if user.origin.is_none() && confirm_user(cells, &cell) {
+                    return true;
+                }
+                if parts {
+                    turn::part(cells);
+                }
+                cells.push(cell);
             }
-            Message::User(user) => confirm_user(cells, user_cell(message, user)),
             Message::Assistant(_) => {
                 pending.blocks = Some(Vec::new());
                 return false;
@@ -62,6 +71,7 @@ pub(super) fn apply(
         AgentEvent::MessageEnd { message } => match &**message {
             Message::Assistant(answer) => {
                 let blocks = pending.blocks.take().unwrap_or_default();
+                pending.is_answered = true;
                 finish_message(cells, blocks, (message, answer), Some(time));
             }
             Message::ToolResult(result) => return attach(cells, message, result),
@@ -299,26 +309,24 @@ fn finish_block(
     });
 }
 
-fn confirm_user(cells: &mut Cells, message: CellBody) {
-    let text = match &message {
+/// Whether a prompt stands there already, as it was typed; it is the message from now on.
+fn confirm_user(cells: &mut Cells, message: &CellBody) -> bool {
+    let text = match message {
         CellBody::User { text, .. } => text.as_str(),
         _ => "",
     };
-    let confirmed = cells.change_newest(UNCONFIRMED_CELLS, |cell| match &mut cell.body {
+    cells.change_newest(UNCONFIRMED_CELLS, |cell| match &mut cell.body {
         CellBody::User {
             text: typed,
             confirmed: false,
             ..
         } if begins(text, typed) => {
             // Pictures that the text mentions are in it by now.
-            cell.body.clone_from(&message);
+            cell.body.clone_from(message);
             true
         }
         _ => false,
-    });
-    if !confirmed {
-        cells.push(message);
-    }
+    })
 }
 
 /// Whether a message is `text`, or that and what is attached to it.

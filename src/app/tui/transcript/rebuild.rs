@@ -13,7 +13,6 @@ use super::pictures::{attach, user_cell, user_text};
 use super::{calls, notices, turn};
 use crate::agent::NoticeLevel;
 use crate::agent::event::{ToolStatus, is_from_user};
-use crate::agent::session::entry::Kind;
 use crate::agent::session::{Body, SessionBranch};
 use crate::agent::tool::{Details, TextDetails};
 use crate::llm::message::content_text;
@@ -29,10 +28,14 @@ pub(super) fn cells_of(branch: &SessionBranch, entries: Range<usize>) -> Vec<Cel
 pub(super) fn push_entries(cells: &mut Cells, branch: &SessionBranch, entries: Range<usize>) {
     let has_end = entries.end == branch.len();
     let before = entries.start.checked_sub(1);
-    let mut run = turn::StoredRun::new(before.is_none_or(|it| branch.kind(it) == Kind::RunEnd));
+    let mut run = turn::StoredRun::new(before.map(|it| branch.kind(it)));
     for body in branch.read(entries) {
         match body.as_deref() {
             Ok(Body::Message { message }) => {
+                let is_prompt = matches!(&**message, Message::User(user) if is_from_user(user.origin.as_deref()));
+                if is_prompt && run.parts() {
+                    turn::part(cells);
+                }
                 run.note(message);
                 push_message(cells, message);
             }

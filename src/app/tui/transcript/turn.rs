@@ -1,4 +1,4 @@
-//! The rule below a run: how it ended and what it came to.
+//! The rule below a run: how it ended and what it came to. A plain one parts the prompts within it.
 
 use std::sync::Arc;
 
@@ -6,6 +6,7 @@ use super::cell::CellBody;
 use super::cells::Cells;
 use super::notices;
 use crate::agent::event::{NoticeLevel, RunOutcome};
+use crate::agent::session::entry::Kind;
 use crate::agent::{RunEnd, RunTotals};
 use crate::llm::{Content, Message, StopReason};
 
@@ -16,6 +17,11 @@ pub(super) fn close(cells: &mut Cells, end: RunEnd, totals: &RunTotals) {
     if !is_silent || end != RunEnd::Done {
         cells.push(CellBody::TurnEnd(end, totals.clone()));
     }
+}
+
+/// Parts a prompt and its answer from the next one, with which the run goes on.
+pub(super) fn part(cells: &mut Cells) {
+    cells.push(CellBody::TurnEnd(RunEnd::Done, RunTotals::default()));
 }
 
 /// Says that a run gave no answer, where it should have.
@@ -36,21 +42,30 @@ fn push_no_answer(cells: &mut Cells) {
 pub(super) struct StoredRun {
     has_answer: bool,
     is_whole: bool,
+    /// Whether it has answered what it was last told.
+    is_answered: bool,
 }
 
 impl StoredRun {
-    /// Of one that begins with the next message, or began before.
-    pub fn new(begins: bool) -> Self {
+    /// Of one whose last entry so far is of this kind, or that begins with the next message.
+    pub fn new(last: Option<Kind>) -> Self {
         Self {
-            has_answer: !begins,
+            has_answer: last.is_some_and(|kind| kind != Kind::RunEnd),
             is_whole: false,
+            is_answered: matches!(last, Some(Kind::Assistant | Kind::ToolResult)),
         }
+    }
+
+    /// The next message is the user's: whether it parts the run.
+    pub fn parts(&mut self) -> bool {
+        std::mem::take(&mut self.is_answered)
     }
 
     pub fn note(&mut self, message: &Message) {
         self.has_answer |= has_answer(message);
         if let Message::Assistant(message) = message {
             self.is_whole = message.stop_reason == StopReason::Stop;
+            self.is_answered = true;
         }
     }
 
@@ -60,7 +75,7 @@ impl StoredRun {
             push_no_answer(cells);
         }
         close(cells, end, totals);
-        *self = Self::new(true);
+        *self = Self::new(None);
     }
 }
 

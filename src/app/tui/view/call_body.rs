@@ -5,9 +5,11 @@ use ratatui::style::Style;
 
 use super::line::StyledLine;
 use crate::agent::tool::{Details, DiffDetails, FileChange};
-use crate::app::sanitize::revealed;
+use crate::app::sanitize::{revealed, visible_line};
 use crate::app::tui::text::width::width;
-use crate::app::tui::text::{HighlightCache, RenderContext, diff, lines};
+use crate::app::tui::text::{
+    Break, HighlightCache, Line, Prefix, RenderContext, diff, lines, wrap,
+};
 use crate::app::tui::theme::Theme;
 
 /// Rows of it, and after how many enough are there.
@@ -85,7 +87,17 @@ impl Body<'_> {
                 // Not laid out: it may be a long one.
                 self.push_hidden(width(line).div_ceil(self.columns).max(1));
             } else {
-                self.push(StyledLine::wrapped(line, style, self.columns));
+                // Rows that go on are marked: nobody shall take a line of its own for one of them.
+                let rest = Line::of("↪ ", self.theme.faint);
+                let prefix = Prefix {
+                    rest,
+                    ..Prefix::default()
+                };
+                let line = Line::of(visible_line(line), style);
+                let mut rows = Vec::new();
+                wrap(&line, &prefix, self.columns, Break::Words, &mut rows);
+                let rows = rows.iter().map(|row| StyledLine::of_row(row, self.columns));
+                self.push(rows.collect());
             }
         }
     }

@@ -96,6 +96,8 @@ fn head(context: RenderContext<'_>, header: &Header) -> Row {
         ("●", theme.tool_running, "exploring")
     } else if looked == 0 {
         ("✗", theme.tool_error, "explored")
+    } else if header.failed > 0 {
+        ("!", theme.warning, "explored")
     } else {
         ("✓", theme.tool_ok, "explored")
     };
