@@ -45,8 +45,8 @@ const OPENS_A_LIST: &[&str] = &[
 ];
 /// Commands that put something else in the place of the conversation.
 const TURNS: &[&str] = &["/new", "/compact"];
-/// External editors: one that changes nothing, one that fails, one that is killed.
-const EDITORS: &[&str] = &["true", "false", "sh -c 'kill -9 $$' editor"];
+/// How external editors end: without a change, with a failure, killed.
+const EDITORS: &[&str] = &["exit 0", "exit 1", "kill -9 $$"];
 
 pub struct Story {
     random: Random,
@@ -120,11 +120,13 @@ impl Story {
         }
         self.log.push(format!("start {arguments:?}"));
         let wire = Wire::ALL[self.random.below(Wire::ALL.len())];
-        let editor = *self.random.pick(EDITORS);
+        let end = *self.random.pick(EDITORS);
+        let log = self.edited().display().to_string();
+        let editor = format!("sh -c 'echo >>{log}; {end}' editor");
         let screen = Launch::new(&self.sandbox)
             .args(&["-m", wire.model(), "--permission", "ask"])
             .args(arguments)
-            .env("VISUAL", editor)
+            .env("VISUAL", &editor)
             .size(100, 30)
             .start();
         self.screen = Some(screen);
@@ -238,6 +240,11 @@ impl Story {
         self.words.extend([one, two]);
     }
 
+    /// Grows with each external editor that was started.
+    fn edited(&self) -> std::path::PathBuf {
+        self.sandbox.path().with_file_name("edited")
+    }
+
     fn cut_and_bring_back(&mut self) {
         self.settle();
         if self.list_comes || self.screen().look(has_popup) {
@@ -264,8 +271,16 @@ impl Story {
         if self.list_comes || self.screen().look(has_popup) {
             return;
         }
-        self.press("<c-g>");
-        // The terminal is the editor's meanwhile.
+        let log = self.edited();
+        let runs = || std::fs::metadata(&log).map_or(0, |it| it.len());
+        let before = runs();
+        self.log.push("press <c-g>".to_owned());
+        self.screen().keys("<c-g>");
+        // The terminal is the editor's meanwhile: what is typed then is not for tiller.
+        let begun = std::time::Instant::now();
+        while runs() == before && begun.elapsed() < Duration::from_secs(2) {
+            self.settle();
+        }
         self.screen()
             .wait_until("the screen is back", |view| view.is_alternate());
         self.settle();

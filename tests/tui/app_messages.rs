@@ -290,7 +290,9 @@ fn a_backslash_before_enter_begins_a_line_in_commands_too() {
 #[test]
 fn a_question_mark_alone_shows_the_keys_and_is_sent_to_nobody() {
     let mut tui = TestTui::new(80, 24);
-    tui.write("??");
+    tui.write("?");
+    tui.wait(1000);
+    tui.write("?");
     assert!(
         tui.frame().contains("Enter shows the keys"),
         "{}",
@@ -305,7 +307,7 @@ fn a_question_mark_alone_shows_the_keys_and_is_sent_to_nobody() {
     // With more behind it, it is a text.
     let mut tui = TestTui::new(80, 24);
     tui.write("?? what");
-    assert_eq!(tui.key("enter"), [prompt("? what")]);
+    assert_eq!(tui.key("enter"), [prompt("?? what")]);
 }
 
 #[test]

@@ -12,6 +12,9 @@ use crate::app::tui::text::{
 };
 use crate::app::tui::theme::Theme;
 
+/// Before the rows of a line that goes on.
+const GOES_ON: &str = "↪ ";
+
 /// Rows of it, and after how many enough are there.
 struct Body<'a> {
     theme: &'a Theme,
@@ -85,10 +88,11 @@ impl Body<'_> {
             let line = &revealed(line);
             if self.is_full() {
                 // Not laid out: it may be a long one.
-                self.push_hidden(width(line).div_ceil(self.columns).max(1));
+                let columns = self.columns.saturating_sub(width(GOES_ON)).max(1);
+                self.push_hidden(width(line).div_ceil(columns).max(1));
             } else {
                 // Rows that go on are marked: nobody shall take a line of its own for one of them.
-                let rest = Line::of("↪ ", self.theme.faint);
+                let rest = Line::of(GOES_ON, self.theme.faint);
                 let prefix = Prefix {
                     rest,
                     ..Prefix::default()
