@@ -106,6 +106,9 @@ fn a_rewind_brings_conversation_and_files_back_to_a_prompt() {
     screen.wait_for("› repair");
     screen.keys("<enter>");
     screen.wait_for("These stay as they are:");
+    // Right after it appeared nothing is confirmed.
+    let delay = std::time::Duration::from_millis(450);
+    screen.settle(delay, 4 * delay);
     screen.keys("<enter>");
     screen.wait_for("Left as they are");
     screen.wait_gone("One.");

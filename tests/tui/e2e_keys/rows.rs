@@ -169,15 +169,15 @@ pub const IDLE: &[Row] = &[
         .after("<esc><esc>"),
     row(SelectCopy, "<a-s>", " marks").shows("Copied"),
     // Popups.
-    row(ListNext, "/settings<enter>agent.", "Model calls since")
-        .hides("Model calls since")
+    row(ListNext, "/settings<enter>", "or a theme: dark")
+        .hides("or a theme: dark")
         .after("<esc>"),
     row(
         ListPrevious,
-        "/settings<enter>agent.{Model calls since}<down>",
-        "Whether a message",
+        "/settings<enter>{or a theme: dark}<down>",
+        "Theme on a dark",
     )
-    .shows("Model calls since")
+    .shows("or a theme: dark")
     .after("<esc>"),
     row(ListAll, "<c-l>", "without a key")
         .hides("without a key")
