@@ -169,15 +169,15 @@ pub const IDLE: &[Row] = &[
         .after("<esc><esc>"),
     row(SelectCopy, "<a-s>", " marks").shows("Copied"),
     // Popups.
-    row(ListNext, "/settings<enter>", "or a theme: dark")
-        .hides("or a theme: dark")
+    row(ListNext, "/settings<enter>editor", "Whether the editor's")
+        .hides("Whether the editor's")
         .after("<esc>"),
     row(
         ListPrevious,
-        "/settings<enter>{or a theme: dark}<down>",
-        "Theme on a dark",
+        "/settings<enter>editor{Whether the editor's}<down>",
+        "Whether the mouse",
     )
-    .shows("or a theme: dark")
+    .shows("Whether the editor's")
     .after("<esc>"),
     row(ListAll, "<c-l>", "without a key")
         .hides("without a key")
