@@ -99,7 +99,7 @@ impl SessionPrompt {
     /// its provider refused it twice, for it would in every turn.
     pub(in crate::agent) fn sends_thinking_from(&self, model: &Model, messages: usize) -> usize {
         let of = |model: &str| self.thinking_refused.get(model);
-        // An entry of before models were named counts for all.
+        // Older entries name no model and count for all models.
         match of(&model.full_id()).or_else(|| of("")) {
             Some((2.., _)) => messages,
             Some((_, from)) => self.thinking_from.max(*from),

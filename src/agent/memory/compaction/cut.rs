@@ -50,7 +50,7 @@ pub(in crate::agent) fn cut(
     } else {
         reported
     };
-    // Where more was reported than estimated, everything counts for more.
+    // A report above the estimate scales every estimate up.
     let scale = (all as f64 / estimated.max(1) as f64).max(1.0);
     let replaced = &messages[..kept_from];
     let mut part = shortened(replaced, Long::Results);

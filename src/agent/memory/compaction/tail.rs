@@ -20,7 +20,7 @@ pub(in crate::agent) fn tail(
     room: u64,
 ) -> Option<Vec<Arc<Message>>> {
     let fixed = overhead(prompt);
-    // Where more was reported than estimated, everything counts for more.
+    // A report above the estimate scales every estimate up.
     let estimated = fixed + size(messages, prompt.thinking_from);
     let scale = tokens(prompt, messages) as f64 / estimated.max(1) as f64;
     let mut room = ((room as f64 / scale.clamp(1.0, MOST_SCALE)) as u64).checked_sub(fixed)?;
