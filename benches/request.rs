@@ -25,7 +25,7 @@ fn conversation(count: usize, api: Api) -> Vec<Arc<Message>> {
             content: vec![
                 Content::Text(Text {
                     text: format!("Turn {turn}: I read on."),
-                    text_signature: None,
+                    ..Text::default()
                 }),
                 Content::ToolCall(ToolCall {
                     id: id.clone(),

@@ -6,6 +6,7 @@
 //! A provider's opaque parts (signatures, encrypted reasoning, response ids) ride along untouched.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -185,7 +186,7 @@ impl Content {
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(Text {
             text: text.into(),
-            text_signature: None,
+            ..Text::default()
         })
     }
 }
@@ -199,6 +200,9 @@ pub struct Text {
     /// Opaque provider metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text_signature: Option<String>,
+    /// The byte ranges of a user's text that were pasted, in order, for the screen; no model gets them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pastes: Vec<Range<u32>>,
 }
 
 /// A reasoning block.

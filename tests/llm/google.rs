@@ -219,6 +219,7 @@ fn signatures_stay_where_they_came() {
         Content::Text(Text {
             text: said.into(),
             text_signature: Some(signature.into()),
+            ..Text::default()
         })
     };
     let called = |id: &str, arguments: Value, signature: Option<&str>| {

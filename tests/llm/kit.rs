@@ -219,5 +219,6 @@ pub fn signed_text(said: &str) -> Content {
     Content::Text(Text {
         text: said.into(),
         text_signature: Some("opaque".into()),
+        ..Text::default()
     })
 }

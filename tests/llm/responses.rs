@@ -151,6 +151,7 @@ fn what_is_the_models_own_goes_back_whole() {
         Content::Text(tiller::llm::Text {
             text: said.into(),
             text_signature: Some(signature.into()),
+            ..tiller::llm::Text::default()
         })
     };
     let stored = reasoning("rs_1", Some("c2ln"));

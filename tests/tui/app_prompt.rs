@@ -1,31 +1,134 @@
 //! Prompts as they stand in the transcript.
 
+use std::sync::Arc;
+
+use tiller::agent::AgentEvent;
+use tiller::app::tui::effect::Effect;
 use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::Msg;
+use tiller::llm::message::{Message, UserMessage};
+use tiller::llm::{Content, message::Text};
 
 use super::app_kit::TestTui;
+
+fn numbered(count: usize, name: &str) -> String {
+    let lines: Vec<String> = (0..count).map(|n| format!("{name} {n}")).collect();
+    lines.join("\n")
+}
+
+fn paste(tui: &mut TestTui, text: &str) {
+    tui.send(Msg::Input(InputEvent::Paste(text.to_owned())));
+}
+
+/// The text that Enter sends.
+fn sent(tui: &mut TestTui) -> Text {
+    match &tui.key("enter")[..] {
+        [Effect::Prompt(content)] => match &content[..] {
+            [Content::Text(text)] => text.clone(),
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    }
+}
+
+fn click_on(tui: &mut TestTui, text: &str) {
+    let frame = tui.frame();
+    let row = frame.lines().position(|line| line.contains(text));
+    tui.click(6, row.unwrap() as u16);
+}
 
 #[test]
 fn of_a_long_prompt_beginning_and_end_are_shown_until_it_is_opened() {
     let mut tui = TestTui::new(80, 40);
-    let pasted: Vec<String> = (0..300).map(|n| format!("pasted {n}")).collect();
-    tui.send(Msg::Input(InputEvent::Paste(pasted.join("\n"))));
-    tui.write(" what is this?");
+    for name in ["first", "second", "third"] {
+        paste(&mut tui, &numbered(8, name));
+        tui.key("shift+enter");
+    }
+    tui.write("what is this?");
     tui.key("enter");
     let frame = tui.frame();
-    let folded = " ❯ pasted 0\n   pasted 1\n   pasted 2\n   … 294 more lines · click or Alt+O\n   \
-                  pasted 297\n   pasted 298\n   pasted 299 what is this?\n";
+    let folded = " ❯ first 0\n   first 1\n   first 2\n   … 19 more lines · click or Alt+O\n   \
+                  third 6\n   third 7\n   what is this?\n";
     assert!(frame.contains(folded), "{frame}");
     tui.key("alt+o");
-    assert!(tui.frame().contains("pasted 3\n"), "{}", tui.frame());
+    assert!(tui.frame().contains("first 3\n"), "{}", tui.frame());
     tui.key("alt+o");
     assert!(tui.frame().contains(folded), "{}", tui.frame());
     // Ctrl+O is about tools.
     tui.key("ctrl+o");
     assert!(tui.frame().contains(folded), "{}", tui.frame());
-    // By a click on the row that says so.
+    click_on(&mut tui, "… 19 more");
+    assert!(tui.frame().contains("first 3\n"), "{}", tui.frame());
+}
+
+#[test]
+fn a_label_stands_for_each_long_paste_until_the_prompt_is_opened() {
+    let (log, line) = (numbered(300, "pasted"), "x".repeat(1200));
+    let mut tui = TestTui::new(80, 40);
+    tui.write("what is this? ");
+    paste(&mut tui, &log);
+    tui.write(" and");
+    tui.key("shift+enter");
+    paste(&mut tui, &line);
+    let whole = format!("what is this? {log} and\n{line}");
+    let text = sent(&mut tui);
+    assert_eq!(text.text, whole);
+    let pasted = |it: &std::ops::Range<u32>| &whole[it.start as usize..it.end as usize];
+    let pastes: Vec<&str> = text.pastes.iter().map(pasted).collect();
+    assert_eq!(pastes, [&*log, &*line]);
+    let folded = " ❯ what is this? ⟦300 lines pasted⟧ and\n   ⟦1200 characters pasted⟧\n";
+    assert!(tui.frame().contains(folded), "{}", tui.frame());
+    // Also where it is the stored message that is shown.
+    let mut tui = TestTui::new(80, 40);
+    let message = UserMessage {
+        content: vec![Content::Text(text)],
+        ..UserMessage::default()
+    };
+    tui.agent(AgentEvent::MessageStart {
+        message: Arc::new(Message::User(message)),
+    });
+    assert!(tui.frame().contains(folded), "{}", tui.frame());
+    click_on(&mut tui, "300 lines");
+    assert!(
+        tui.frame().contains("this? pasted 0\n   pasted 1\n"),
+        "{}",
+        tui.frame()
+    );
+}
+
+#[test]
+fn what_a_file_says_of_pastes_is_shown_only_where_it_can_be_true() {
+    let text = "é one\ntwo";
+    let pastes = vec![0..1, 9..4, 3..6, 4..8, 7..90];
+    let message = UserMessage {
+        content: vec![Content::Text(Text {
+            text: text.to_owned(),
+            pastes,
+            ..Text::default()
+        })],
+        ..UserMessage::default()
+    };
+    let mut tui = TestTui::new(80, 40);
+    tui.agent(AgentEvent::MessageStart {
+        message: Arc::new(Message::User(message)),
+    });
     let frame = tui.frame();
-    let row = frame.lines().position(|line| line.contains("… 294 more"));
-    tui.click(6, row.unwrap() as u16);
-    assert!(tui.frame().contains("pasted 3\n"), "{}", tui.frame());
+    assert!(
+        frame.contains(" ❯ é ⟦3 characters pasted⟧\n   two\n"),
+        "{frame}"
+    );
+}
+
+#[test]
+fn a_slash_of_a_paste_is_kept() {
+    let code = format!("//go:build linux\n{}", numbered(20, "line"));
+    let mut tui = TestTui::new(80, 40);
+    paste(&mut tui, &code);
+    assert_eq!(sent(&mut tui).text, code);
+    let mut tui = TestTui::new(80, 40);
+    tui.write("//etc ");
+    paste(&mut tui, &code);
+    let text = sent(&mut tui);
+    assert_eq!(text.text, format!("/etc {code}"));
+    assert_eq!(text.pastes, [5..5 + code.len() as u32]);
 }

@@ -18,7 +18,6 @@ fn context(theme: &Theme, columns: usize) -> RenderContext<'_> {
         theme,
         base: Style::new(),
         columns,
-        measure: columns,
         margin: 1,
         rail: None,
         cell: 0,

@@ -48,6 +48,8 @@ pub struct Wanted {
     pub activity_rows: u16,
 }
 
+/// Columns of text at most, on however wide a screen: longer lines are hard to read.
+pub const MEASURE: u16 = 100;
 /// Columns that the conversation has beside the rail at least.
 const CONVERSATION: u16 = 142;
 /// Columns of a screen that has room for the rail.
@@ -104,10 +106,15 @@ impl Areas {
             transcript.width -= rail.width;
             rail.x = transcript.right();
         }
-        let rule = row(rule_rows);
-        let todo = row(todo_rows);
-        let queue = row(queue_rows);
-        let question = row(question_rows);
+        let mut strip = |height: u16| {
+            let area = row(height);
+            let width = area.width.min(MEASURE + 1);
+            Rect { width, ..area }
+        };
+        let rule = strip(rule_rows);
+        let todo = strip(todo_rows);
+        let queue = strip(queue_rows);
+        let question = strip(question_rows);
         let activity = row(activity_rows);
         let editor = row(text_rows + frame_rows);
         let text = if border {

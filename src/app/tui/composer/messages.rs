@@ -1,6 +1,8 @@
 //! Text that is sent, and text that comes back: what came back is a message, whatever it begins with, and
 //! no draft is lost for either.
 
+use std::ops::Range;
+
 use super::editor::Composer;
 use crate::app::keys::types_a_key;
 
@@ -38,6 +40,11 @@ impl Composer {
         self.history.push(&text);
         self.draft.set("");
         self.settle();
+    }
+
+    /// The byte ranges of the text that are long pastes, in order.
+    pub fn pastes(&self) -> Vec<Range<u32>> {
+        self.draft.placeholders().expand_parts(self.draft.text()).1
     }
 
     /// Takes the text to send it: remembers it in the history and empties the editor. It cannot be

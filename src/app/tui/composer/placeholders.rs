@@ -5,6 +5,8 @@
 //! treat these like control characters, so it never joins a cluster with its neighbours. Input that
 //! holds such characters loses them with the other control characters.
 
+use std::ops::Range;
+
 const FIRST: char = '\u{e01f0}';
 const LAST: char = '\u{e0fff}';
 
@@ -87,16 +89,23 @@ impl Placeholders {
 
     /// The text with every paste in full.
     pub(super) fn expand(&self, text: &str) -> String {
+        self.expand_parts(text).0
+    }
+
+    /// The same, and the byte ranges of the pastes in it.
+    pub(super) fn expand_parts(&self, text: &str) -> (String, Vec<Range<u32>>) {
         let mut full = String::with_capacity(text.len());
+        let mut pastes = Vec::new();
         for part in text.split_inclusive(is_placeholder) {
             let plain = part.trim_end_matches(is_placeholder);
             full.push_str(plain);
-            full.push_str(
-                self.get(&part[plain.len()..])
-                    .map_or("", |paste| &paste.text),
-            );
+            if let Some(paste) = self.get(&part[plain.len()..]) {
+                let start = full.len() as u32;
+                full.push_str(&paste.text);
+                pastes.push(start..full.len() as u32);
+            }
         }
-        full
+        (full, pastes)
     }
 
     pub(super) fn label(&self, cluster: &str) -> Option<&str> {

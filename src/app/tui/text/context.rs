@@ -17,8 +17,6 @@ pub struct RenderContext<'a> {
     pub base: Style,
     /// Columns from the left edge to where text ends.
     pub columns: usize,
-    /// The same for prose, which is hard to read in long lines.
-    pub measure: usize,
     /// Columns left empty before everything.
     pub margin: usize,
     /// The line at the left that what is written hangs on, within the margin.

@@ -59,6 +59,8 @@ pub enum Opens {
     #[default]
     Nothing,
     Cell,
+    /// Its cell, where a label stands for a paste among what was typed: a click opens it there too.
+    Paste,
     Group,
 }
 

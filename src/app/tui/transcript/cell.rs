@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::iter;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -27,6 +28,8 @@ pub enum CellBody {
     User {
         /// Behind what was typed a line for each picture.
         text: String,
+        /// The byte ranges of it that were pasted, in order.
+        pastes: Vec<Range<u32>>,
         /// Its pictures, once the agent has confirmed it.
         pictures: Vec<Picture>,
         confirmed: bool,
@@ -211,7 +214,7 @@ pub enum ToolState {
 }
 
 /// Lines of a prompt that is always shown whole.
-const PROMPT_LINES: usize = 12;
+pub const PROMPT_LINES: usize = 12;
 
 /// How much of a cell is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -270,9 +273,14 @@ impl Cell {
     /// Whether it is a prompt of which only beginning and end are shown when it is folded.
     pub fn is_long_prompt(&self) -> bool {
         match &self.body {
-            CellBody::User { text, pictures, .. } => {
+            CellBody::User {
+                text,
+                pictures,
+                pastes,
+                ..
+            } => {
                 let lines = text.trim_end_matches('\n').lines().count();
-                lines.saturating_sub(pictures.len()) > PROMPT_LINES
+                !pastes.is_empty() || lines.saturating_sub(pictures.len()) > PROMPT_LINES
             }
             _ => false,
         }

@@ -26,7 +26,7 @@ mod sealing;
 mod settled;
 
 pub(crate) use cell::{Cell, CellBody, CompactionCell, ThinkingState, ToolCell, ToolState};
-pub use cell::{CellClass, Fold};
+pub use cell::{CellClass, Fold, PROMPT_LINES};
 pub(crate) use cells::Neighbor;
 pub(crate) use copy::CopySource;
 pub(crate) use headings::headings;

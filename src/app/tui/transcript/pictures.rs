@@ -1,5 +1,6 @@
 //! What the pictures of messages add to the cells: a line of text each, and the pictures themselves.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::calls;
@@ -9,6 +10,7 @@ use super::state::Transcript;
 use crate::agent::tool::Details;
 use crate::app::attachments::{picture_names, typed_text};
 use crate::app::tui::picture::{Picture, PictureLayout, captions, pictures};
+use crate::llm::message::Text;
 use crate::llm::{Content, Message, ToolResultMessage, UserMessage};
 
 impl Transcript {
@@ -38,6 +40,7 @@ pub(super) fn user_cell(whole: &Arc<Message>, message: &UserMessage) -> CellBody
     let captions: Vec<&str> = pictures.iter().map(Picture::caption).collect();
     CellBody::User {
         text: with_captions(&message.content, &captions),
+        pastes: pasted(&message.content),
         pictures,
         confirmed: true,
         is_external: message.origin.is_some(),
@@ -62,6 +65,21 @@ pub(super) fn attach(cells: &mut Cells, whole: &Arc<Message>, result: &ToolResul
         tool.pictures = pictures(whole, name.as_slice());
     });
     true
+}
+
+/// Which parts of what was typed were pasted. A session file may say anything of it.
+pub(super) fn pasted(content: &[Content]) -> Vec<Range<u32>> {
+    let Some(Content::Text(Text { text, pastes, .. })) = content.first() else {
+        return Vec::new();
+    };
+    let mut end = 0;
+    let is_part = |paste: &&Range<u32>| {
+        let part = text.get(paste.start as usize..paste.end as usize);
+        let is_part = paste.start >= end && part.is_some_and(|part| !part.is_empty());
+        end = if is_part { paste.end } else { end };
+        is_part
+    };
+    pastes.iter().filter(is_part).cloned().collect()
 }
 
 fn with_captions(content: &[Content], captions: &[impl AsRef<str>]) -> String {

@@ -1,6 +1,7 @@
 //! The conversation as the screen holds it.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::apply::{self, Pending};
@@ -9,7 +10,7 @@ use super::cell::{
 };
 use super::cells::{Cells, Neighbor};
 use super::pages;
-use super::pictures::user_text;
+use super::pictures::{pasted, user_text};
 use super::sealing::LiveEnd;
 use super::search::Search;
 use super::selection::Selecting;
@@ -174,17 +175,22 @@ impl Transcript {
     /// Shows a user's message before the agent has confirmed it; the agent's own record of the
     /// same text takes its place instead of standing beside it.
     pub fn push_user(&mut self, text: impl Into<String>) {
+        self.push_unconfirmed(text.into(), Vec::new());
+    }
+
+    /// The same for a message that may hold pastes and pictures.
+    pub fn push_prompt(&mut self, content: &[Content]) {
+        self.push_unconfirmed(user_text(content), pasted(content));
+    }
+
+    fn push_unconfirmed(&mut self, text: String, pastes: Vec<Range<u32>>) {
         self.cells.push(CellBody::User {
-            text: text.into(),
+            text,
+            pastes,
             pictures: Vec::new(),
             confirmed: false,
             is_external: false,
         });
-    }
-
-    /// The same for a message that may hold pictures.
-    pub fn push_prompt(&mut self, content: &[Content]) {
-        self.push_user(user_text(content));
     }
 
     /// Shows a command of the user that begins to run.
@@ -375,7 +381,7 @@ impl Transcript {
     fn toggle_part(&mut self, cell: usize, opens: Opens) -> bool {
         match opens {
             Opens::Nothing => false,
-            Opens::Cell => self.toggle(cell),
+            Opens::Cell | Opens::Paste => self.toggle(cell),
             Opens::Group => {
                 let changed = self.toggle_group(cell);
                 if changed {

@@ -150,6 +150,11 @@ impl Viewport {
         self.drawn.has_source.get(usize::from(row)) == Some(&true)
     }
 
+    /// Whether a click on a row opens or folds something. On other text it means the text.
+    pub fn takes_click(&self, row: u16) -> bool {
+        self.drawn.opens.get(usize::from(row)) == Some(&Opens::Paste) || !self.has_source(row)
+    }
+
     /// The lowest visible row that shows something of a source, or else the lowest of all.
     pub(super) fn last_row(&self) -> Option<u16> {
         let rows = (0..self.drawn.rows.len() as u16).rev();

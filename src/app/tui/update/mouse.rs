@@ -207,8 +207,7 @@ fn click(app: &mut App, col: u16, row: u16) {
         let last_row = row + 1 == app.areas.transcript.height;
         if last_row && !app.transcript.is_following() && app.areas.pill.contains(at) {
             app.transcript.scroll(ScrollBy::End);
-        } else if !app.transcript.viewport().has_source(row) {
-            // A click into a text means the text.
+        } else if app.transcript.viewport().takes_click(row) {
             app.transcript.toggle_at(row);
         }
     }

@@ -15,6 +15,7 @@ use crate::app::tui::input::KeyPress;
 use crate::app::tui::layout::editor_size;
 use crate::app::tui::overlay::{Overlay, TextPopup};
 use crate::app::tui::question_strip::{Offer, QuestionStrip, count};
+use crate::llm::message::Text;
 
 pub fn set(app: &mut App, open: &[Arc<Question>]) -> Vec<Effect> {
     let newest = |questions: &[Arc<Question>]| questions.iter().map(|question| question.id).max();
@@ -164,12 +165,12 @@ pub fn drawn(app: &mut App) {
 
 /// Enter with a text in the editor: the answer in the user's own words, or why the call must not
 /// run. None when nothing was asked, or the text was begun before; then it is a message.
-pub fn answer_in_words(app: &mut App, take: impl Fn(&mut App) -> String) -> Option<Vec<Effect>> {
+pub fn answer_in_words(app: &mut App, take: impl Fn(&mut App) -> Text) -> Option<Vec<Effect>> {
     if !app.text_answers() {
         return None;
     }
     let is_choice = matches!(app.questions.first()?.subject, Subject::Choice(_));
-    let text = take(app);
+    let text = take(app).text;
     let answer = if is_choice {
         Answer::Reply(text)
     } else {

@@ -12,7 +12,7 @@ use crate::app::tui::run_facts::Resume;
 use crate::app::tui::session_effect::SessionEffect;
 use crate::app::tui::transcript::ScrollBy;
 use crate::llm::Content;
-use crate::llm::message::content_text;
+use crate::llm::message::{Text, content_text};
 
 /// Within this many milliseconds of the last Enter, Enter on the empty editor is a slip.
 const SLIP_MS: i64 = 250;
@@ -109,7 +109,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     {
         return effects;
     }
-    let content = vec![Content::text(take(app))];
+    let content = vec![Content::Text(take(app))];
     let content = shell::along(app, content);
     match action {
         Action::FollowUp => send_or_wait(app, content),
@@ -210,16 +210,27 @@ pub fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
     vec![Effect::Prompt(content)]
 }
 
-/// The text to send. Before a word a second slash only says that it is no command.
-fn take(app: &mut App) -> String {
+/// The text to send. A second slash that was typed before a word only says that it is no command.
+fn take(app: &mut App) -> Text {
     app.hint = None;
     let is_message = app.composer.is_message();
-    let text = app.composer.take();
-    match text.trim_start().strip_prefix("//") {
-        Some(rest) if !is_message && rest.starts_with(char::is_alphanumeric) => {
-            text.replacen("//", "/", 1)
+    let mut pastes = app.composer.pastes();
+    let mut text = app.composer.take();
+    let at = text.len() - text.trim_start().len();
+    let is_typed = pastes.first().is_none_or(|it| it.start as usize > at);
+    let word = text[at..]
+        .strip_prefix("//")
+        .filter(|_| is_typed && !is_message);
+    if word.is_some_and(|word| word.starts_with(char::is_alphanumeric)) {
+        text.remove(at);
+        for paste in &mut pastes {
+            *paste = paste.start - 1..paste.end - 1;
         }
-        _ => text,
+    }
+    Text {
+        text,
+        pastes,
+        ..Text::default()
     }
 }
 

@@ -121,7 +121,6 @@ impl Body<'_> {
             theme: self.theme,
             base: self.theme.text,
             columns: self.columns,
-            measure: self.columns,
             margin: 0,
             rail: None,
             cell: 0,

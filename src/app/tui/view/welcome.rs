@@ -10,13 +10,12 @@ use crate::app::action::Action;
 use crate::app::humanize::age;
 use crate::app::sessions::Recent;
 use crate::app::tui::app::App;
+use crate::app::tui::layout::MEASURE;
 use crate::app::tui::text::width::{ellipsis, width};
 use crate::llm::ThinkingLevel;
 
 /// Rows of air above it on a screen that has them.
 const AIR: u16 = 1;
-/// Columns of it at most.
-const COLUMNS: u16 = 100;
 
 /// Rows it takes where there is room for all of it.
 pub fn height(app: &App, width: u16) -> u16 {
@@ -24,7 +23,7 @@ pub fn height(app: &App, width: u16) -> u16 {
 }
 
 fn columns(width: u16) -> u16 {
-    width.saturating_sub(2 * margin(width)).min(COLUMNS)
+    width.saturating_sub(2 * margin(width)).min(MEASURE)
 }
 
 fn margin(width: u16) -> u16 {

@@ -325,7 +325,6 @@ mod tests {
             theme: &theme,
             base: Style::new(),
             columns: 60,
-            measure: 60,
             margin: 1,
             rail: None,
             cell: 0,

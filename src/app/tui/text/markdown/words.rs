@@ -29,7 +29,7 @@ impl Writer<'_, '_> {
         wrap(
             &line,
             &prefix,
-            self.context.measure,
+            self.context.columns,
             Break::Words,
             self.rows.tail(),
         );

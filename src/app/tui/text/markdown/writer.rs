@@ -159,7 +159,7 @@ impl Writer<'_, '_> {
                 self.begin_block();
                 let mut line = self.prefix().first;
                 let used = width(&line.text);
-                let rule = "─".repeat(self.context.measure.saturating_sub(used));
+                let rule = "─".repeat(self.context.columns.saturating_sub(used));
                 line.push_source(&rule, self.context.theme.rule, self.source(&range));
                 self.rows.tail().push(line.into_row());
                 self.gap = true;

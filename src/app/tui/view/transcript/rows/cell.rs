@@ -11,6 +11,7 @@ use super::title::{Tone, counts, push_summary};
 use super::{body, looking};
 use crate::agent::{NoticeLevel, RunEnd, RunTotals};
 use crate::app::humanize::{cents, duration, plural, short};
+use crate::app::tui::layout::MEASURE;
 use crate::app::tui::picture::{PictureLayout, PlacedPicture};
 use crate::app::tui::text::RenderContext;
 use crate::app::tui::text::markdown::MarkdownRows;
@@ -21,11 +22,6 @@ use crate::app::tui::theme::Theme;
 use crate::app::tui::transcript::{
     Cell, CellBody, CompactionCell, Fold, ThinkingState, ToolCell, Transcript, headings,
 };
-
-/// Columns of a cell at most.
-const CELL_COLUMNS: usize = 120;
-/// Columns of prose at most.
-const PROSE_COLUMNS: usize = 100;
 
 #[derive(Clone, Copy, Debug)]
 pub struct LayoutOptions<'a> {
@@ -99,8 +95,7 @@ impl CellRows {
         let context = RenderContext {
             theme: options.theme,
             base: options.theme.text,
-            columns: columns.min(CELL_COLUMNS),
-            measure: columns.min(PROSE_COLUMNS),
+            columns: columns.min(usize::from(MEASURE)),
             margin: usize::from(options.width > 3),
             rail: None,
             cell: index,
@@ -121,12 +116,14 @@ impl CellRows {
         match &cell.body {
             CellBody::User {
                 text,
+                pastes,
                 pictures,
                 is_external,
                 ..
             } => {
                 let prompt = Prompt {
                     text,
+                    pastes,
                     pictures,
                     is_external: *is_external,
                     fold: cell.fold,
@@ -308,7 +305,7 @@ fn paragraph(
     for (at, line) in lines(text) {
         let style = if at == 0 { first } else { others };
         let line = Line::visible(line, style, at as u32);
-        wrap(&line, &prefix, context.measure, Break::Words, rows);
+        wrap(&line, &prefix, context.columns, Break::Words, rows);
         prefix.first = prefix.rest.clone();
     }
 }
@@ -354,14 +351,14 @@ fn divider(context: RenderContext<'_>, cell: &CompactionCell, fold: Fold) -> Row
     if let [Some(before), Some(after)] = cell.tokens {
         let tokens = format!(" · {} → {}", short(before), short(after));
         let room = context
-            .measure
+            .columns
             .saturating_sub(width(&line.text) + width(mark));
         let fits = [format!("{tokens} tokens"), tokens];
         let fits = fits.iter().find(|text| width(text) <= room);
         line.push(fits.map_or("", String::as_str), theme.dim);
     }
     line.push(mark, theme.dim);
-    let rest = context.measure.saturating_sub(width(&line.text));
+    let rest = context.columns.saturating_sub(width(&line.text));
     line.push(&"─".repeat(rest), theme.rule);
     let mut row = line.into_row();
     row.opens = Opens::Cell;
@@ -405,7 +402,7 @@ fn turn_end(context: RenderContext<'_>, end: RunEnd, turn: &RunTotals) -> Row {
             }
         }
         let given_up = parts.iter().map(|(order, _)| *order).max();
-        if width(&line.text) <= context.measure || given_up.is_none() {
+        if width(&line.text) <= context.columns || given_up.is_none() {
             break line;
         }
         parts.retain(|(order, _)| Some(*order) != given_up);
@@ -413,7 +410,7 @@ fn turn_end(context: RenderContext<'_>, end: RunEnd, turn: &RunTotals) -> Row {
     if !parts.is_empty() {
         line.push(" ", theme.dim);
     }
-    let rest = context.measure.saturating_sub(width(&line.text));
+    let rest = context.columns.saturating_sub(width(&line.text));
     line.push(&"─".repeat(rest), theme.rule);
     line.into_row()
 }

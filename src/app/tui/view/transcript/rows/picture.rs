@@ -6,6 +6,7 @@ use std::ops::Range;
 use ratatui::style::Style;
 
 use super::LayoutOptions;
+use crate::app::tui::layout::MEASURE;
 use crate::app::tui::picture::{Picture, PlacedPicture};
 use crate::app::tui::text::width::width;
 use crate::app::tui::text::{Line, Opens, RenderContext, Row};
@@ -28,7 +29,7 @@ impl PictureRows<'_> {
         indent: &Line,
         caption: Range<u32>,
     ) -> bool {
-        let room = room(context.measure, width(&indent.text));
+        let room = context.columns.saturating_sub(width(&indent.text));
         let Some((columns, rows)) = size(picture, options, room, fold) else {
             return false;
         };
@@ -67,19 +68,11 @@ pub fn height(cell: &Cell, options: LayoutOptions<'_>) -> usize {
         CellBody::Tool(tool) => &tool.pictures,
         _ => return 0,
     };
-    let columns = usize::from(options.width);
-    let rows = |picture: &Picture| size(picture, options, room(columns, 4), cell.fold);
+    let room = usize::from(options.width.min(MEASURE)).saturating_sub(4);
+    let rows = |picture: &Picture| size(picture, options, room, cell.fold);
     let rows = pictures.iter().filter_map(rows);
     rows.map(|(_, rows)| usize::from(rows)).sum()
 }
-
-/// Columns of a picture at most.
-fn room(measure: usize, indent: usize) -> usize {
-    measure.saturating_sub(indent).min(MOST_COLUMNS)
-}
-
-/// What marks can count.
-const MOST_COLUMNS: usize = 120;
 
 fn size(
     picture: &Picture,

@@ -1,12 +1,15 @@
-//! The rows of a prompt: what was typed behind its mark, then each picture below its caption. One that
-//! is long is folded, or not, and opened with a key.
+//! The rows of a prompt: what was typed, behind its mark, then each picture below its caption. Long
+//! ones are folded: a label stands for each paste, and of many lines only the first and last are shown.
+
+use std::ops::Range;
 
 use super::LayoutOptions;
 use super::picture::PictureRows;
+use crate::app::humanize::plural;
 use crate::app::tui::picture::{Picture, PlacedPicture};
 use crate::app::tui::text::width::ellipsis;
-use crate::app::tui::text::{Break, Fill, Line, Opens, Prefix, RenderContext, Row, lines, wrap};
-use crate::app::tui::transcript::Fold;
+use crate::app::tui::text::{Break, Fill, Line, Opens, Prefix, RenderContext, Row, wrap};
+use crate::app::tui::transcript::{Fold, PROMPT_LINES};
 
 /// Below a message that was not typed here.
 const EXTERNAL: &str = "from another program";
@@ -19,6 +22,7 @@ const PROMPT_TAIL: usize = 3;
 pub struct Prompt<'a> {
     /// Its last lines are the captions of its pictures.
     pub text: &'a str,
+    pub pastes: &'a [Range<u32>],
     pub pictures: &'a [Picture],
     pub is_external: bool,
     pub fold: Fold,
@@ -41,40 +45,55 @@ impl Prompt<'_> {
         let rest = Line::of(format!("{margin}  "), style);
         let mut prefix = Prefix { first, rest };
         let text = self.text.trim_end_matches('\n');
-        let typed = lines(text).count().saturating_sub(self.pictures.len());
-        let hidden = match self.fold {
-            Fold::Folded if self.is_long => PROMPT_HEAD..typed.saturating_sub(PROMPT_TAIL),
-            _ => 0..0,
+        let is_folded = self.is_long && self.fold == Fold::Folded;
+        let parts = parts(text, if is_folded { self.pastes } else { &[] });
+        let lines = parts.chunk_by(|one, other| one.line == other.line);
+        let typed = lines.clone().count().saturating_sub(self.pictures.len());
+        let hidden = match is_folded && typed > PROMPT_LINES {
+            true => PROMPT_HEAD..typed - PROMPT_TAIL,
+            false => 0..0,
         };
-        for (number, (at, line)) in lines(text).enumerate() {
+        for (number, parts) in lines.enumerate() {
             if number == hidden.start && !hidden.is_empty() {
                 rows.push(more_lines(context, hidden.len(), options.fold_key));
             }
             if hidden.contains(&number) {
                 continue;
             }
-            let source = at as u32..(at + line.len()) as u32;
             let picture = number
                 .checked_sub(typed)
                 .and_then(|at| self.pictures.get(at));
-            let look = match picture {
-                Some(_) => style.patch(context.theme.dim),
-                None => style,
-            };
-            let line = Line::visible(line, look, source.start);
-            wrap(&line, &prefix, context.measure, Break::Words, rows);
+            let dim = style.patch(context.theme.dim);
+            let look = if picture.is_some() { dim } else { style };
+            let mut line = Line::default();
+            for part in parts {
+                let source = &part.source;
+                let raw = &text[source.start as usize..source.end as usize];
+                match part.is_paste {
+                    true => line.push_source(&paste_label(raw), dim, source.clone()),
+                    false => line.push_visible(raw, look, source.start),
+                }
+            }
+            let first = rows.len();
+            wrap(&line, &prefix, context.columns, Break::Words, rows);
+            if parts.iter().any(|part| part.is_paste) {
+                rows[first..]
+                    .iter_mut()
+                    .for_each(|row| row.opens = Opens::Paste);
+            }
             prefix.first = prefix.rest.clone();
-            if let Some(picture) = picture {
+            if let (Some(picture), [part, ..]) = (picture, parts) {
                 let caption = rows.len() - 1;
                 let mut below = PictureRows { rows, placed };
                 let shown = (picture, self.fold);
-                below.push(context, options, shown, &prefix.rest, source);
+                below.push(context, options, shown, &prefix.rest, part.source.clone());
                 // It is one line with them.
                 rows[caption].soft_wrap = rows.len() > caption + 1;
             }
         }
         let opens = |row: &Row| row.opens == Opens::Cell;
-        if self.is_long || rows[from_row..].iter().any(opens) {
+        let is_open = self.is_long || rows[from_row..].iter().any(opens);
+        if is_open && rows[from_row].opens == Opens::Nothing {
             rows[from_row].opens = Opens::Cell;
         }
         if self.is_external {
@@ -86,6 +105,53 @@ impl Prompt<'_> {
             row.fill = Fill::new(style, context.margin, context.columns + 1);
         }
     }
+}
+
+/// A part of a prompt's line: typed, or a paste that a label stands for.
+struct Part {
+    line: usize,
+    source: Range<u32>,
+    is_paste: bool,
+}
+
+/// The parts of all lines, each line with at least one; a paste is part of the line that it begins in.
+fn parts(text: &str, pastes: &[Range<u32>]) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let (mut line, mut at) = (0, 0);
+    let end = text.len() as u32;
+    let pastes = pastes.iter().map(|it| it.start.min(end)..it.end.min(end));
+    for paste in pastes.map(Some).chain([None]) {
+        let until = paste.as_ref().map_or(end, |paste| paste.start);
+        for (number, typed) in text[at as usize..until as usize].split('\n').enumerate() {
+            line += usize::from(number > 0);
+            let shown = typed.strip_suffix('\r').unwrap_or(typed).len() as u32;
+            parts.push(Part {
+                line,
+                source: at..at + shown,
+                is_paste: false,
+            });
+            at += typed.len() as u32 + 1;
+        }
+        if let Some(paste) = paste {
+            at = paste.end;
+            parts.push(Part {
+                line,
+                source: paste,
+                is_paste: true,
+            });
+        }
+    }
+    parts
+}
+
+/// What stands for a paste.
+fn paste_label(paste: &str) -> String {
+    let lines = paste.lines().count() as u64;
+    let size = match lines {
+        0 | 1 => plural(paste.chars().count() as u64, "character", "characters"),
+        _ => plural(lines, "line", "lines"),
+    };
+    format!("⟦{size} pasted⟧")
 }
 
 /// How many lines of a prompt are folded away, and how to see them.
