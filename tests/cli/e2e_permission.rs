@@ -1,6 +1,7 @@
 //! What runs without a screen and without a word about permission: the mode is `auto`, and what it would
 //! ask is refused.
 
+use std::os::unix::net::UnixListener;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -231,16 +232,33 @@ fn bwrap_confines_where_tiller_may_not() {
     };
     sandbox.set("TILLER_SANDBOX_WITHOUT", "own_namespaces");
     let home = sandbox.env().into_iter().find(|(name, _)| name == "HOME");
-    let secret = std::path::PathBuf::from(home.unwrap().1).join(".ssh/id");
+    let home = std::path::PathBuf::from(home.unwrap().1);
+    let secret = home.join(".ssh/id");
     std::fs::create_dir_all(secret.parent().unwrap()).unwrap();
     std::fs::write(&secret, "secret\n").unwrap();
+    std::fs::write(home.join(".netrc"), "secret\n").unwrap();
+    // Of other programs: one in a hidden folder, one among what the command sees.
+    let _agent = UnixListener::bind(home.join(".ssh/agent")).unwrap();
+    let _server = UnixListener::bind(sandbox.path().join("server")).unwrap();
+    // As husky has it: a folder of hooks in another that is read-only too.
+    sandbox.write(".husky/pre-commit", "true\n");
+    sandbox.write(".husky/_/pre-commit", "true\n");
+    let hooks = ["config", "core.hooksPath", ".husky/_"];
+    let set = Command::new("git")
+        .args(hooks)
+        .current_dir(sandbox.path())
+        .status();
+    assert!(set.unwrap().success());
     let outside = sandbox.path().join("../outside");
     let command = format!(
-        "touch made /tmp/mine && echo written; cat {} {}; touch .git/config {}; ls /tmp; \
+        "touch made /tmp/mine && echo written; cat {secret} {outside}; \
+         touch .git/config .husky/_/pre-commit .husky/pre-commit {outside}; \
+         ls /tmp; cat {home}/.netrc && echo empty; \
+         python3 -c 'import socket; socket.socket(1).connect(\"server\")' 2>&1 | tail -1; \
          ls /proc | grep -c '^[0-9]'",
-        secret.display(),
-        outside.display(),
-        outside.display()
+        home = home.display(),
+        secret = secret.display(),
+        outside = outside.display()
     );
     std::fs::write(&outside, "x\n").unwrap();
     let told = told(&sandbox, &[], &[bash(&command)]);
@@ -253,10 +271,11 @@ fn bwrap_confines_where_tiller_may_not() {
     assert!(!told[0].contains("secret\n"), "{told:?}");
     assert_eq!(
         told[0].matches("Read-only file system").count(),
-        2,
+        4,
         "{told:?}"
     );
-    assert!(told[0].contains("\nmine\n"), "{told:?}");
+    assert!(told[0].contains("\nmine\nempty\n"), "{told:?}");
+    assert!(told[0].contains("Connection refused"), "{told:?}");
     assert!(sandbox.path().join("made").exists());
     let mut processes = told[0]
         .lines()

@@ -123,19 +123,19 @@ impl Processes {
     }
 
     /// The supervisor of a command: this program, started by `bwrap` where only that may make a sandbox.
-    fn supervisor(&self, sandbox: Option<&Sandbox>, cwd: &Path) -> Command {
+    fn supervisor(&self, sandbox: Option<&Sandbox>, cwd: &Path) -> io::Result<Command> {
         let program = &self.registry.program;
         let by_bwrap = sandbox.and_then(|sandbox| Some((sandbox, sandbox.bwrap.as_ref()?)));
         let Some((sandbox, bwrap)) = by_bwrap else {
             let mut command = Command::new(program);
             command.arg0("tiller").arg("__supervise");
-            return command;
+            return Ok(command);
         };
         let mut command = Command::new(bwrap);
         command
-            .args(sandbox::bubblewrap_arguments(sandbox, program, cwd))
+            .args(sandbox::bubblewrap_arguments(sandbox, program, cwd)?)
             .args(["__supervise", sandbox::WITHIN]);
-        command
+        Ok(command)
     }
 
     /// Starts a command, unless it was cancelled. Needs a tokio runtime.
@@ -147,7 +147,7 @@ impl Processes {
         let (control, theirs) = UnixStream::pair()?;
         control.set_nonblocking(true)?;
         let (output, write) = io::pipe()?;
-        let mut command = self.supervisor(sandbox.as_ref(), &spawn.cwd);
+        let mut command = self.supervisor(sandbox.as_ref(), &spawn.cwd)?;
         command
             .current_dir(&spawn.cwd)
             .env_clear()

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::mounts::{KEPT_OF_RUN, SOCKET_FOLDERS, between, outermost};
@@ -29,12 +30,16 @@ pub(super) fn find() -> Option<PathBuf> {
 }
 
 /// The arguments of `bwrap` that start `program` in `cwd` as the sandbox has it, but for its own
-/// arguments, which follow.
+/// arguments, which follow. Fails where `program` is no longer there.
 pub(in crate::agent::process) fn arguments(
     sandbox: &Sandbox,
     program: &Path,
     cwd: &Path,
-) -> Vec<OsString> {
+) -> io::Result<Vec<OsString>> {
+    // Its own path may be one that the sandbox covers.
+    let program = program.canonicalize().map_err(|_| {
+        io::Error::other("tiller was replaced on disk while it runs: start it again (tiller -c)")
+    })?;
     let mut arguments = Arguments::default();
     let own = ["user", "pid", "ipc", "uts"].map(|name| format!("--unshare-{name}"));
     arguments.all.extend(own.map(OsString::from));
@@ -43,15 +48,13 @@ pub(in crate::agent::process) fn arguments(
     }
     arguments.all.push("--as-pid-1".into());
     arguments.mount(sandbox);
-    // Its own path may be one that the sandbox covers.
-    let program = program.canonicalize().unwrap_or_else(|_| program.into());
     arguments.add("--ro-bind", [program.as_path(), Path::new(PROGRAM)]);
     for sealed in ["/run", "/dev", "/proc"] {
         arguments.add("--remount-ro", [sealed]);
     }
     arguments.add("--chdir", [cwd]);
     arguments.add("--", [PROGRAM]);
-    arguments.all
+    Ok(arguments.all)
 }
 
 #[derive(Default)]
@@ -94,24 +97,35 @@ impl Arguments {
             self.bind("--bind", folder);
         }
         for path in sandbox.read_only.iter().filter(|path| path.exists()) {
-            self.pin(path, &writable);
+            self.pin(path, &writable, sandbox);
             self.bind("--ro-bind", path);
         }
+        let mut covered: Vec<&Path> = ["/run", "/dev"].map(Path::new).into();
+        covered.extend(sandbox.tmp.as_ref().map(|_| Path::new("/tmp")));
+        covered.extend(sandbox.var_tmp.as_ref().map(|_| Path::new("/var/tmp")));
+        let shown = writable.iter().chain(&sandbox.visible);
+        let shown: Vec<_> = shown.chain(&sandbox.readable).collect();
+        // The innermost folder decides.
+        let depth = |path: &Path| path.components().count();
+        let is_seen = |path: &Path, covered: &[&Path]| {
+            let covers = covered.iter().filter(|it| path.starts_with(it));
+            let covers = covers.map(|it| depth(it)).max();
+            let shows = shown.iter().filter(|it| path.starts_with(it));
+            covers.is_none() || shows.map(|it| depth(it)).max() > covers
+        };
         for path in &sandbox.hidden {
-            self.pin(path, &writable);
-            self.hide(path, &sandbox.readable);
-        }
-        let mut covered = vec!["/run", "/dev"];
-        covered.extend(sandbox.tmp.as_ref().map(|_| "/tmp"));
-        covered.extend(sandbox.var_tmp.as_ref().map(|_| "/var/tmp"));
-        let is_covered = |path: &PathBuf| covered.iter().any(|it| path.starts_with(it));
-        for path in sockets::bound() {
-            // One that goes before it is hidden would keep the sandbox from being made.
-            if is_covered(&path) {
-                continue;
+            if is_seen(path, &covered) {
+                self.pin(path, &writable, sandbox);
+                self.hide(path, &sandbox.readable);
             }
-            self.pin(&path, &writable);
-            self.hide(&path, &[]);
+            covered.push(path);
+        }
+        for path in sockets::bound() {
+            // One that is removed before it is hidden would keep the sandbox from being made.
+            if is_seen(&path, &covered) {
+                self.pin(&path, &writable, sandbox);
+                self.hide(&path, &[]);
+            }
         }
         for folder in SOCKET_FOLDERS.map(Path::new) {
             if sandbox.tmp.is_none() {
@@ -139,12 +153,15 @@ impl Arguments {
         }
     }
 
-    /// See [`super::mounts`].
-    fn pin(&mut self, path: &Path, writable: &[PathBuf]) {
+    /// See [`super::mounts`]. What is bound here is the host's: it would open again what is read-only or
+    /// hidden, and that no command can rename.
+    fn pin(&mut self, path: &Path, writable: &[PathBuf], sandbox: &Sandbox) {
         let folder = writable.iter().find(|folder| path.starts_with(folder));
         if let Some(folder) = folder.filter(|_| path.exists()) {
             for path in between(path, folder) {
-                if self.pinned.insert(path.to_owned()) {
+                let mut sealed = sandbox.read_only.iter().chain(&sandbox.hidden);
+                let is_sealed = sealed.any(|sealed| path.starts_with(sealed));
+                if !is_sealed && self.pinned.insert(path.to_owned()) {
                     self.bind("--bind", path);
                 }
             }
@@ -168,7 +185,7 @@ impl Arguments {
             }
             self.add("--remount-ro", [path]);
         } else if !kind.is_symlink() {
-            self.add("--ro-bind", [Path::new("/dev/null"), path]);
+            self.add("--dev-bind", [Path::new("/dev/null"), path]);
         }
     }
 }

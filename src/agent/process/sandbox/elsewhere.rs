@@ -50,8 +50,8 @@ pub(in crate::agent::process) fn bubblewrap_arguments(
     _: &Sandbox,
     _: &Path,
     _: &Path,
-) -> Vec<OsString> {
-    Vec::new()
+) -> io::Result<Vec<OsString>> {
+    Ok(Vec::new())
 }
 
 pub(super) fn trial(_: bool, answer: impl FnOnce(&Support) -> io::Result<()>) -> io::Result<()> {

@@ -36,10 +36,12 @@ pub(in crate::agent::process) fn probe(program: &Path) -> Support {
         };
         let mut by_bwrap = Command::new(&bwrap);
         let arguments = super::bubblewrap_arguments(&sandbox, program, Path::new("/"));
-        by_bwrap
-            .args(arguments)
-            .args(["__supervise", TRIAL, WITHIN]);
-        if let Ok(found) = ask(by_bwrap) {
+        let found = arguments.and_then(|arguments| {
+            by_bwrap.args(arguments);
+            by_bwrap.args(["__supervise", TRIAL, WITHIN]);
+            ask(by_bwrap)
+        });
+        if let Ok(found) = found {
             let bwrap = Some(bwrap);
             return Support { bwrap, ..found };
         }
