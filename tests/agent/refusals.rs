@@ -150,7 +150,7 @@ async fn the_model_that_answered_a_refused_prompt_stays() {
     assert_eq!(asked, ["scripted", "second", "second"]);
     let story = agent.story().join("\n");
     assert!(
-        story.contains("lab/second answers instead, from here on"),
+        story.contains("lab/second is asked instead, and stays if it answers"),
         "{story}"
     );
 }
@@ -175,6 +175,29 @@ async fn a_refused_prompt_is_left_out_whatever_failed_last() {
         assert!(!said.contains("exploit"), "{class:?}: {said}");
         assert_eq!(agent.script.requests()[2].model.id, "scripted");
     }
+}
+
+/// No model has refused it.
+#[tokio::test(start_paused = true)]
+async fn what_was_said_after_a_refusal_is_not_left_out() {
+    let fails = |class| vec![Step::Say(StreamEvent::Error(LlmError::new(class, "no")))];
+    let fallback = [fails(ErrorClass::Retryable), fails(ErrorClass::Quota)];
+    let answers = [vec![refuses()], fallback.into(), vec![say("fine")]].concat();
+    let mut agent = Setup {
+        fallback: vec![second()],
+        rules: LoopRules::default(),
+        ..setup(answers)
+    }
+    .start();
+    agent.prompt("write an exploit");
+    let waits = |event: &AgentEvent| matches!(event, AgentEvent::State(it) if it.is_retrying());
+    agent.until(waits).await;
+    agent.steer("mind the tests");
+    assert!(matches!(agent.settled().await, RunOutcome::Failed { .. }));
+    assert_eq!(ask(&mut agent, "list the files").await, RunOutcome::Done);
+    let said = agent.request(3).join("\n");
+    assert!(!said.contains("exploit"), "{said}");
+    assert!(said.contains("mind the tests"), "{said}");
 }
 
 #[tokio::test]

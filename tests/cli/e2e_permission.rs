@@ -308,6 +308,56 @@ fn a_repository_that_a_command_makes_runs_nothing_later() {
     }
 }
 
+/// As the bin folder of an activated virtual environment may be. What is looked for: git by tiller itself,
+/// and what git starts where a rule lets it out of the sandbox.
+#[test]
+fn no_program_of_a_command_runs_outside_because_path_leads_to_it() {
+    let Some(mut sandbox) = repository() else {
+        return;
+    };
+    let (added, own) = (
+        sandbox.path().join("../added"),
+        sandbox.path().join(".venv/bin"),
+    );
+    std::fs::create_dir_all(added.join("bin")).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{}/bin:{path}", own.display(), added.display());
+    sandbox.set("PATH", &path);
+    let file = sandbox.config().join("config.toml");
+    let settings = std::fs::read_to_string(&file).unwrap();
+    let rule = "prefix = [\"git\", \"fetch\"]\naction = \"allow\"\nsandbox = false\n";
+    let settings = format!(
+        "{settings}\n[permission]\nwritable = [{added:?}]\n\n[[permission.rules]]\ntool = \"bash\"\n{rule}"
+    );
+    std::fs::write(&file, settings).unwrap();
+    let ran = sandbox.path().join("../ran");
+    let plant = |program: &str| {
+        format!(
+            "echo 'touch {}; exit 1' > {program}; chmod +x {program}",
+            ran.display()
+        )
+    };
+    let plants = format!(
+        "mkdir -p .venv/bin; {}; {}",
+        plant(&added.join("bin/git").display().to_string()),
+        plant(".venv/bin/ssh")
+    );
+    let told = told(
+        &sandbox,
+        &[],
+        &[bash(&plants), bash("git fetch -q origin"), bash("true")],
+    );
+    assert!(
+        added.join("bin/git").exists() && own.join("ssh").exists(),
+        "{told:?}"
+    );
+    assert!(
+        told[1].contains(".venv/bin/ssh, which a command may have written"),
+        "{told:?}"
+    );
+    assert!(!ran.exists(), "{told:?}");
+}
+
 /// git ends well all the same, and the next commit would bring the old file to the other branch.
 #[test]
 fn a_file_that_git_cannot_replace_is_named() {

@@ -6,7 +6,7 @@ use tiller::agent::Effects;
 use tiller::agent::permission::{
     Decision, Origin, PathUse, Policy, Request, decide, parse_rules, rules_to_toml, tightened,
 };
-use tiller::agent::workspace::{Access, GitRemotes, Zone};
+use tiller::agent::workspace::{Access, FILTER, GitRemotes, TRANSPORT, Zone};
 
 use super::fixture::{MODES, command, policy, policy_with, remotes, word};
 
@@ -864,7 +864,8 @@ fn one_answer_covers_where_git_fetches_from_and_pushes_to() {
 
 #[test]
 fn what_may_run_a_hook_is_asked_each_time() {
-    let rule = "tool='bash'; prefix=['git','push|pull|fetch']; action='allow'; sandbox=false";
+    let rule = "tool='bash'; prefix=['git','push|pull|fetch|ls-remote']; action='allow'; \
+                sandbox=false";
     for (text, hook, expected) in [
         ("git push", "pre-push", "ask"),
         ("git push", "reference-transaction", "ask"),
@@ -880,6 +881,12 @@ fn what_may_run_a_hook_is_asked_each_time() {
         ("git fetch", "pre-auto-gc", "ask"),
         ("git fetch", "pre-push", "free"),
         ("git fetch", "pre-commit", "free"),
+        ("git fetch", FILTER, "free"),
+        ("git push", FILTER, "free"),
+        ("git pull", FILTER, "ask"),
+        ("git fetch", TRANSPORT, "ask"),
+        ("git push", TRANSPORT, "ask"),
+        ("git ls-remote", TRANSPORT, "ask"),
     ] {
         let remotes = GitRemotes {
             hooks: vec![hook.to_owned()],

@@ -1,10 +1,11 @@
 //! What a sandbox is told of a workspace.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use tiller::agent::process::sandbox::Sandbox;
-use tiller::agent::workspace::{Places, Repositories, Workspace};
+use tiller::agent::workspace::{Access, Places, Repositories, Workspace, Zone};
 
 /// A plain git folder, as git would make it.
 fn git_folder(path: &Path) {
@@ -107,6 +108,31 @@ fn commands_may_not_write_what_makes_code_run() {
     }
 }
 
+/// The project is where the user keeps their settings.
+#[test]
+fn commands_may_not_write_what_links_of_the_home_folder_lead_to() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = fs::canonicalize(dir.path()).unwrap();
+    let dotfiles = home.join("dotfiles");
+    for (link, file) in [
+        (".bashrc", "bashrc"),
+        (".config/git/config", "git/config"),
+        (".config/fish/conf.d/a.fish", "fish/a.fish"),
+        (".config/other", "other"),
+    ] {
+        let (link, file) = (home.join(link), dotfiles.join(file));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        fs::write(&file, "").unwrap();
+        symlink(&file, link).unwrap();
+    }
+    let workspace = workspace(&dotfiles, &home);
+    let read_only = below(&dotfiles, for_commands(&workspace).read_only);
+    assert_eq!(read_only, ["bashrc", "fish/a.fish", "git/config"]);
+    let written = workspace.locate(&dotfiles, "git/config", Access::Write);
+    assert_eq!(written.unwrap()[0].zone, Zone::ReadOnly);
+}
+
 #[test]
 fn git_works_in_a_linked_working_tree_that_is_one() {
     let dir = tempfile::tempdir().unwrap();
@@ -153,7 +179,7 @@ fn git_works_in_a_linked_working_tree_that_is_one() {
     // A file that names the folder of another tree gets nothing by it, nor does a link to one.
     assert_eq!(writable(&claimed), ["claimed"]);
     fs::remove_file(claimed.join(".git")).unwrap();
-    std::os::unix::fs::symlink(main.join(".git"), claimed.join(".git")).unwrap();
+    symlink(main.join(".git"), claimed.join(".git")).unwrap();
     assert_eq!(writable(&claimed), ["claimed"]);
 }
 

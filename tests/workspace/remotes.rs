@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use tiller::agent::workspace::{Places, Workspace};
+use tiller::agent::workspace::{FILTER, Places, TRANSPORT, Workspace};
 
 fn git(folder: &Path, arguments: &[&str]) {
     let mut git = Command::new("git");
@@ -85,6 +85,22 @@ fn what_the_users_own_settings_include_is_read_too() {
         (to(work, "more"), "[include]\n\tpath = more\n", false),
         (to(work, "more"), "[core", false),
         (to(work, "~root/x"), "", false),
+        (to(work, "more"), "[core]\n\tsshCommand = ./ssh\n", false),
+        (
+            to(work, "more"),
+            "[filter \"n\"]\n\tclean = python3.11 -m n\n",
+            false,
+        ),
+        (
+            to(work, "more"),
+            "[filter \"n\"]\n\tclean = git-lfs clean -- %f\n",
+            true,
+        ),
+        (
+            to(work, "more"),
+            "[credential]\n\thelper = !/usr/bin/gh auth git-credential\n",
+            true,
+        ),
         (to(work, "shop/more"), "", false),
     ] {
         fs::write(home.join(".gitconfig"), &settings).unwrap();
@@ -114,5 +130,46 @@ fn a_hook_of_husky_counts_where_there_is_one() {
         cwd: root.clone(),
         ..Places::default()
     });
-    assert_eq!(workspace.remotes(&root).unwrap().hooks, ["pre-commit"]);
+    // The folder is part of what a pull brings.
+    assert_eq!(
+        workspace.remotes(&root).unwrap().hooks,
+        ["pre-commit", FILTER]
+    );
+}
+
+/// What commands in the sandbox may have written.
+#[test]
+fn programs_of_the_project_count_that_settings_name() {
+    for (setting, value, expected) in [
+        ("filter.lfs.process", "git-lfs filter-process", None),
+        (
+            "filter.nb.clean",
+            "\"/usr/bin/python3\" -m nbstripout",
+            Some(FILTER),
+        ),
+        ("filter.nb.required", "true", None),
+        ("merge.mine.driver", "tools/merge %A %B", Some(FILTER)),
+        ("core.fsmonitor", "true", None),
+        ("core.fsmonitor", ".git/watch", Some(FILTER)),
+        ("core.sshCommand", "ssh -i ~/.ssh/deploy", None),
+        ("core.sshCommand", "bash ssh.sh", Some(TRANSPORT)),
+        ("credential.helper", "store", None),
+        (
+            "credential.https://a.example.helper",
+            "!f() { ./token; }; f",
+            Some(TRANSPORT),
+        ),
+        ("remote.origin.uploadpack", "./pack", Some(TRANSPORT)),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        git(&root, &["init", "-q"]);
+        git(&root, &["config", setting, value]);
+        let workspace = Workspace::new(Places {
+            cwd: root.clone(),
+            ..Places::default()
+        });
+        let found = workspace.remotes(&root).unwrap().hooks;
+        assert_eq!(found, Vec::from_iter(expected), "{setting} {value}");
+    }
 }

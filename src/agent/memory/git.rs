@@ -5,9 +5,11 @@
 //! trusted git works as everywhere, but for what no question here needs. In any other it is asked
 //! only when the repository sets nothing but what is known to be harmless, and without filters.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
@@ -162,15 +164,29 @@ impl<'a> Git<'a> {
     }
 }
 
-/// The folders of `PATH` that do not depend on where git is started, without those of the project that
-/// `cwd` is in: a command in the sandbox can write a program called git there.
+/// Where else commands in the sandbox may write, in any project.
+static WRITABLE: RwLock<BTreeSet<PathBuf>> = RwLock::new(BTreeSet::new());
+
+/// From now on git is not looked for in these folders: commands in the sandbox may write there.
+pub fn distrust_programs_in<'a>(folders: impl Iterator<Item = &'a PathBuf>) {
+    let mut writable = WRITABLE.write().unwrap_or_else(PoisonError::into_inner);
+    writable.extend(folders.cloned());
+}
+
+/// The folders of `PATH` that do not depend on where git is started, without those that commands in the
+/// sandbox may write a program called git in, as they may in the project that `cwd` is in.
 pub fn search_path(cwd: &Path) -> OsString {
+    let writable = WRITABLE.read().unwrap_or_else(PoisonError::into_inner);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let has_git = |folder: &&Path| folder.join(".git").exists();
     let project = cwd.ancestors().find(has_git).unwrap_or(cwd);
     let is_outside = |folder: &PathBuf| {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        folder.is_absolute() && !real(folder).starts_with(real(project))
+        let folder = (folder.is_absolute()).then(|| real(folder));
+        folder.is_some_and(|folder| {
+            let is_written = writable.iter().any(|it| folder.starts_with(real(it)));
+            !is_written && !folder.starts_with(real(project))
+        })
     };
     std::env::join_paths(std::env::split_paths(&path).filter(is_outside)).unwrap_or_default()
 }

@@ -16,7 +16,7 @@ pub use collect::InstructionSources;
 pub(crate) use collect::instruction_files;
 pub use environment::Environment;
 pub(crate) use environment::{count_changes, project_root};
-pub(super) use git::search_path;
+pub(super) use git::{distrust_programs_in, search_path};
 pub(crate) use git_head::git_head;
 pub use prompt::SystemPrompt;
 pub use session_prompt::Today;

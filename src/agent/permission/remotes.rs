@@ -6,7 +6,7 @@
 
 use super::rule::{Action, Origin, Rule};
 use super::shell::{SimpleCommand, Word};
-use crate::agent::workspace::GitRemotes;
+use crate::agent::workspace::{FILTER, GitRemotes, TRANSPORT};
 
 /// Of each the options that name no program and no address, and lose nothing here or at the remote; all
 /// stand alone: none takes the next word. Then the hooks that it may run: of `push` also those of the
@@ -100,8 +100,10 @@ fn remote(command: &SimpleCommand, known: &GitRemotes, also: &[String]) -> Optio
     let name = sub_command(command)?;
     let (_, plain, hooks) = KNOWN.iter().find(|(of, ..)| *of == name)?;
     let mut hooks = hooks.split_whitespace();
-    let runs_hook = hooks.any(|hook| known.hooks.iter().any(|it| it == hook));
-    if runs_hook || known.has_modules && name != "ls-remote" {
+    let runs = |hook: &str| known.hooks.iter().any(|it| it == hook);
+    let runs_filter = name == "pull" && runs(FILTER);
+    if hooks.any(runs) || runs(TRANSPORT) || runs_filter || known.has_modules && name != "ls-remote"
+    {
         return None;
     }
     let words: Option<Vec<String>> = command.words.iter().skip(2).map(Word::exact).collect();

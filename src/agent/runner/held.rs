@@ -1,6 +1,7 @@
 //! What a rule lets out of the sandbox, and is asked all the same: for the folder it works in, or what
 //! else runs. And which remotes of git a command may reach.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::agent::paths::real;
@@ -68,17 +69,25 @@ pub(super) fn program_of_project(
 ) -> Option<String> {
     let path = std::env::var_os("PATH")?;
     let folders = std::env::split_paths(&path).map(|folder| cwd.join(folder));
-    let is_own = |folder: &PathBuf| real(folder).is_ok_and(|it| workspace.is_in_project(&it));
+    let is_own = |folder: &PathBuf| real(folder).is_ok_and(|it| workspace.is_written(&it));
     let is_part = |c: char| c.is_alphanumeric() || "_-.+".contains(c);
     let words = effects.command.as_deref()?.split(|c| !is_part(c));
-    // The shell itself is looked for there, too.
-    let words = words.chain(["bash", "sh"]).filter(|word| !word.is_empty());
-    let mut programs = folders
+    let words: Vec<&str> = words.collect();
+    // The shell itself is looked for there, too, and what git starts.
+    let of_git = words.contains(&"git");
+    let may_run = |name: &str| {
+        let is_of_git = ["git-", "gpg", "ssh"].iter().any(|it| name.starts_with(it));
+        words.contains(&name) || ["bash", "sh"].contains(&name) || of_git && is_of_git
+    };
+    let files = folders
         .filter(is_own)
-        .flat_map(|folder| words.clone().map(move |word| folder.join(word)));
-    let program = programs.find(|program| program.is_file())?;
+        .filter_map(|it| fs::read_dir(it).ok());
+    let mut files = files.flatten().flatten();
+    let program = files
+        .find(|file| file.file_name().to_str().is_some_and(may_run))?
+        .path();
     Some(format!(
-        "it may run {}, a file of the project that PATH leads to",
+        "it may run {}, which a command may have written, and PATH leads to it",
         program.display()
     ))
 }

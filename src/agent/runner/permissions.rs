@@ -9,6 +9,7 @@ use tokio::sync::{OnceCell, watch};
 use tokio::task::spawn_blocking;
 
 use super::held::{held_outside, held_to_project, program_of_project, remotes};
+use crate::agent::memory::distrust_programs_in;
 use crate::agent::options::PermissionOptions;
 use crate::agent::permission::{
     Confinement, Decision, PathUse, PermissionMode, Policy, Request, Verdict, decide,
@@ -103,6 +104,10 @@ impl Permissions {
         outputs: Vec<PathBuf>,
         policy: watch::Receiver<Arc<Policy>>,
     ) -> Self {
+        let places = &options.places;
+        distrust_programs_in(
+            (places.writable.iter().chain(&places.caches)).chain(&places.temporary),
+        );
         Self {
             policy,
             places: Places {

@@ -3,6 +3,8 @@
 //! sends the same.
 //! <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons>
 
+use std::sync::Arc;
+
 use super::link::{RunLink, Step, Turn};
 use crate::agent::event::is_from_user;
 use crate::agent::memory::compaction::Pruned;
@@ -12,16 +14,16 @@ use crate::llm::{Content, LlmError, Message};
 const LEFT_OUT: &str = "[result left out: the model refused to go on with it]";
 const TOLD: &str = "What was refused is left out of later requests";
 
-/// `error`, which ends the run of `turn`. If a model `refused`, be it another one than failed last, what
-/// was refused is left out from here on, and the error says so.
+/// `error`, which ends the run of `turn`. If a model `refused` so many of its messages, be it another one
+/// than failed last, what it refused is left out from here on, and the error says so.
 pub(super) async fn settle(
     link: &RunLink,
     turn: &Turn,
     mut error: LlmError,
-    refused: bool,
+    refused: Option<usize>,
 ) -> LlmError {
-    if refused {
-        let said = unanswered(turn);
+    if let Some(refused) = refused {
+        let said = unanswered(&turn.messages[..refused.min(turn.messages.len())]);
         if !said.is_empty() && link.next_turn(Step::Prune(said)).await.is_ok() {
             error.message = format!("{}\n{TOLD}", error.message);
         }
@@ -29,10 +31,10 @@ pub(super) async fn settle(
     error
 }
 
-/// What the conversation holds that no answer was made to: the rest was accepted. The last comes first,
+/// What `messages` hold that no answer was made to: the rest was accepted. The last comes first,
 /// so that no thinking ever stands behind what goes.
-fn unanswered(turn: &Turn) -> Vec<Pruned> {
-    let since_answer = turn.messages.iter().enumerate().rev();
+fn unanswered(messages: &[Arc<Message>]) -> Vec<Pruned> {
+    let since_answer = messages.iter().enumerate().rev();
     let new = since_answer
         .take_while(|(_, message)| !matches!(&***message, Message::Assistant(it) if it.is_sent()));
     let pruned = new.filter_map(|(at, message)| {

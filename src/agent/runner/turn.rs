@@ -48,8 +48,8 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
     let mut policy = RetryPolicy::new(&turn.rules.retry, &env.fallback, &turn.model);
     let mut may_compact = turn.rules.compaction.enabled;
     let mut compacted = false;
-    // Whether a model refused what was said, whatever came of the others.
-    let mut refused = false;
+    // How many messages the last request held that a model refused, whatever came of other models.
+    let mut refused = None;
     loop {
         let retries = policy.retries();
         if let Some(reached) = env.account.reached() {
@@ -68,14 +68,16 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
         let Some(error) = attempt.failure.take() else {
             let reply = Reply::new(attempt.finish(link, None).await, None);
             let given_up = (reply.stop == StopReason::Aborted).then(|| CANCELLED.to_owned());
-            if refused && given_up.is_none() {
+            if refused.is_some() && given_up.is_none() {
                 link.keep_fallback().await;
             }
             end_retries(link, retries, given_up).await;
             return reply;
         };
         tracing::warn!("model call failed ({:?}): {}", error.class, error.message);
-        refused |= error.class == ErrorClass::Refused;
+        if error.class == ErrorClass::Refused {
+            refused = Some(turn.messages.len());
+        }
         let decision = match error.class {
             ErrorClass::Overflow if may_compact => RetryDecision::Compact,
             _ => policy.after(&error, jitter_fraction()),
@@ -112,7 +114,7 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
                 if let Ok(next) = &next
                     && next.model.full_id() == model.full_id()
                 {
-                    notify_fallback(link, (&turn.model, &model), &error, refused).await;
+                    notify_fallback(link, (&turn.model, &model), &error, refused.is_some()).await;
                 }
                 next
             }
@@ -205,12 +207,12 @@ async fn notify_fallback(
 ) {
     // A model that refuses one prompt refuses every conversation that holds it.
     let until = if refused {
-        "from here on; /model goes back"
+        "is asked instead, and stays if it answers; /model goes back"
     } else {
-        "until your next message"
+        "answers instead, until your next message"
     };
     let text = format!(
-        "{} cannot answer: {}\n{} answers instead, {until}",
+        "{} cannot answer: {}\n{} {until}",
         from.full_id(),
         reason(from, error),
         to.full_id()

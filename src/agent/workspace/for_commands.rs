@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::builtin::{OWN_FOLDER, START_UP_IN_HOME};
+use super::builtin::OWN_FOLDER;
 use super::disarm::Fate;
 use super::git_folders::{ALTERNATES, GitFolders, RUNS_CODE, git_folders, is_git_folder};
 use super::places::Workspace;
@@ -155,8 +155,7 @@ impl Workspace {
         places.extend(self.start_up_files());
         let settings = own.followed.iter().filter(|it| it.ends_with(OWN_FOLDER));
         places.extend(settings.take(MAX_KEPT).cloned());
-        let home = self.home().into_iter();
-        places.extend(home.flat_map(|home| START_UP_IN_HOME.iter().map(|name| home.join(name))));
+        places.extend(self.start_up.iter().cloned());
         let mut places: BTreeSet<PathBuf> = existing(places).into_iter().collect();
         // An empty folder stands there then, which git takes no notice of.
         let hooks = git.iter().map(|folder| folder.join("hooks"));
@@ -175,8 +174,7 @@ impl Workspace {
         let mut files: BTreeSet<PathBuf> = common.map(|git| git.join("commondir")).collect();
         files.extend(git.flat_map(|folder| FORBIDDEN_IN_GIT.map(|name| folder.join(name))));
         files.extend(self.roots().iter().map(|root| root.join(OWN_FOLDER)));
-        let home = self.home().into_iter();
-        files.extend(home.flat_map(|home| START_UP_IN_HOME.iter().map(|name| home.join(name))));
+        files.extend(self.start_up.iter().cloned());
         files.extend(self.protected_paths().iter().cloned());
         let missing = files.into_iter();
         missing

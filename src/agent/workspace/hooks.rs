@@ -26,6 +26,18 @@ pub(super) fn hooks_folder(tree: &Path, home: Option<&Path>) -> Option<PathBuf> 
     })
 }
 
+/// A program that git starts for what it checks out or merges, or a hook that comes with it.
+pub const FILTER: &str = "a filter";
+/// A program that git starts to reach a remote.
+pub const TRANSPORT: &str = "a transport";
+/// Programs of others, and values that are none.
+const KNOWN_PROGRAMS: &[&str] = &["", "false", "git-crypt", "git-lfs", "ssh", "true"];
+/// Programs that run files of the folder they stand in.
+const INTERPRETERS: &[&str] = &[
+    "bash", "bun", "cargo", "deno", "env", "go", "java", "just", "make", "node", "npm", "npx",
+    "perl", "php", "pipenv", "pnpm", "poetry", "python", "ruby", "sh", "uv", "uvx", "yarn", "zsh",
+];
+
 /// What a repository knows of others, and what git would run on the way there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GitRemotes {
@@ -38,7 +50,8 @@ pub struct GitRemotes {
     /// The SHA-256, in hexadecimal digits, of all settings of the repository but those of branches: of
     /// what says where a remote is and how it is reached.
     pub fingerprint: String,
-    /// The hooks that there are.
+    /// The hooks that there are, and [`FILTER`] or [`TRANSPORT`] where the settings name a program that
+    /// commands in the sandbox may have written.
     pub hooks: Vec<String>,
     /// Whether it has submodules, which have settings of their own.
     pub has_modules: bool,
@@ -108,11 +121,19 @@ impl Workspace {
         let folder = hooks_folder(tree, self.home()).unwrap_or_else(|| git.common.join("hooks"));
         let hooks = fs::read_dir(&folder).into_iter().flatten().flatten();
         let hooks = hooks.filter_map(|entry| entry.file_name().into_string().ok());
+        let hooks = hooks.filter(|name| runs_something(&folder, name));
+        let programs = settings
+            .all
+            .iter()
+            .filter_map(|one| program(one, |it| self.is_written(it)));
+        // Those in the working tree come with what is pulled, and run at once.
+        let is_pulled = folder.starts_with(tree) && !folder.starts_with(&git.common);
+        let programs = programs.chain(is_pulled.then_some(FILTER));
         Some(GitRemotes {
             pushes_to: Some(pushes_to.unwrap_or_else(|| fetches_from.clone())),
             fetches_from: Some(fetches_from),
             fingerprint: hex(fingerprint.as_ref()),
-            hooks: hooks.filter(|name| runs_something(&folder, name)).collect(),
+            hooks: hooks.chain(programs.map(str::to_owned)).collect(),
             has_modules: tree.join(".gitmodules").exists() || git.common.join("modules").exists(),
             names,
         })
@@ -130,14 +151,14 @@ impl Workspace {
 
     /// As [`Self::may_redirect_git`], of one file and all that it includes, whatever the condition.
     fn redirects_git(&self, file: &Path, home: &Path, depth: usize) -> bool {
-        let Ok(place) = file.canonicalize() else {
-            return false;
-        };
         let is_included = depth > 0;
-        let shared = self.writable_elsewhere();
-        let mut writable = self.projects().iter().chain(&shared);
-        if is_included && writable.any(|root| place.starts_with(root)) {
+        let place = file.canonicalize();
+        // One that is missing may be there in a moment.
+        if is_included && self.is_written(place.as_deref().unwrap_or(file)) {
             return true;
+        }
+        if place.is_err() {
+            return false;
         }
         let settings = read_small(file).map(|text| Settings::read(&text));
         let Some(settings) = settings.filter(|it| it.whole && depth < MAX_INCLUDES) else {
@@ -159,6 +180,7 @@ impl Workspace {
                 || name.starts_with("submodule.")
                 || name.ends_with(".recursesubmodules")
                 || is_included && name == "core.hookspath"
+                || program(one, |it| self.is_written(it)).is_some()
         })
     }
 
@@ -173,6 +195,39 @@ impl Workspace {
                 .remotes()
                 .all(|url| url.starts_with(['/', '.']) || url.starts_with("file://"))
     }
+}
+
+/// What a setting has git start, if that may run a file that a command has written.
+fn program(setting: &Setting, is_written: impl Fn(&Path) -> bool) -> Option<&'static str> {
+    let name = setting.name();
+    let key = name.rsplit('.').next().unwrap_or_default();
+    let of = |section: &str| name.starts_with(section);
+    let kind = match key {
+        "clean" | "smudge" | "process" if of("filter.") => FILTER,
+        "driver" if of("merge.") => FILTER,
+        "program" if of("gpg.") => FILTER,
+        "fsmonitor" if of("core.") => FILTER,
+        "sshcommand" | "askpass" | "gitproxy" if of("core.") => TRANSPORT,
+        "helper" if of("credential.") => TRANSPORT,
+        "uploadpack" | "receivepack" | "vcs" if of("remote.") => TRANSPORT,
+        _ => return None,
+    };
+    let value = setting.value.as_deref().unwrap_or("true");
+    let mut words = value.split_whitespace();
+    let program = words
+        .next()
+        .unwrap_or_default()
+        .trim_matches(['!', '"', '\'']);
+    let file = program.rsplit('/').next().unwrap_or_default();
+    let file = file.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let is_safe = if program.starts_with(['/', '~']) {
+        !INTERPRETERS.contains(&file) && !is_written(Path::new(program))
+    } else {
+        // `store` is git-credential-store.
+        let is_helper = key == "helper" && value.chars().all(|c| c.is_alphanumeric() || c == '-');
+        is_helper || KNOWN_PROGRAMS.contains(&program)
+    };
+    (!is_safe).then_some(kind)
 }
 
 /// Whether git would run something for the hook `name` in `folder`. husky keeps a file for every hook in

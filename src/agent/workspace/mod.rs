@@ -27,7 +27,7 @@ mod sandboxed;
 pub(in crate::agent) use closed::Closed;
 pub(in crate::agent) use folder::{MadeFolder, Place, remove_folders};
 pub(in crate::agent) use git_folders::{GitFolders, git_folders};
-pub use hooks::GitRemotes;
+pub use hooks::{FILTER, GitRemotes, TRANSPORT};
 pub(in crate::agent) use locate::destinations;
 pub use locate::{Access, Located};
 pub use places::{Places, Workspace};

@@ -5,6 +5,8 @@ use std::collections::{BTreeSet, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use ignore::WalkBuilder;
+
 use super::builtin::{
     PROTECTED, PROTECTED_IN_HOME, READ_ONLY_NAMES, START_UP_IN_HOME, START_UP_IN_PROJECT,
 };
@@ -15,6 +17,8 @@ use super::private::PrivateFolders;
 use super::zone::Zone;
 use crate::agent::paths::real;
 
+/// Files of the home folder that are looked at for links.
+const MAX_LINKED: usize = 10_000;
 /// The folder with one for each process.
 const PROCESSES: &str = "/proc";
 
@@ -53,6 +57,8 @@ pub struct Workspace {
     protected: Vec<FoldedPath>,
     /// The same as it was named.
     protected_paths: Vec<PathBuf>,
+    /// What runs by itself from the home folder, and where links in it lead within the workspace.
+    pub(super) start_up: Vec<PathBuf>,
     /// What may not be written although it is below a root.
     read_only: Vec<FoldedPath>,
 }
@@ -84,8 +90,9 @@ impl Workspace {
             let files = START_UP_IN_PROJECT.iter().map(|name| root.join(name));
             files.chain(hooks)
         });
-        let read_only = in_home(START_UP_IN_HOME)
-            .into_iter()
+        let mut start_up = in_home(START_UP_IN_HOME);
+        start_up.extend(links_to(&roots, &start_up));
+        let read_only = (start_up.iter().cloned())
             .chain(in_roots)
             .chain(git.flat_map(|git| [git.own, git.common]));
         let protected: Vec<PathBuf> = protected.collect();
@@ -93,6 +100,7 @@ impl Workspace {
             protected: folded_both(protected.iter().cloned()),
             read_only: folded_both(read_only),
             protected_paths: protected,
+            start_up,
             caches: places.caches.iter().map(|path| resolved(path)).collect(),
             // One that is a link may lead to anything.
             readable: (places.readable.iter())
@@ -118,6 +126,12 @@ impl Workspace {
     /// Whether the real path `path` is in one of them.
     pub fn is_in_project(&self, path: &Path) -> bool {
         self.projects().iter().any(|root| path.starts_with(root))
+    }
+
+    /// Whether commands in the sandbox may have written the real path `path`.
+    pub fn is_written(&self, path: &Path) -> bool {
+        let elsewhere = self.writable_elsewhere();
+        self.is_in_project(path) || elsewhere.iter().any(|folder| path.starts_with(folder))
     }
 
     /// Whether one of them is the home folder, or holds it: what runs by itself in there is more than
@@ -234,4 +248,17 @@ fn is_of_a_process(path: &Path) -> bool {
     let below = path.strip_prefix(PROCESSES).ok();
     let first = below.and_then(|below| below.components().next());
     first.is_some_and(|it| it.as_os_str().as_bytes().iter().all(u8::is_ascii_digit))
+}
+
+/// Where links in `folders` lead within `roots`: some keep their settings in a repository.
+fn links_to(roots: &[PathBuf], folders: &[PathBuf]) -> Vec<PathBuf> {
+    let walk = |folder: &PathBuf| {
+        let mut walk = WalkBuilder::new(folder);
+        walk.standard_filters(false).max_depth(Some(3)).build()
+    };
+    let entries = folders.iter().flat_map(walk).flatten().take(MAX_LINKED);
+    let links = entries.filter(|entry| entry.path_is_symlink());
+    let places = links.filter_map(|link| real(link.path()).ok());
+    let inside = places.filter(|place| roots.iter().any(|root| place.starts_with(root)));
+    inside.collect()
 }

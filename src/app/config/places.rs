@@ -133,6 +133,7 @@ mod tests {
                 "go/bin",
                 ".bun/bin",
                 ".npm-global/bin",
+                ".cache/pypoetry/virtualenvs",
             ] {
                 assert!(
                     !Path::new(program).starts_with(below),

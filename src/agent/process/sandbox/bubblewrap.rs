@@ -105,24 +105,24 @@ impl Arguments {
         covered.extend(sandbox.var_tmp.as_ref().map(|_| Path::new("/var/tmp")));
         let shown = writable.iter().chain(&sandbox.visible);
         let shown: Vec<_> = shown.chain(&sandbox.readable).collect();
-        // The innermost folder decides.
         let depth = |path: &Path| path.components().count();
-        let is_seen = |path: &Path, covered: &[&Path]| {
-            let covers = covered.iter().filter(|it| path.starts_with(it));
-            let covers = covers.map(|it| depth(it)).max();
+        // The innermost folder decides; what is shown is mounted after what is covered.
+        let is_seen = |path: &Path, hidden: &[PathBuf]| {
             let shows = shown.iter().filter(|it| path.starts_with(it));
-            covers.is_none() || shows.map(|it| depth(it)).max() > covers
+            let shows = shows.map(|it| depth(it)).max();
+            let mut covers = covered.iter().filter(|it| path.starts_with(it));
+            let mut hides = hidden.iter().filter(|it| path.starts_with(it));
+            covers.all(|it| shows >= Some(depth(it))) && hides.all(|it| shows > Some(depth(it)))
         };
-        for path in &sandbox.hidden {
-            if is_seen(path, &covered) {
+        for (before, path) in sandbox.hidden.iter().enumerate() {
+            if is_seen(path, &sandbox.hidden[..before]) {
                 self.pin(path, &writable, sandbox);
                 self.hide(path, &sandbox.readable);
             }
-            covered.push(path);
         }
         for path in sockets::bound() {
             // One that is removed before it is hidden would keep the sandbox from being made.
-            if is_seen(&path, &covered) {
+            if is_seen(&path, &sandbox.hidden) {
                 self.pin(&path, &writable, sandbox);
                 self.hide(&path, &[]);
             }
