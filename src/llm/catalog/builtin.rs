@@ -191,7 +191,7 @@ pub(super) fn provider_of(table: &str) -> Option<&str> {
 }
 
 /// Host of a URL, and its port where it is not the usual one.
-pub(super) fn authority(url: &str) -> Option<&str> {
+fn authority(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_once("://")?;
     let whole = rest.split(['/', '?', '#']).next()?;
     let host = whole.rsplit('@').next()?;

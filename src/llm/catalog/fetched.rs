@@ -5,9 +5,10 @@
 
 use std::borrow::Cow;
 
+use reqwest::Url;
 use toml::{Table, Value};
 
-use super::builtin::{BuiltIn, authority, provider_of, tables};
+use super::builtin::{BuiltIn, provider_of, tables};
 use super::file::{self, ModelEntry, ProviderEntry};
 
 /// The form of the catalogue that this program reads.
@@ -95,9 +96,11 @@ fn is_safe(table: &str, built_in: &BuiltIn) -> bool {
 }
 
 fn is_model_safe(model: &ModelEntry, before: Option<&ModelEntry>, known: &ProviderEntry) -> bool {
-    let home = known.base_url.as_deref().and_then(authority);
-    let base_url = model.base_url.as_deref();
-    base_url.is_none_or(|base_url| authority(base_url) == home)
+    // Scheme, host and port, as they are read to send a request.
+    let origin = |url: &String| Url::parse(url).ok().map(|url| url.origin());
+    let home = known.base_url.as_ref().and_then(origin);
+    let base_url = model.base_url.as_ref();
+    base_url.is_none_or(|base_url| home.is_some() && origin(base_url) == home)
         && (model.options.is_empty() || before.is_some_and(|it| it.options == model.options))
 }
 
