@@ -118,10 +118,9 @@ impl BuiltIn {
         Some(&self.text[self.models[at].table.clone()])
     }
 
-    /// The table of `provider` itself, as it is written.
-    pub(super) fn provider_table(&self, provider: &str) -> Option<&str> {
-        let header = format!("[providers.{provider}]\n");
-        tables(&self.text).find(|table| table.starts_with(&header))
+    /// All its tables, as they are written.
+    pub(super) fn tables(&self) -> impl Iterator<Item = &str> {
+        tables(&self.text)
     }
 
     /// Gives each provider a default that is listed: its own, that of `before`, or its first model.
