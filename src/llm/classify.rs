@@ -85,7 +85,13 @@ pub fn from_event(body: &Value, context: &ErrorContext) -> LlmError {
     });
     let mut error = classified(status, &said, context);
     // A server that began to answer and then failed, with an unknown error: the fault is its own.
-    let ours = ["invalid", "not_found", "model_not_found", "unsupported"];
+    let ours = [
+        "invalid",
+        "not_found",
+        "model_not_found",
+        "unsupported",
+        "misalignment",
+    ];
     if status.is_none()
         && error.class == ErrorClass::Client
         && !ours.iter().any(|word| said.kind.starts_with(word))

@@ -27,6 +27,11 @@ pub fn class(status: Option<u16>, own: &str) -> ErrorClass {
     if REQUEST_TOO_LARGE.is_match(own) {
         return ErrorClass::Allowance;
     }
+    // OpenAI has stopped the task, and forbids to go on with it without the user: no model is asked again.
+    // <https://developers.openai.com/api/docs/guides/safety-checks/misalignment-monitoring>
+    if own.contains("misalignment_policy_violation") {
+        return ErrorClass::Client;
+    }
     if matches!(status, None | Some(400 | 403)) && REFUSED.is_match(own) {
         return ErrorClass::Refused;
     }
@@ -154,7 +159,8 @@ static REFUSED: Patterns = Patterns::new(&[
     "flagged",
     "content[_ ](policy|management policy|filter)",
     r"usage (policy|policies|guidelines)",
-    "cyber_policy",
+    "(bio|cyber)_policy",
+    "limited access to this content",
     "content exists risk",
     "considered high risk",
     "contentfilter",

@@ -156,6 +156,8 @@ fn every_status_has_its_class() {
             &[
                 r#"{"error":{"code":"invalid_prompt","message":"Your prompt was flagged as potentially violating our usage policy."}}"#,
                 r#"{"error":{"code":"content_filter","message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy."}}"#,
+                r#"{"error":{"code":"bio_policy","type":"invalid_request","message":"This content can't be shown"}}"#,
+                r#"{"error":{"code":"invalid_prompt","message":"Invalid prompt: we've limited access to this content for safety reasons."}}"#,
                 r#"{"error":{"message":"Content Exists Risk","type":"invalid_request_error"}}"#,
                 r#"{"error":{"type":"content_filter","message":"The request was rejected because it was considered high risk"}}"#,
             ],
@@ -178,6 +180,7 @@ fn every_status_has_its_class() {
             403,
             Client,
             &[
+                r#"{"error":{"type":"invalid_request_error","code":"misalignment_policy_violation","message":"This request was blocked by our safety systems. Reason: Potentially unintended activity."}}"#,
                 r#"{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported"}}"#,
             ],
         ),
@@ -374,6 +377,10 @@ fn an_error_event_has_its_class_without_a_status() {
             Retryable,
         ),
         (r#"{"error":{"message":"x","code":400}}"#, Client),
+        (
+            r#"{"error":{"message":"x","code":"misalignment_policy_violation"}}"#,
+            Client,
+        ),
         (r#"{"error":{"message":"nobody knows"}}"#, Retryable),
         (r#"{"error":"boom"}"#, Retryable),
         (
