@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use toml::{Table, Value};
+use toml::Table;
 
 use super::check::collect_keys;
 use super::layers::{Layer, Layers, Origin, cannot_read};
