@@ -310,7 +310,7 @@ fn faults_are_told_with_their_line_and_the_rest_counts() {
         let [warning] = &loaded.warnings[..] else {
             panic!("{text}: {:?}", loaded.warnings);
         };
-        assert!(warning.message.contains(expected), "{text}: {warning}");
+        assert!(warning.value.contains(expected), "{text}: {warning}");
         assert_eq!(
             (&*warning.file, warning.line),
             ("mine.toml", line),

@@ -120,8 +120,9 @@ pub struct Drawn {
 /// The part of the conversation that the user looks at.
 #[derive(Clone, Debug, Default)]
 pub struct Viewport {
-    drawn: Drawn,
-    pending_scrolls: Vec<ScrollBy>,
+    pub(crate) drawn: Drawn,
+    /// The next frame resolves them, in order.
+    pub(crate) pending_scrolls: Vec<ScrollBy>,
     /// Whether it stays where it is, also at the end.
     is_held: bool,
 }
@@ -160,19 +161,6 @@ impl Viewport {
         let last = (self.drawn.rows.len() as u16).checked_sub(1)?;
         let mut rows = (0..=last).rev();
         rows.find(|row| self.has_source(*row)).or(Some(last))
-    }
-
-    /// Scrolls that the next frame resolves, in order.
-    pub fn pending_scrolls(&self) -> &[ScrollBy] {
-        &self.pending_scrolls
-    }
-
-    pub fn seen(&self) -> Anchor {
-        self.drawn.seen
-    }
-
-    pub(super) fn unread(&self) -> Option<usize> {
-        self.drawn.unread
     }
 
     /// The page that must be read before more can be printed, and of which conversation.

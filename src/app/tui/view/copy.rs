@@ -1,7 +1,7 @@
 //! The list of what can be copied: a line for each, with how much it is.
 
 use super::line::StyledLine;
-use super::popup::{Popup, PopupDrawn, on_row, split};
+use super::popup::{Popup, PopupDrawn, on_row};
 use crate::app::action::Action;
 use crate::app::humanize::plural;
 use crate::app::tui::overlay::CopyPicker;
@@ -23,8 +23,7 @@ pub fn draw(popup: &mut Popup<'_>, list: &CopyPicker) -> Option<PopupDrawn> {
         format!(" {enter} copies "),
     ];
     let area = popup.open("Copy", rows, &notes)?;
-    popup.query(&list.picker, area);
-    let (_, below) = split(area, 1);
+    let below = popup.query(&list.picker, area);
     let columns = usize::from(area.width);
     let text_columns = columns.saturating_sub(KIND + AMOUNT + 2);
     let line = |at: usize, style| {

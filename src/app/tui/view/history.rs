@@ -49,9 +49,8 @@ pub fn draw(popup: &mut Popup<'_>, picker: &Picker) -> Option<PopupDrawn> {
         format!(" {enter} takes it "),
     ];
     let area = popup.open("Earlier prompts", 1 + rows + preview, &notes)?;
-    popup.query(picker, area);
+    let below = popup.query(picker, area);
     let preview = preview.min(usize::from(area.height).saturating_sub(2));
-    let (_, below) = split(area, 1);
     let (list, foot) = split(below, below.height - preview as u16);
     let none = match picker.query() {
         "" => "Nothing sent yet",

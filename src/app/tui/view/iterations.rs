@@ -92,24 +92,18 @@ impl Columns {
             line.push(format!("  {first:>9}"), quiet);
         }
         let usage = &row.usage;
-        let tokens = |count: u64| {
-            if count > 0 {
-                short(count)
-            } else {
-                String::new()
-            }
+        let tokens = |count: u64| match count {
+            0 => String::new(),
+            count => short(count),
         };
-        line.push(
-            format!("  {:>6} {:>6}", tokens(usage.input), tokens(usage.output)),
-            base,
-        );
+        let (input, output) = (tokens(usage.input), tokens(usage.output));
+        line.push(format!("  {input:>6} {output:>6}"), base);
         if self.cached {
             line.push(format!(" {:>6}", tokens(usage.cache_read)), quiet);
         }
-        let cost = Some(usage.cost.total)
-            .filter(|cost| *cost > 0.0)
-            .map(dollars);
-        line.push(format!("  {:>7}  ", cost.unwrap_or_default()), base);
+        let cost = Some(usage.cost.total).filter(|cost| *cost > 0.0);
+        let cost = cost.map(dollars).unwrap_or_default();
+        line.push(format!("  {cost:>7}  "), base);
         if row.calls.is_empty() {
             let text = if row.ended.is_none() { "…" } else { "answer" };
             line.push(text, quiet);
@@ -272,17 +266,14 @@ impl Text<'_> {
         }
         let rest = lines.count() as u64;
         if rest > 0 {
-            let rest = plural(rest, "more line", "more lines");
-            self.lines
-                .push(StyledLine::of(format!("  … {rest}"), self.quiet()));
+            let rest = format!("  … {}", plural(rest, "more line", "more lines"));
+            self.lines.push(StyledLine::of(rest, self.quiet()));
         }
     }
 }
 
 fn stop(iteration: &Iteration) -> String {
-    let stop = iteration
-        .metadata
-        .get("stop_reason")
-        .and_then(|stop| stop.as_str());
+    let stop = iteration.metadata.get("stop_reason");
+    let stop = stop.and_then(|stop| stop.as_str());
     stop.unwrap_or_default().to_owned()
 }

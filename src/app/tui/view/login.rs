@@ -33,8 +33,7 @@ pub fn draw(popup: &mut Popup<'_>, login: &Login) -> Option<PopupDrawn> {
     let rows = count + 1 + usize::from(fault.is_some());
     let notes = [format!(" {enter} stores a key · {esc} closes ")];
     let area = popup.open("API keys", rows, &notes)?;
-    popup.query(&login.picker, area);
-    let (_, mut list) = split(area, 1);
+    let mut list = popup.query(&login.picker, area);
     if let Some(fault) = fault.filter(|_| list.height > 1) {
         popup.line(&fault, list);
         list = split(list, 1).1;

@@ -22,12 +22,11 @@ const DETAIL_ROWS: u16 = 5;
 pub fn draw(popup: &mut Popup<'_>, models: &ModelPicker) -> Option<PopupDrawn> {
     let app = popup.app;
     let area = popup.open("Models", MAX_ROWS, &notes(app))?;
-    popup.query(&models.picker, area);
+    let mut below = popup.query(&models.picker, area);
     let all = app.models.listing.rows.len();
     if all > 0 {
         popup.count(&models.picker, all, "", area);
     }
-    let (_, mut below) = split(area, 1);
     if let Some(error) = app.models.error.as_ref().filter(|_| below.height > 1) {
         let style = popup.style(app.theme.warning);
         let lines = StyledLine::wrapped(error, style, usize::from(below.width));
@@ -42,8 +41,8 @@ pub fn draw(popup: &mut Popup<'_>, models: &ModelPicker) -> Option<PopupDrawn> {
     if below.height >= DETAIL_ROWS + 5 {
         let (list, foot) = split(below, below.height - DETAIL_ROWS - 1);
         below = list;
-        popup.rule(foot);
-        draw_details(popup, models, Pager::default(), split(foot, 1).1);
+        let foot = popup.rule(foot);
+        draw_details(popup, models, Pager::default(), foot);
     }
     Some(draw_entries(popup, models, below))
 }

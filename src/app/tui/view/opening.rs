@@ -16,15 +16,11 @@ pub fn draw(popup: &mut Popup<'_>, opening: &Opening) -> Option<PopupDrawn> {
     let reason = StyledLine::wrapped(&opening.reason, app.theme.popup, popup.text_columns());
     let head = reason.len() + 1;
     let rows = head + if opening.waits { 1 } else { opening.ways.len() };
-    let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
+    let esc = app.key(Action::Back);
     let (title, note) = if opening.waits {
         ("Waiting", format!(" {esc} stop waiting "))
     } else {
-        let confirms = if opening.answers.can_confirm(app.now) {
-            format!(" · {enter} confirm")
-        } else {
-            String::new()
-        };
+        let confirms = popup.confirm_key(&opening.answers);
         let note = format!(" ↑↓ select · {esc} open nothing{confirms} ");
         ("Open the session", note)
     };

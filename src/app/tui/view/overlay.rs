@@ -91,12 +91,8 @@ fn draw_confirm(popup: &mut Popup<'_>, confirm: &Confirm) -> Option<PopupDrawn> 
     let list = answers::rows(&labels, selected, styles, inside);
     let (top, count) = (lines.len() as u16, list.len() as u16);
     lines.extend(list);
-    let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
-    let confirms = if confirm.answers.can_confirm(app.now) {
-        format!(" · {enter} confirm")
-    } else {
-        String::new()
-    };
+    let esc = app.key(Action::Back);
+    let confirms = popup.confirm_key(&confirm.answers);
     let notes = [format!(" ↑↓ select · {esc} go back{confirms} ")];
     let area = popup.open(title, lines.len(), &notes)?;
     popup.text(&lines, area);

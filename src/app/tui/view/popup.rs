@@ -9,6 +9,7 @@ use ratatui::widgets::{Block, BorderType, Clear, Padding, Widget};
 
 use super::line::StyledLine;
 use crate::app::action::Action;
+use crate::app::tui::answers::Answers;
 use crate::app::tui::app::App;
 use crate::app::tui::overlay::{Pager, Picker};
 use crate::app::tui::text::width::{ellipsis, fit_end, width};
@@ -150,6 +151,15 @@ impl<'a> Popup<'a> {
         Some(inside)
     }
 
+    /// The key that confirms the selected answer, for the edge of the box, once it can be confirmed.
+    pub fn confirm_key(&self, answers: &Answers) -> String {
+        if answers.can_confirm(self.app.now) {
+            format!(" · {} confirm", self.app.key(Action::Accept))
+        } else {
+            String::new()
+        }
+    }
+
     /// Clears the last row of the room for a line that lies over it. Answers the row, if there is one.
     pub fn clear_last_row(&mut self) -> Option<Rect> {
         let (_, row) = split(self.room, self.room.height.saturating_sub(1));
@@ -171,11 +181,13 @@ impl<'a> Popup<'a> {
     }
 
     /// Draws what is typed in the first row of `area`. Of what is longer than the row the end is shown.
-    pub fn query(&mut self, picker: &Picker, area: Rect) {
+    /// Answers the rest of the area.
+    pub fn query(&mut self, picker: &Picker, area: Rect) -> Rect {
         let shown = fit_end(picker.query(), usize::from(area.width).saturating_sub(3));
         let theme = &self.app.theme;
         let line = StyledLine::of("› ", theme.popup_title).with(shown, theme.popup);
         self.input(&line, area);
+        split(area, 1).1
     }
 
     /// Draws at the right of what is typed, where there is room for it.
@@ -196,11 +208,12 @@ impl<'a> Popup<'a> {
         self.aside(&count, area);
     }
 
-    /// Draws a rule in the first row of `area`.
-    pub fn rule(&mut self, area: Rect) {
+    /// Draws a rule in the first row of `area`. Answers the rest of the area.
+    pub fn rule(&mut self, area: Rect) -> Rect {
         let style = self.style(self.app.theme.popup_border);
         let rule = "─".repeat(usize::from(area.width));
         self.line(&StyledLine::of(rule, style), area);
+        split(area, 1).1
     }
 
     /// Draws the matches that stand in `area`, each as `line` writes it, or what `none` says.

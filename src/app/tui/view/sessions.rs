@@ -42,8 +42,8 @@ pub fn draw(popup: &mut Popup<'_>, list: &SessionPicker) -> Option<PopupDrawn> {
     if preview > 0 && below.height >= preview + LIST_ROWS.min(listed) {
         let (rows, foot) = split(below, below.height - preview);
         below = rows;
-        popup.rule(foot);
-        draw_preview(popup, list, split(foot, 1).1);
+        let foot = popup.rule(foot);
+        draw_preview(popup, list, foot);
     }
     Some(draw_rows(popup, list, below))
 }

@@ -33,13 +33,12 @@ pub fn draw(popup: &mut Popup<'_>, list: &SettingsPicker) -> Option<PopupDrawn> 
     };
     let rows = usize::from(MAX_ROWS + ABOUT_ROWS + 1);
     let area = popup.open("Settings", rows, &notes)?;
-    popup.query(&list.picker, area);
+    let below = popup.query(&list.picker, area);
     let about = if area.height > ABOUT_ROWS + 4 {
         ABOUT_ROWS
     } else {
         0
     };
-    let (_, below) = split(area, 1);
     let (below, foot) = split(below, below.height - about);
     let none = match list.rows {
         None => "Reading …",
@@ -87,8 +86,8 @@ pub fn draw(popup: &mut Popup<'_>, list: &SettingsPicker) -> Option<PopupDrawn> 
             }
             add(chosen.map_or("", |row| &row.about), popup.quiet());
         }
-        popup.rule(foot);
-        popup.text(&lines, split(foot, 1).1);
+        let foot = popup.rule(foot);
+        popup.text(&lines, foot);
     }
     Some(drawn)
 }

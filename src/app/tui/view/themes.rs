@@ -24,13 +24,12 @@ pub fn draw(popup: &mut Popup<'_>, list: &ThemePicker) -> Option<PopupDrawn> {
     ];
     let rows = list.rows.len() + usize::from(SAMPLE_ROWS) + 2;
     let area = popup.open("Themes", rows, &notes)?;
-    popup.query(&list.picker, area);
+    let below = popup.query(&list.picker, area);
     let sample = if area.height >= SAMPLE_ROWS + 6 {
         SAMPLE_ROWS
     } else {
         0
     };
-    let (_, below) = split(area, 1);
     let (below, sample_area) = split(below, below.height - sample);
     let drawn = popup.matches(&list.picker, "No theme fits", below, |at, style| {
         Some(line(app, list.rows.get(at)?, style))

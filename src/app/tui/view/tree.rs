@@ -109,7 +109,7 @@ fn look(app: &App, entry: &OutlineEntry) -> (&'static str, Style) {
 
 /// A line, and below it how the chosen entry begins.
 fn draw_preview(popup: &mut Popup<'_>, tree: &TreePicker, area: Rect) {
-    popup.rule(area);
+    let below = popup.rule(area);
     let Some(chosen) = tree.chosen() else {
         return;
     };
@@ -123,7 +123,7 @@ fn draw_preview(popup: &mut Popup<'_>, tree: &TreePicker, area: Rect) {
         }
     }
     lines.truncate(usize::from(PREVIEW_ROWS));
-    popup.text(&lines, split(area, 1).1);
+    popup.text(&lines, below);
     let id = format!(" {} ", chosen.id);
     let at = area.right().saturating_sub(width(&id) as u16 + 1);
     let line = StyledLine::of(id, popup.quiet());

@@ -63,8 +63,7 @@ pub fn draw_rewind(popup: &mut Popup<'_>, list: &RewindPicker) -> Option<PopupDr
     let points = list.points.as_deref().unwrap_or_default();
     let rows = (1 + points.len().max(1)).min(24);
     let area = popup.open("Rewind to…", rows, &notes)?;
-    popup.query(&list.picker, area);
-    let (_, below) = split(area, 1);
+    let below = popup.query(&list.picker, area);
     let none = match (&list.points, list.picker.query()) {
         (None, _) => "reading …",
         (Some(_), "") => "Nothing was said yet",

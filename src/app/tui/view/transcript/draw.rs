@@ -36,7 +36,7 @@ pub fn draw(
             } else {
                 transcript.viewport().position()
             },
-            seen: transcript.viewport().seen(),
+            seen: transcript.viewport().drawn.seen,
             ..Drawn::default()
         };
     }
@@ -170,7 +170,7 @@ impl Frame<'_> {
             Position::Follow => None,
             Position::At(anchor) => Some(self.find(anchor)),
         };
-        let mut scrolls = viewport.pending_scrolls().iter();
+        let mut scrolls = viewport.pending_scrolls.iter();
         for scroll in scrolls.by_ref() {
             top = self.scroll(top, *scroll);
             if !self.waiting.is_empty() {
