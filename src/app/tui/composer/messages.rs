@@ -44,7 +44,7 @@ impl Composer {
 
     /// The byte ranges of the text that are long pastes, in order.
     pub fn pastes(&self) -> Vec<Range<u32>> {
-        self.draft.placeholders().expand_parts(self.draft.text()).1
+        self.draft.placeholders.expand_parts(self.draft.text()).1
     }
 
     /// Takes the text to send it: remembers it in the history and empties the editor. It cannot be
