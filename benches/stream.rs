@@ -21,7 +21,7 @@ use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::app::tui::transcript::{Drawn, ScrollBy, Transcript};
 use tiller::app::tui::view::transcript::{TranscriptCache, draw};
 use tiller::llm::{
-    AssistantMessage, Content, Image, Message, StopReason, StreamEvent, UserMessage,
+    AssistantMessage, BlockKind, Content, Image, Message, StopReason, StreamEvent, UserMessage,
 };
 
 fn main() {
@@ -123,7 +123,10 @@ impl Stage {
         stage
             .transcript
             .apply(&AgentEvent::MessageStart { message }, 0);
-        stage.stream(StreamEvent::TextStart { index: 0 });
+        stage.stream(StreamEvent::BlockStart {
+            index: 0,
+            block: Content::text(""),
+        });
         for piece in text.as_bytes().chunks(4_096) {
             stage.delta(&String::from_utf8_lossy(piece));
             stage.frame(AREA);
@@ -137,7 +140,8 @@ impl Stage {
     }
 
     fn delta(&mut self, text: &str) {
-        self.stream(StreamEvent::TextDelta {
+        self.stream(StreamEvent::BlockDelta {
+            kind: BlockKind::Text,
             index: 0,
             delta: text.to_owned(),
         });
@@ -195,7 +199,8 @@ fn conversation(lines: usize) -> Transcript {
 fn fold_of_a_delta(bencher: Bencher<'_, '_>, len: usize) {
     let mut stage = Stage::streaming(&Text::Paragraphs.of_len(len));
     let event = AgentEvent::MessageUpdate {
-        event: StreamEvent::TextDelta {
+        event: StreamEvent::BlockDelta {
+            kind: BlockKind::Text,
             index: 0,
             delta: "word ".to_owned(),
         },
@@ -264,7 +269,10 @@ fn frame_of_looking(bencher: Bencher<'_, '_>, calls: usize) {
     stage
         .transcript
         .apply(&AgentEvent::MessageStart { message }, 0);
-    stage.stream(StreamEvent::TextStart { index: 0 });
+    stage.stream(StreamEvent::BlockStart {
+        index: 0,
+        block: Content::text(""),
+    });
     stage.frame(AREA);
     bencher.bench_local(move || {
         stage.delta("word ");

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::agent::{AgentEvent, CompactionOutcome, CompactionReason, Details, Event, Queued};
 use crate::app::attachments::typed_text;
 use crate::app::sanitize::is_hostile;
-use crate::llm::{AssistantMessage, Content, Message, StreamEvent};
+use crate::llm::{AssistantMessage, BlockKind, Content, Message, StreamEvent, ToolCall};
 
 /// Turns events into records. Keeps what the records need of earlier events: the message that
 /// streams, and the arguments of calls under way.
@@ -182,47 +182,38 @@ impl Recorder {
 
     /// The nested event of `message_update`; none for steps that pi's wire leaves out.
     fn update(&self, event: &StreamEvent) -> Option<Value> {
-        let block = |index: &usize| self.streaming.content.get(*index);
         Some(match event {
-            StreamEvent::TextStart { index } => {
-                json!({"type": "text_start", "contentIndex": index})
-            }
-            StreamEvent::TextDelta { index, delta } => {
-                json!({"type": "text_delta", "contentIndex": index, "delta": delta})
-            }
-            StreamEvent::TextEnd { index, .. } => {
-                let Some(Content::Text(text)) = block(index) else {
-                    return None;
+            StreamEvent::BlockStart { index, block } => match block {
+                Content::Text(_) => json!({"type": "text_start", "contentIndex": index}),
+                Content::Thinking(_) => json!({"type": "thinking_start", "contentIndex": index}),
+                Content::ToolCall(ToolCall { id, name, .. }) => json!({
+                    "type": "toolcall_start",
+                    "contentIndex": index,
+                    "id": id,
+                    "toolName": name,
+                }),
+                Content::Image(_) => return None,
+            },
+            StreamEvent::BlockDelta { index, kind, delta } => {
+                let step = match kind {
+                    BlockKind::Text => "text_delta",
+                    BlockKind::Thinking | BlockKind::Redacted => "thinking_delta",
+                    BlockKind::ToolCall => "toolcall_delta",
                 };
-                json!({"type": "text_end", "contentIndex": index, "content": text.text})
+                json!({"type": step, "contentIndex": index, "delta": delta})
             }
-            StreamEvent::ThinkingStart { index } => {
-                json!({"type": "thinking_start", "contentIndex": index})
-            }
-            StreamEvent::ThinkingDelta { index, delta } => {
-                json!({"type": "thinking_delta", "contentIndex": index, "delta": delta})
-            }
-            StreamEvent::ThinkingEnd { index, .. } => {
-                let Some(Content::Thinking(block)) = block(index) else {
-                    return None;
-                };
-                json!({"type": "thinking_end", "contentIndex": index, "content": block.thinking})
-            }
-            StreamEvent::ToolCallStart {
-                index, id, name, ..
-            } => json!({
-                "type": "toolcall_start",
-                "contentIndex": index,
-                "id": id,
-                "toolName": name,
-            }),
-            StreamEvent::ToolCallDelta { index, delta } => {
-                json!({"type": "toolcall_delta", "contentIndex": index, "delta": delta})
-            }
-            StreamEvent::ToolCallEnd { index, .. } => {
-                let call = block(index)?;
-                json!({"type": "toolcall_end", "contentIndex": index, "toolCall": call})
-            }
+            StreamEvent::BlockEnd { index, .. } => match self.streaming.content.get(*index)? {
+                Content::Text(block) => {
+                    json!({"type": "text_end", "contentIndex": index, "content": block.text})
+                }
+                Content::Thinking(block) => {
+                    json!({"type": "thinking_end", "contentIndex": index, "content": block.thinking})
+                }
+                call @ Content::ToolCall(_) => {
+                    json!({"type": "toolcall_end", "contentIndex": index, "toolCall": call})
+                }
+                Content::Image(_) => return None,
+            },
             StreamEvent::Start { .. }
             | StreamEvent::Usage(_)
             | StreamEvent::Done { .. }

@@ -128,35 +128,30 @@ fn classified(status: Option<u16>, said: &Said, context: &ErrorContext) -> LlmEr
     let mut error = context.error(class, &format!("{what}{status_text}{colon}{message}"));
     error.status = status;
     error.retry_after_ms = wait_in(&said.own);
-    error.hint = match class {
-        ErrorClass::Auth => (!context.key_hint.is_empty()).then(|| context.key_hint.clone()),
-        ErrorClass::NoModel => {
-            Some(format!(
-                "The provider does not know this model: choose another with --model provider/id (asked for: {})",
-                context.model
-            ))
+    let hint = match class {
+        ErrorClass::Auth => &*context.key_hint,
+        ErrorClass::NoModel => &format!(
+            "The provider does not know this model: choose another with --model provider/id (asked for: {})",
+            context.model
+        ),
+        ErrorClass::Client if matches!(status, Some(300..=399 | 404 | 405)) => CHECK_BASE_URL,
+        ErrorClass::Client if status == Some(403) => {
+            "This is not about the key: change the request, or choose another model"
         }
-        ErrorClass::Client if matches!(status, Some(300..=399 | 404 | 405)) => {
-            Some(CHECK_BASE_URL.into())
+        ErrorClass::Thinking => {
+            "The provider does not take back the thinking of earlier answers: start a new session, or choose another model with /model or --model"
         }
-        ErrorClass::Client if status == Some(403) => Some(
-            "This is not about the key: change the request, or choose another model".into(),
-        ),
-        ErrorClass::Thinking => Some(
-            "The provider does not take back the thinking of earlier answers: start a new session, or choose another model with /model or --model".into(),
-        ),
-        ErrorClass::Overflow => Some(
-            overflow::WAY_OUT.into(),
-        ),
-        ErrorClass::Allowance => Some(
-            "Waiting does not help: shorten the conversation with /compact, choose another model with --model provider/id, or raise the limits of your account".into(),
-        ),
-        ErrorClass::Refused => Some(OTHER_WORDS.into()),
-        ErrorClass::Quota => Some(
-            "Waiting does not help: look at the plan and the billing of the provider, or choose another with --model provider/id".into(),
-        ),
-        _ => None,
+        ErrorClass::Overflow => overflow::WAY_OUT,
+        ErrorClass::Allowance => {
+            "Waiting does not help: shorten the conversation with /compact, choose another model with --model provider/id, or raise the limits of your account"
+        }
+        ErrorClass::Refused => OTHER_WORDS,
+        ErrorClass::Quota => {
+            "Waiting does not help: look at the plan and the billing of the provider, or choose another with --model provider/id"
+        }
+        ErrorClass::Client | ErrorClass::Retryable => "",
     };
+    error.hint = (!hint.is_empty()).then(|| hint.to_owned());
     error
 }
 

@@ -1,12 +1,12 @@
 //! From one API's events to ours: the trait of the decoders, and the writer they share.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::classify::{ErrorContext, OTHER_WORDS};
 use super::error::{ErrorClass, LlmError};
-use super::event::StreamEvent;
+use super::event::{BlockKind, StreamEvent};
 use super::http;
-use super::message::{StopReason, Usage};
+use super::message::{Content, StopReason, Thinking, ToolCall, Usage};
 use super::model::{Billing, Prices};
 
 /// Who refuses where a filter stops an answer.
@@ -53,15 +53,6 @@ pub struct Block {
     pub(super) kind: BlockKind,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BlockKind {
-    Text,
-    Thinking,
-    /// Thinking whose text is withheld: its payload takes the place of the signature.
-    Redacted,
-    ToolCall,
-}
-
 impl EventWriter {
     pub(super) fn new(prices: Prices, context: ErrorContext) -> Self {
         Self {
@@ -106,47 +97,38 @@ impl EventWriter {
     }
 
     pub(super) fn open(&mut self, kind: BlockKind) -> Block {
-        let block = self.next_block(kind);
-        let index = block.index;
-        self.push(match kind {
-            BlockKind::Text => StreamEvent::TextStart { index },
-            _ => StreamEvent::ThinkingStart { index },
-        });
-        block
+        let block = match kind {
+            BlockKind::Text => Content::text(""),
+            _ => Content::Thinking(Thinking::default()),
+        };
+        self.start_block(kind, block)
     }
 
     pub(super) fn open_call(&mut self, id: String, name: String, custom: bool) -> Block {
         self.called = true;
-        let block = self.next_block(BlockKind::ToolCall);
-        self.push(StreamEvent::ToolCallStart {
-            index: block.index,
+        let call = ToolCall {
             id,
             name,
+            arguments: Value::Object(Map::new()),
             custom,
-        });
-        block
+            ..ToolCall::default()
+        };
+        self.start_block(BlockKind::ToolCall, Content::ToolCall(call))
     }
 
-    fn next_block(&mut self, kind: BlockKind) -> Block {
+    fn start_block(&mut self, kind: BlockKind, block: Content) -> Block {
+        let index = self.blocks;
         self.blocks += 1;
-        Block {
-            index: self.blocks - 1,
-            kind,
-        }
+        self.push(StreamEvent::BlockStart { index, block });
+        Block { index, kind }
     }
 
     pub(super) fn delta(&mut self, block: Block, delta: &str) {
-        if delta.is_empty() {
-            return;
+        let Block { index, kind } = block;
+        if !delta.is_empty() {
+            let delta = delta.to_owned();
+            self.push(StreamEvent::BlockDelta { index, kind, delta });
         }
-        let (index, delta) = (block.index, delta.to_owned());
-        self.push(match block.kind {
-            BlockKind::Text => StreamEvent::TextDelta { index, delta },
-            BlockKind::Thinking | BlockKind::Redacted => {
-                StreamEvent::ThinkingDelta { index, delta }
-            }
-            BlockKind::ToolCall => StreamEvent::ToolCallDelta { index, delta },
-        });
     }
 
     /// The same for a piece in JSON; anything but a string is no piece.
@@ -156,18 +138,11 @@ impl EventWriter {
 
     /// Ends a block. A later call replaces the signature.
     pub(super) fn close(&mut self, block: Block, signature: Option<String>) {
-        let index = block.index;
-        self.push(match block.kind {
-            BlockKind::Text => StreamEvent::TextEnd { index, signature },
-            BlockKind::Thinking | BlockKind::Redacted => StreamEvent::ThinkingEnd {
-                index,
-                signature,
-                redacted: block.kind == BlockKind::Redacted,
-            },
-            BlockKind::ToolCall => StreamEvent::ToolCallEnd {
-                index,
-                thought_signature: signature,
-            },
+        let Block { index, kind } = block;
+        self.push(StreamEvent::BlockEnd {
+            index,
+            kind,
+            signature,
         });
     }
 

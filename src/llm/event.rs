@@ -3,10 +3,10 @@
 //! The agent uses [`AssistantMessage::apply`]; nothing else assembles messages.
 //! Constant work per delta: the fold only appends.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::error::LlmError;
-use super::message::{AssistantMessage, Content, StopReason, Text, Thinking, ToolCall, Usage};
+use super::message::{AssistantMessage, Content, StopReason, ToolCall, Usage};
 
 /// One step of a streamed response. `index` is the position of the block in the message's content;
 /// blocks start in order, 0, 1, 2, ..., but their deltas may interleave.
@@ -19,70 +19,30 @@ pub enum StreamEvent {
         /// The concrete model that answers.
         response_model: Option<String>,
     },
-    /// A text block begins.
-    TextStart {
+    /// A block begins, empty but for what is known of a call.
+    BlockStart {
         /// Position in the content.
         index: usize,
+        /// The block, without text.
+        block: Content,
     },
-    /// More text.
-    TextDelta {
+    /// More of a block: of a call its argument text (JSON, or a custom call's free text), in pieces.
+    BlockDelta {
         /// Position in the content.
         index: usize,
+        /// What kind of block it is.
+        kind: BlockKind,
         /// The piece to append.
         delta: String,
     },
-    /// A text block is complete.
-    TextEnd {
+    /// A block is complete; the argument text of a call is parsed now.
+    BlockEnd {
         /// Position in the content.
         index: usize,
-        /// Opaque metadata to keep.
+        /// What kind of block it is.
+        kind: BlockKind,
+        /// Opaque data to keep, and to send back.
         signature: Option<String>,
-    },
-    /// A reasoning block begins.
-    ThinkingStart {
-        /// Position in the content.
-        index: usize,
-    },
-    /// More reasoning.
-    ThinkingDelta {
-        /// Position in the content.
-        index: usize,
-        /// The piece to append.
-        delta: String,
-    },
-    /// A reasoning block is complete.
-    ThinkingEnd {
-        /// Position in the content.
-        index: usize,
-        /// Opaque replay data to keep.
-        signature: Option<String>,
-        /// Whether the text was withheld.
-        redacted: bool,
-    },
-    /// A tool call begins.
-    ToolCallStart {
-        /// Position in the content.
-        index: usize,
-        /// The call's id.
-        id: String,
-        /// The tool's name.
-        name: String,
-        /// Whether its argument is free text, not JSON.
-        custom: bool,
-    },
-    /// More of the call's argument text (JSON, or a custom call's free text, in pieces).
-    ToolCallDelta {
-        /// Position in the content.
-        index: usize,
-        /// The piece to append.
-        delta: String,
-    },
-    /// A tool call is complete; its argument text is parsed now.
-    ToolCallEnd {
-        /// Position in the content.
-        index: usize,
-        /// Opaque provider data to keep.
-        thought_signature: Option<String>,
     },
     /// Tokens so far, cumulative, cost included.
     Usage(Usage),
@@ -95,6 +55,19 @@ pub enum StreamEvent {
     },
     /// The response failed; nothing follows.
     Error(LlmError),
+}
+
+/// What a block of an answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockKind {
+    /// What the model says.
+    Text,
+    /// Its reasoning.
+    Thinking,
+    /// Reasoning whose text is withheld: its payload takes the place of the signature.
+    Redacted,
+    /// A call of a tool.
+    ToolCall,
 }
 
 impl AssistantMessage {
@@ -113,67 +86,33 @@ impl AssistantMessage {
                     self.response_model.clone_from(response_model);
                 }
             }
-            StreamEvent::TextStart { index } => {
-                self.open(*index, || Content::Text(Text::default()));
-            }
-            StreamEvent::TextDelta { index, delta } => {
-                if let Some(Content::Text(block)) = self.content.get_mut(*index) {
-                    block.text.push_str(delta);
+            StreamEvent::BlockStart { index, block } => {
+                if *index == self.content.len() {
+                    self.content.push(block.clone());
                 }
             }
-            StreamEvent::TextEnd { index, signature } => {
-                if let Some(Content::Text(block)) = self.content.get_mut(*index) {
-                    block.text_signature.clone_from(signature);
-                }
-            }
-            StreamEvent::ThinkingStart { index } => {
-                self.open(*index, || Content::Thinking(Thinking::default()));
-            }
-            StreamEvent::ThinkingDelta { index, delta } => {
-                if let Some(Content::Thinking(block)) = self.content.get_mut(*index) {
-                    block.thinking.push_str(delta);
-                }
-            }
-            StreamEvent::ThinkingEnd {
+            StreamEvent::BlockDelta { index, delta, .. } => match self.content.get_mut(*index) {
+                Some(Content::Text(block)) => block.text.push_str(delta),
+                Some(Content::Thinking(block)) => block.thinking.push_str(delta),
+                Some(Content::ToolCall(call)) => call.partial_arguments.push_str(delta),
+                Some(Content::Image(_)) | None => {}
+            },
+            StreamEvent::BlockEnd {
                 index,
+                kind,
                 signature,
-                redacted,
-            } => {
-                if let Some(Content::Thinking(block)) = self.content.get_mut(*index) {
+            } => match self.content.get_mut(*index) {
+                Some(Content::Text(block)) => block.text_signature.clone_from(signature),
+                Some(Content::Thinking(block)) => {
                     block.thinking_signature.clone_from(signature);
-                    block.redacted = *redacted;
+                    block.redacted = *kind == BlockKind::Redacted;
                 }
-            }
-            StreamEvent::ToolCallStart {
-                index,
-                id,
-                name,
-                custom,
-            } => {
-                self.open(*index, || {
-                    Content::ToolCall(ToolCall {
-                        id: id.clone(),
-                        name: name.clone(),
-                        arguments: Value::Object(Map::new()),
-                        custom: *custom,
-                        ..ToolCall::default()
-                    })
-                });
-            }
-            StreamEvent::ToolCallDelta { index, delta } => {
-                if let Some(Content::ToolCall(call)) = self.content.get_mut(*index) {
-                    call.partial_arguments.push_str(delta);
-                }
-            }
-            StreamEvent::ToolCallEnd {
-                index,
-                thought_signature,
-            } => {
-                if let Some(Content::ToolCall(call)) = self.content.get_mut(*index) {
+                Some(Content::ToolCall(call)) => {
                     call.finish_arguments();
-                    call.thought_signature.clone_from(thought_signature);
+                    call.thought_signature.clone_from(signature);
                 }
-            }
+                Some(Content::Image(_)) | None => {}
+            },
             StreamEvent::Usage(usage) => self.usage = usage.clone(),
             StreamEvent::Done { reason, raw } => {
                 self.stop_reason = *reason;
@@ -183,12 +122,6 @@ impl AssistantMessage {
                 self.stop_reason = StopReason::Error;
                 self.error_message = Some(error.to_string());
             }
-        }
-    }
-
-    fn open(&mut self, index: usize, block: impl FnOnce() -> Content) {
-        if index == self.content.len() {
-            self.content.push(block());
         }
     }
 }

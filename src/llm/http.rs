@@ -48,9 +48,6 @@ impl Http {
 
     /// The client for `url`, built now if this is the first use. An address of this machine is never
     /// asked for through a proxy: the proxy would look for it on its own machine.
-    ///
-    /// # Errors
-    /// TLS could not be set up at all.
     pub fn client(&self, url: &str) -> Result<&Client, LlmError> {
         if url.starts_with("https:") {
             check_cert_file()?;

@@ -297,43 +297,45 @@ impl Usage {
 
     /// Leaves out what `other` took, which was counted.
     pub(crate) fn take_off(&mut self, other: &Self) {
-        for (counted, other) in [
+        let reasoning = other.reasoning.unwrap_or(0);
+        self.reasoning = self.reasoning.map(|it| it.saturating_sub(reasoning));
+        self.combine(other, u64::saturating_sub, |a, b| (a - b).max(0.0));
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.reasoning = match (self.reasoning, other.reasoning) {
+            (None, None) => None,
+            (one, two) => Some(one.unwrap_or(0) + two.unwrap_or(0)),
+        };
+        self.combine(other, |a, b| a + b, |a, b| a + b);
+    }
+
+    /// Changes each figure but that of reasoning by the one of `other`.
+    fn combine(
+        &mut self,
+        other: &Self,
+        tokens: impl Fn(u64, u64) -> u64,
+        dollars: impl Fn(f64, f64) -> f64,
+    ) {
+        for (own, other) in [
             (&mut self.input, other.input),
             (&mut self.output, other.output),
             (&mut self.cache_read, other.cache_read),
             (&mut self.cache_write, other.cache_write),
             (&mut self.total_tokens, other.total_tokens),
         ] {
-            *counted = counted.saturating_sub(other);
+            *own = tokens(*own, other);
         }
-        let reasoning = other.reasoning.unwrap_or(0);
-        self.reasoning = self.reasoning.map(|it| it.saturating_sub(reasoning));
-        for (counted, other) in [
-            (&mut self.cost.input, other.cost.input),
-            (&mut self.cost.output, other.cost.output),
-            (&mut self.cost.cache_read, other.cost.cache_read),
-            (&mut self.cost.cache_write, other.cost.cache_write),
-            (&mut self.cost.total, other.cost.total),
+        let (own, other) = (&mut self.cost, &other.cost);
+        for (own, other) in [
+            (&mut own.input, other.input),
+            (&mut own.output, other.output),
+            (&mut own.cache_read, other.cache_read),
+            (&mut own.cache_write, other.cache_write),
+            (&mut own.total, other.total),
         ] {
-            *counted = (*counted - other).max(0.0);
+            *own = dollars(*own, other);
         }
-    }
-
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.input += other.input;
-        self.output += other.output;
-        self.cache_read += other.cache_read;
-        self.cache_write += other.cache_write;
-        self.reasoning = match (self.reasoning, other.reasoning) {
-            (None, None) => None,
-            (one, two) => Some(one.unwrap_or(0) + two.unwrap_or(0)),
-        };
-        self.total_tokens += other.total_tokens;
-        self.cost.input += other.cost.input;
-        self.cost.output += other.cost.output;
-        self.cost.cache_read += other.cost.cache_read;
-        self.cost.cache_write += other.cost.cache_write;
-        self.cost.total += other.cost.total;
     }
 }
 

@@ -40,7 +40,7 @@ pub use auth::{Keys, Secret};
 pub use catalog::{BuiltIn, Catalog, CatalogOptions};
 pub use client::{Client, PromptCaching};
 pub use error::{ErrorClass, LlmError};
-pub use event::StreamEvent;
+pub use event::{BlockKind, StreamEvent};
 pub use message::{
     AssistantMessage, Content, Image, Message, StopReason, Text, Thinking, ToolCall,
     ToolResultMessage, Usage, UserMessage,

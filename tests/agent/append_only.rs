@@ -11,7 +11,7 @@ use tiller::agent::permission::PermissionMode;
 use tiller::agent::{
     AgentEvent, CompactionRules, LoopRules, RetryRules, RunOutcome, ToolSettings, Toolbox,
 };
-use tiller::llm::{ErrorClass, LlmError, Model, StreamEvent};
+use tiller::llm::{BlockKind, ErrorClass, LlmError, Model, StreamEvent};
 
 use super::fixture::{
     Act, Gate, Setup, Step, TestAgent, agent, call_block, say, start, text_block,
@@ -100,7 +100,10 @@ impl Session {
             matches!(
                 event,
                 AgentEvent::MessageUpdate {
-                    event: StreamEvent::TextDelta { .. }
+                    event: StreamEvent::BlockDelta {
+                        kind: BlockKind::Text,
+                        ..
+                    }
                 }
             )
         };
@@ -135,7 +138,10 @@ impl Session {
             matches!(
                 event,
                 AgentEvent::MessageUpdate {
-                    event: StreamEvent::TextDelta { .. }
+                    event: StreamEvent::BlockDelta {
+                        kind: BlockKind::Text,
+                        ..
+                    }
                 }
             )
         };

@@ -23,8 +23,8 @@ use tiller::agent::{
     ToolOutput, Toolbox, TrialEvent,
 };
 use tiller::llm::{
-    Api, Content, Message, Model, Provider, Request, StopReason, StreamEvent, ThinkingLevel,
-    ToolSpec, Usage, WindowSource,
+    Api, BlockKind, Content, Message, Model, Provider, Request, StopReason, StreamEvent,
+    ThinkingLevel, ToolCall, ToolSpec, Usage, WindowSource,
 };
 use tokio::sync::{Notify, Semaphore, mpsc};
 
@@ -196,9 +196,13 @@ pub fn done(reason: StopReason) -> Step {
 
 pub fn text_block(index: usize, text: &str) -> Vec<Step> {
     vec![
-        Step::Say(StreamEvent::TextStart { index }),
+        Step::Say(StreamEvent::BlockStart {
+            index,
+            block: Content::text(""),
+        }),
         delta(index, text),
-        Step::Say(StreamEvent::TextEnd {
+        Step::Say(StreamEvent::BlockEnd {
+            kind: BlockKind::Text,
             index,
             signature: None,
         }),
@@ -206,7 +210,8 @@ pub fn text_block(index: usize, text: &str) -> Vec<Step> {
 }
 
 pub fn delta(index: usize, text: &str) -> Step {
-    Step::Say(StreamEvent::TextDelta {
+    Step::Say(StreamEvent::BlockDelta {
+        kind: BlockKind::Text,
         index,
         delta: text.to_owned(),
     })
@@ -214,19 +219,23 @@ pub fn delta(index: usize, text: &str) -> Step {
 
 pub fn call_block(index: usize, id: &str, name: &str, args: &str) -> Vec<Step> {
     vec![
-        Step::Say(StreamEvent::ToolCallStart {
+        Step::Say(StreamEvent::BlockStart {
             index,
-            id: id.to_owned(),
-            name: name.to_owned(),
-            custom: false,
+            block: Content::ToolCall(ToolCall {
+                id: id.to_owned(),
+                name: name.to_owned(),
+                ..ToolCall::default()
+            }),
         }),
-        Step::Say(StreamEvent::ToolCallDelta {
+        Step::Say(StreamEvent::BlockDelta {
+            kind: BlockKind::ToolCall,
             index,
             delta: args.to_owned(),
         }),
-        Step::Say(StreamEvent::ToolCallEnd {
+        Step::Say(StreamEvent::BlockEnd {
+            kind: BlockKind::ToolCall,
             index,
-            thought_signature: None,
+            signature: None,
         }),
     ]
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tiller::agent::{AgentEvent, LoopRules, RetryRules, RunOutcome, ToolStatus};
-use tiller::llm::{ErrorClass, LlmError, StreamEvent};
+use tiller::llm::{Content, ErrorClass, LlmError, StreamEvent};
 use tokio::time::Instant;
 
 use super::fixture::*;
@@ -27,7 +27,10 @@ fn silent() -> Vec<Step> {
 /// Fails in the middle of a sentence.
 fn halfway() -> Vec<Step> {
     let mut steps = vec![start()];
-    steps.push(Step::Say(StreamEvent::TextStart { index: 0 }));
+    steps.push(Step::Say(StreamEvent::BlockStart {
+        index: 0,
+        block: Content::text(""),
+    }));
     steps.extend([delta(0, "half a"), fail(busy())]);
     steps
 }

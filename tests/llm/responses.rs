@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tiller::llm::openai::responses::{ResponsesDecoder, request::body};
 use tiller::llm::{
-    AssistantMessage, Catalog, Content, CustomFormat, ErrorClass, Message, Model, Prices,
-    StopReason, StreamEvent, ThinkingLevel, ToolSpec,
+    AssistantMessage, BlockKind, Catalog, Content, CustomFormat, ErrorClass, Message, Model,
+    Prices, StopReason, StreamEvent, ThinkingLevel, ToolSpec,
 };
 
 use super::kit::{
@@ -72,7 +72,8 @@ async fn a_custom_tool_goes_there_and_back() {
     );
     assert!(events.iter().any(|event| matches!(
         event,
-        StreamEvent::ToolCallStart { custom: true, name, .. } if name == "apply_patch"
+        StreamEvent::BlockStart { block: Content::ToolCall(call), .. }
+            if call.custom && call.name == "apply_patch"
     )));
     let sent = server.request(0).body;
     assert_eq!(
@@ -951,18 +952,14 @@ proptest! {
         let mut begun: Vec<bool> = Vec::new();
         for (at, event) in out.iter().enumerate() {
             match event {
-                StreamEvent::TextStart { index }
-                | StreamEvent::ThinkingStart { index }
-                | StreamEvent::ToolCallStart { index, .. } => {
+                StreamEvent::BlockStart { index, .. } => {
                     prop_assert_eq!(*index, begun.len(), "blocks begin in order");
                     begun.push(true);
                 }
-                StreamEvent::TextDelta { index, .. }
-                | StreamEvent::ThinkingDelta { index, .. }
-                | StreamEvent::ToolCallDelta { index, .. } => {
+                StreamEvent::BlockDelta { index, .. } => {
                     prop_assert!(begun.get(*index) == Some(&true), "block {} is not open", index);
                 }
-                StreamEvent::TextEnd { index, .. } | StreamEvent::ToolCallEnd { index, .. } => {
+                StreamEvent::BlockEnd { kind: BlockKind::Text | BlockKind::ToolCall, index, .. } => {
                     prop_assert!(begun.get(*index) == Some(&true), "block {} ends twice", index);
                     begun[*index] = false;
                 }

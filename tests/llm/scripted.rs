@@ -172,7 +172,7 @@ async fn a_pause_holds_back_only_what_follows_it() {
         .map(|event| {
             let name = match event {
                 StreamEvent::Start { .. } => "start",
-                StreamEvent::TextEnd { .. } => "end",
+                StreamEvent::BlockEnd { .. } => "end",
                 StreamEvent::Done { .. } => "done",
                 _ => "",
             };

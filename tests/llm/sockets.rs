@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use serde_json::json;
 use tiller::llm::{
-    Catalog, CatalogOptions, Client, Content, ErrorClass, Keys, Message, Provider, StopReason,
-    StreamEvent,
+    BlockKind, Catalog, CatalogOptions, Client, Content, ErrorClass, Keys, Message, Provider,
+    StopReason, StreamEvent,
 };
 
 use super::kit::{answer, error, model, request, wires};
@@ -315,7 +315,11 @@ async fn dropping_the_stream_closes_the_socket() {
         let server = ModelServer::start(Script::of([Reply::text("Hello").stall()]));
         let mut stream = wires(&server).stream(hello(wire, &server));
         loop {
-            if let Some(StreamEvent::TextDelta { .. }) = stream.next().await {
+            if let Some(StreamEvent::BlockDelta {
+                kind: BlockKind::Text,
+                ..
+            }) = stream.next().await
+            {
                 break;
             }
         }

@@ -11,7 +11,9 @@ use tiller::app::tui::effect::Effect;
 use tiller::app::tui::msg::Msg;
 use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::llm::message::Cost;
-use tiller::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent, Usage};
+use tiller::llm::{
+    AssistantMessage, BlockKind, Content, Message, StopReason, StreamEvent, Thinking, Usage,
+};
 
 use super::app_kit::TestTui;
 
@@ -163,8 +165,12 @@ fn at_work(width: u16, height: u16) -> TestTui {
     tui.agent(AgentEvent::MessageStart { message });
     let said = "I'll look at how tokens are checked **first**.";
     for event in [
-        StreamEvent::ThinkingStart { index: 0 },
-        StreamEvent::ThinkingDelta {
+        StreamEvent::BlockStart {
+            index: 0,
+            block: Content::Thinking(Thinking::default()),
+        },
+        StreamEvent::BlockDelta {
+            kind: BlockKind::Thinking,
             index: 0,
             delta: "Where are tokens compared?".into(),
         },
@@ -173,17 +179,22 @@ fn at_work(width: u16, height: u16) -> TestTui {
     }
     tui.now += 4000;
     for event in [
-        StreamEvent::ThinkingEnd {
+        StreamEvent::BlockEnd {
+            kind: BlockKind::Thinking,
             index: 0,
             signature: None,
-            redacted: false,
         },
-        StreamEvent::TextStart { index: 1 },
-        StreamEvent::TextDelta {
+        StreamEvent::BlockStart {
+            index: 1,
+            block: Content::text(""),
+        },
+        StreamEvent::BlockDelta {
+            kind: BlockKind::Text,
             index: 1,
             delta: said.into(),
         },
-        StreamEvent::TextEnd {
+        StreamEvent::BlockEnd {
+            kind: BlockKind::Text,
             index: 1,
             signature: None,
         },
@@ -192,9 +203,9 @@ fn at_work(width: u16, height: u16) -> TestTui {
     }
     let message = AssistantMessage {
         content: vec![
-            Content::Thinking(tiller::llm::Thinking {
+            Content::Thinking(Thinking {
                 thinking: "Where are tokens compared?".into(),
-                ..tiller::llm::Thinking::default()
+                ..Thinking::default()
             }),
             Content::text(said),
         ],

@@ -15,7 +15,9 @@ use tiller::app::tui::overlay::SettingRow;
 use tiller::app::tui::screen_buffer::ScreenBuffer;
 use tiller::app::tui::text::link::LinkTable;
 use tiller::app::tui::theme::Themes;
-use tiller::llm::{AssistantMessage, Content, Image, Message, StreamEvent, UserMessage};
+use tiller::llm::{
+    AssistantMessage, BlockKind, Content, Image, Message, StreamEvent, Thinking, UserMessage,
+};
 
 use super::app_kit::TestTui;
 use super::pictures;
@@ -123,10 +125,10 @@ proptest! {
         let message = Arc::new(Message::Assistant(AssistantMessage::default()));
         tui.agent(AgentEvent::MessageStart { message });
         for event in [
-            StreamEvent::ThinkingStart { index: 0 },
-            StreamEvent::ThinkingDelta { index: 0, delta: text() },
-            StreamEvent::TextStart { index: 1 },
-            StreamEvent::TextDelta { index: 1, delta: text() },
+            StreamEvent::BlockStart { index: 0, block: Content::Thinking(Thinking::default()) },
+            StreamEvent::BlockDelta { kind: BlockKind::Thinking, index: 0, delta: text() },
+            StreamEvent::BlockStart { index: 1, block: Content::text("") },
+            StreamEvent::BlockDelta { kind: BlockKind::Text, index: 1, delta: text() },
         ] {
             tui.agent(AgentEvent::MessageUpdate { event });
             check(&mut tui, &mut screen);

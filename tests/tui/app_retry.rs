@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use tiller::agent::{AgentEvent, Phase, RunOutcome, RunState};
 use tiller::app::tui::effect::Effect;
-use tiller::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent, UserMessage};
+use tiller::llm::{
+    AssistantMessage, BlockKind, Content, Message, StopReason, StreamEvent, UserMessage,
+};
 
 use super::app_kit::{START, TestTui};
 
@@ -182,8 +184,12 @@ fn half_an_answer_has_its_notice_below_it() {
             message: Arc::new(Message::Assistant(AssistantMessage::default())),
         });
         for event in [
-            StreamEvent::TextStart { index: 0 },
-            StreamEvent::TextDelta {
+            StreamEvent::BlockStart {
+                index: 0,
+                block: Content::text(""),
+            },
+            StreamEvent::BlockDelta {
+                kind: BlockKind::Text,
                 index: 0,
                 delta: format!("half {attempt}"),
             },

@@ -14,7 +14,7 @@ use tiller::app::tui::input::{
 };
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::llm::message::content_text;
-use tiller::llm::{AssistantMessage, Message, StreamEvent};
+use tiller::llm::{AssistantMessage, BlockKind, Content, Message, StreamEvent};
 
 use super::app_kit::{TestTui, queued};
 
@@ -154,8 +154,15 @@ fn happen(tui: &mut TestTui, what: Event, words: &mut u32) -> Vec<Effect> {
             let message = Arc::new(Message::Assistant(AssistantMessage::default()));
             tui.agent(AgentEvent::MessageStart { message });
             for event in [
-                StreamEvent::TextStart { index: 0 },
-                StreamEvent::TextDelta { index: 0, delta },
+                StreamEvent::BlockStart {
+                    index: 0,
+                    block: Content::text(""),
+                },
+                StreamEvent::BlockDelta {
+                    kind: BlockKind::Text,
+                    index: 0,
+                    delta,
+                },
             ] {
                 tui.agent(AgentEvent::MessageUpdate { event });
             }

@@ -11,7 +11,7 @@ use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::app::tui::page_searcher::{PAUSE, PageSearcher};
 use tiller::app::tui::screen_buffer::ScreenBuffer;
 use tiller::app::tui::transcript::{PageSearch, Transcript};
-use tiller::llm::{AssistantMessage, Content, Message, StreamEvent};
+use tiller::llm::{AssistantMessage, BlockKind, Content, Message, StreamEvent};
 
 use super::app_kit::TestTui;
 use super::transcript_support::{Stage, branch};
@@ -373,10 +373,14 @@ fn what_has_come_since_is_found_when_one_goes_on() {
             message: Arc::new(Message::Assistant(AssistantMessage::default())),
         },
         AgentEvent::MessageUpdate {
-            event: StreamEvent::TextStart { index: 0 },
+            event: StreamEvent::BlockStart {
+                index: 0,
+                block: Content::text(""),
+            },
         },
         AgentEvent::MessageUpdate {
-            event: StreamEvent::TextDelta {
+            event: StreamEvent::BlockDelta {
+                kind: BlockKind::Text,
                 index: 0,
                 delta: "a needle, a needle".into(),
             },
@@ -389,7 +393,8 @@ fn what_has_come_since_is_found_when_one_goes_on() {
     assert!(frame.contains("2 of 3"), "{frame}");
     tui.key("down");
     tui.agent(AgentEvent::MessageUpdate {
-        event: StreamEvent::TextDelta {
+        event: StreamEvent::BlockDelta {
+            kind: BlockKind::Text,
             index: 0,
             delta: ", a needle".into(),
         },

@@ -12,7 +12,7 @@ use tiller::agent::{
 use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::app::tui::transcript::{CellClass, Fold, Position, ScrollBy, Transcript};
 use tiller::app::tui::view::transcript::TranscriptCache;
-use tiller::llm::{Content, StopReason, StreamEvent, Usage};
+use tiller::llm::{BlockKind, Content, StopReason, StreamEvent, Thinking, ToolCall, Usage};
 
 use super::transcript_support::*;
 
@@ -88,14 +88,20 @@ fn notices_and_running_calls() {
         text: "The model repeats itself".to_owned(),
     });
     stage.begin();
-    stage.stream(StreamEvent::ThinkingStart { index: 0 });
-    stage.stream(StreamEvent::ToolCallStart {
-        index: 1,
-        id: "a".to_owned(),
-        name: "write".to_owned(),
-        custom: false,
+    stage.stream(StreamEvent::BlockStart {
+        index: 0,
+        block: Content::Thinking(Thinking::default()),
     });
-    stage.stream(StreamEvent::ToolCallDelta {
+    stage.stream(StreamEvent::BlockStart {
+        index: 1,
+        block: Content::ToolCall(ToolCall {
+            id: "a".to_owned(),
+            name: "write".to_owned(),
+            ..ToolCall::default()
+        }),
+    });
+    stage.stream(StreamEvent::BlockDelta {
+        kind: BlockKind::ToolCall,
         index: 1,
         delta: "x".repeat(5_000),
     });
@@ -207,8 +213,12 @@ fn a_prompt_that_was_shown_at_once_is_not_shown_twice() {
 fn a_message_that_ends_in_an_error_keeps_its_text() {
     let mut stage = Stage::new(60, 12);
     stage.begin();
-    stage.stream(StreamEvent::TextStart { index: 0 });
-    stage.stream(StreamEvent::TextDelta {
+    stage.stream(StreamEvent::BlockStart {
+        index: 0,
+        block: Content::text(""),
+    });
+    stage.stream(StreamEvent::BlockDelta {
+        kind: BlockKind::Text,
         index: 0,
         delta: "Half a sen".to_owned(),
     });
@@ -278,9 +288,13 @@ fn the_view_stays_put_when_an_answer_ends() {
     for up in 1..40 {
         let mut stage = Stage::new(60, 10);
         stage.begin();
-        stage.stream(StreamEvent::TextStart { index: 0 });
+        stage.stream(StreamEvent::BlockStart {
+            index: 0,
+            block: Content::text(""),
+        });
         for part in text.split_inclusive('\n') {
-            stage.stream(StreamEvent::TextDelta {
+            stage.stream(StreamEvent::BlockDelta {
+                kind: BlockKind::Text,
                 index: 0,
                 delta: part.to_owned(),
             });
@@ -511,7 +525,10 @@ fn a_frame_lays_out_what_is_visible() {
 fn a_streamed_megabyte_costs_what_its_open_block_costs() {
     let mut stage = Stage::new(80, 24);
     stage.begin();
-    stage.stream(StreamEvent::TextStart { index: 0 });
+    stage.stream(StreamEvent::BlockStart {
+        index: 0,
+        block: Content::text(""),
+    });
     let mut sent = 0;
     let mut frames = 0;
     while sent < 1_000_000 {
@@ -520,7 +537,11 @@ fn a_streamed_megabyte_costs_what_its_open_block_costs() {
             delta.push_str("A paragraph with a few *words* in it.\n\n");
         }
         sent += delta.len();
-        stage.stream(StreamEvent::TextDelta { index: 0, delta });
+        stage.stream(StreamEvent::BlockDelta {
+            kind: BlockKind::Text,
+            index: 0,
+            delta,
+        });
         stage.draw();
         frames += 1;
     }
@@ -706,8 +727,8 @@ proptest! {
                 0 => stage.user("another prompt"),
                 1 => stage.say("some **text**\n\n- with\n- a list\n", 1 + usize::from(n % 9)),
                 2 => stage.begin(),
-                3 => stage.stream(StreamEvent::TextStart { index: usize::from(n % 3) }),
-                4 => stage.stream(StreamEvent::TextDelta { index: usize::from(n % 3), delta: "delta\n".repeat(usize::from(n % 7)) }),
+                3 => stage.stream(StreamEvent::BlockStart { index: usize::from(n % 3), block: Content::text("") }),
+                4 => stage.stream(StreamEvent::BlockDelta { kind: BlockKind::Text, index: usize::from(n % 3), delta: "delta\n".repeat(usize::from(n % 7)) }),
                 5 => stage.tool_start(&format!("t{}", n % 5), "bash", command_details(usize::from(n % 20), false)),
                 6 => stage.tool_end(&format!("t{}", n % 5), "edit", ToolStatus::Ok, "", edit_details(), Some(u64::from(n))),
                 7 => { stage.transcript.toggle_at(n % 12); }

@@ -4,22 +4,26 @@ use proptest::prelude::*;
 use serde_json::json;
 use tiller::agent::tool::{DiffDetails, FileChange};
 use tiller::agent::{Details, ToolStatus};
-use tiller::llm::StreamEvent;
+use tiller::llm::{BlockKind, Content, StreamEvent, ToolCall};
 
 use super::transcript_support::*;
 
 fn start(stage: &mut Stage, name: &str, custom: bool) {
     stage.begin();
-    stage.stream(StreamEvent::ToolCallStart {
+    stage.stream(StreamEvent::BlockStart {
         index: 0,
-        id: "1".to_owned(),
-        name: name.to_owned(),
-        custom,
+        block: Content::ToolCall(ToolCall {
+            id: "1".to_owned(),
+            name: name.to_owned(),
+            custom,
+            ..ToolCall::default()
+        }),
     });
 }
 
 fn delta(stage: &mut Stage, delta: &str) {
-    stage.stream(StreamEvent::ToolCallDelta {
+    stage.stream(StreamEvent::BlockDelta {
+        kind: BlockKind::ToolCall,
         index: 0,
         delta: delta.to_owned(),
     });

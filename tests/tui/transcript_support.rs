@@ -12,7 +12,9 @@ use tiller::agent::{AgentEvent, Details, RunOutcome, RunTotals, ToolStatus};
 use tiller::app::tui::theme::{ColorDepth, Theme};
 use tiller::app::tui::transcript::{Drawn, Transcript};
 use tiller::app::tui::view::transcript::{TranscriptCache, draw};
-use tiller::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent};
+use tiller::llm::{
+    AssistantMessage, BlockKind, Content, Message, StopReason, StreamEvent, Thinking, ToolCall,
+};
 
 /// A transcript that is drawn as the program does it.
 pub struct Stage {
@@ -95,11 +97,15 @@ impl Stage {
     /// Streams a whole assistant text in pieces of `step` bytes.
     pub fn say(&mut self, text: &str, step: usize) {
         self.begin();
-        self.stream(StreamEvent::TextStart { index: 0 });
+        self.stream(StreamEvent::BlockStart {
+            index: 0,
+            block: Content::text(""),
+        });
         let mut at = 0;
         while at < text.len() {
             let end = text.ceil_char_boundary((at + step).min(text.len()));
-            self.stream(StreamEvent::TextDelta {
+            self.stream(StreamEvent::BlockDelta {
+                kind: BlockKind::Text,
                 index: 0,
                 delta: text[at..end].to_owned(),
             });
@@ -247,37 +253,49 @@ pub fn find_details() -> Details {
 pub fn play(stage: &mut Stage) {
     stage.user("Fix the login bug in auth.rs; keep the tests green");
     stage.begin();
-    stage.stream(StreamEvent::ThinkingStart { index: 0 });
-    stage.stream(StreamEvent::ThinkingDelta {
+    stage.stream(StreamEvent::BlockStart {
+        index: 0,
+        block: Content::Thinking(Thinking::default()),
+    });
+    stage.stream(StreamEvent::BlockDelta {
+        kind: BlockKind::Thinking,
         index: 0,
         delta: "Where are tokens **checked**?".to_owned(),
     });
     stage.wait(4_200);
-    stage.stream(StreamEvent::ThinkingEnd {
+    stage.stream(StreamEvent::BlockEnd {
+        kind: BlockKind::Thinking,
         index: 0,
         signature: None,
-        redacted: false,
     });
-    stage.stream(StreamEvent::TextStart { index: 1 });
-    stage.stream(StreamEvent::TextDelta {
+    stage.stream(StreamEvent::BlockStart {
+        index: 1,
+        block: Content::text(""),
+    });
+    stage.stream(StreamEvent::BlockDelta {
+        kind: BlockKind::Text,
         index: 1,
         delta: "I'll look at how tokens are ".to_owned(),
     });
-    stage.stream(StreamEvent::TextDelta {
+    stage.stream(StreamEvent::BlockDelta {
+        kind: BlockKind::Text,
         index: 1,
         delta: "checked first.".to_owned(),
     });
     for (index, (id, name)) in CALLS.iter().enumerate() {
         let index = index + 2;
-        stage.stream(StreamEvent::ToolCallStart {
+        stage.stream(StreamEvent::BlockStart {
             index,
-            id: (*id).to_owned(),
-            name: (*name).to_owned(),
-            custom: false,
+            block: Content::ToolCall(ToolCall {
+                id: (*id).to_owned(),
+                name: (*name).to_owned(),
+                ..ToolCall::default()
+            }),
         });
-        stage.stream(StreamEvent::ToolCallEnd {
+        stage.stream(StreamEvent::BlockEnd {
+            kind: BlockKind::ToolCall,
             index,
-            thought_signature: None,
+            signature: None,
         });
     }
     stage.end(content(), StopReason::ToolUse);
@@ -308,19 +326,19 @@ const CALLS: [(&str, &str); 7] = [
 
 fn content() -> Vec<Content> {
     let mut content = vec![
-        Content::Thinking(tiller::llm::Thinking {
+        Content::Thinking(Thinking {
             thinking: "Where are tokens **checked**?".to_owned(),
-            ..tiller::llm::Thinking::default()
+            ..Thinking::default()
         }),
         Content::text("I'll look at how tokens are checked first."),
     ];
     content.extend(CALLS.map(|(id, name)| {
-        Content::ToolCall(tiller::llm::ToolCall {
+        Content::ToolCall(ToolCall {
             id: id.to_owned(),
             name: name.to_owned(),
             // Nothing on the screen may depend on arguments.
             arguments: json!({}),
-            ..tiller::llm::ToolCall::default()
+            ..ToolCall::default()
         })
     }));
     content

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tiller::agent::tool::{CommandDetails, MatchesDetails, TextDetails};
 use tiller::agent::{AgentEvent, Details, RunOutcome, ToolStatus};
 use tiller::app::tui::transcript::{CellClass, Fold};
-use tiller::llm::{Content, Message, StopReason, StreamEvent, ToolCall};
+use tiller::llm::{BlockKind, Content, Message, StopReason, StreamEvent, ToolCall};
 
 use super::transcript_support::*;
 
@@ -66,11 +66,13 @@ fn a_call_whose_turn_has_not_come_says_so() {
     let mut stage = Stage::new(60, 12);
     stage.begin();
     for (index, id) in ["a", "b"].into_iter().enumerate() {
-        stage.stream(StreamEvent::ToolCallStart {
+        stage.stream(StreamEvent::BlockStart {
             index,
-            id: id.to_owned(),
-            name: "bash".to_owned(),
-            custom: false,
+            block: Content::ToolCall(ToolCall {
+                id: id.to_owned(),
+                name: "bash".to_owned(),
+                ..ToolCall::default()
+            }),
         });
     }
     stage.end(vec![call("a"), call("b")], StopReason::ToolUse);
@@ -195,15 +197,18 @@ fn what_a_call_is_about_is_told_as_soon_as_the_model_has_written_it() {
     stage.user("go");
     stage.begin();
     for (index, name) in ["bash", "grep"].into_iter().enumerate() {
-        stage.stream(StreamEvent::ToolCallStart {
+        stage.stream(StreamEvent::BlockStart {
             index,
-            id: format!("c{index}"),
-            name: name.to_owned(),
-            custom: false,
+            block: Content::ToolCall(ToolCall {
+                id: format!("c{index}"),
+                name: name.to_owned(),
+                ..ToolCall::default()
+            }),
         });
     }
     let mut write = |index, text: &str| {
-        stage.stream(StreamEvent::ToolCallDelta {
+        stage.stream(StreamEvent::BlockDelta {
+            kind: BlockKind::ToolCall,
             index,
             delta: text.to_owned(),
         });

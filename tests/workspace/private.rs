@@ -24,7 +24,7 @@ fn what_a_killed_session_left_is_removed_and_nothing_else() {
     let again = PrivateFolders::make(&used).unwrap();
     drop(in_use);
     PrivateFolders::remove_stale(temporary.path());
-    assert!(again.tmp().is_dir());
+    assert!(again.folders()[0].is_dir());
     drop(again);
     PrivateFolders::remove_stale(temporary.path());
     assert!(!used.exists());

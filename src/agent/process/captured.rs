@@ -24,9 +24,6 @@ pub struct Captured {
 
 /// Runs a command for at most `limit` and captures the first `max_bytes` of its output. When this
 /// returns or is dropped, its process tree is ended.
-///
-/// # Errors
-/// It could not be started.
 pub async fn run_captured(
     processes: &Processes,
     spawn: Spawn,

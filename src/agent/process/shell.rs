@@ -13,7 +13,6 @@ use super::sandbox;
 use super::sandbox::Sandbox;
 use super::wire::Request;
 
-/// Starts the shell in this process's namespaces.
 pub(super) fn start(request: &Request) -> io::Result<Pid> {
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for shell in ["bash", "/bin/bash", "/usr/bin/bash", "sh"] {

@@ -36,13 +36,15 @@ const REAP_LIMIT: Duration = Duration::from_millis(3);
 /// The whole life of a supervisor. `main` calls it first of all when the program was started as
 /// `tiller __supervise`; standard input is the control channel.
 pub fn supervise_main() -> ExitCode {
-    if std::env::args_os()
+    let is_trial = std::env::args_os()
         .nth(2)
-        .is_some_and(|second| second == sandbox::TRIAL)
-    {
-        return sandbox::trial_main();
-    }
-    match supervise() {
+        .is_some_and(|it| it == sandbox::TRIAL);
+    let done = if is_trial {
+        sandbox::answer_trial()
+    } else {
+        supervise()
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(2),
     }
@@ -117,11 +119,7 @@ fn start(request: &mut Request, mut stream: UnixStream) -> io::Result<Role> {
             Side::Inside => is_init = sandbox.has_init(),
         }
     }
-    let supervisor = Supervisor::start(request, entered, stream, is_init);
-    match supervisor {
-        Ok(supervisor) => Ok(Role::Supervisor(supervisor)),
-        Err(error) => Err(error),
-    }
+    Supervisor::start(request, entered, stream, is_init).map(Role::Supervisor)
 }
 
 /// Else whoever reads the command's output would wait for this process too.

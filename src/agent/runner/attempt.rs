@@ -17,8 +17,8 @@ use super::link::{RunLink, Turn};
 use super::look_ahead::look_ahead;
 use crate::agent::event::{AgentEvent, NoticeLevel, Phase, now_ms};
 use crate::llm::{
-    AssistantMessage, ErrorClass, LlmError, Message, Model, Request, StopReason, StreamEvent,
-    WindowSource, overflow, window_check,
+    AssistantMessage, BlockKind, Content, ErrorClass, LlmError, Message, Model, Request,
+    StopReason, StreamEvent, WindowSource, overflow, window_check,
 };
 
 /// What one request came to.
@@ -179,12 +179,10 @@ fn millis(since: Instant) -> u64 {
 /// Whether nothing is lost with this event when the stream fails behind it.
 fn says_nothing(event: &StreamEvent) -> bool {
     match event {
-        StreamEvent::Start { .. }
-        | StreamEvent::Usage(_)
-        | StreamEvent::TextStart { .. }
-        | StreamEvent::ThinkingStart { .. } => true,
-        StreamEvent::TextDelta { delta, .. } | StreamEvent::ThinkingDelta { delta, .. } => {
-            delta.is_empty()
+        StreamEvent::Start { .. } | StreamEvent::Usage(_) => true,
+        StreamEvent::BlockStart { block, .. } => !matches!(block, Content::ToolCall(_)),
+        StreamEvent::BlockDelta { kind, delta, .. } => {
+            *kind != BlockKind::ToolCall && delta.is_empty()
         }
         _ => false,
     }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::llm::{Message, StreamEvent};
+use crate::llm::{Content, Message, StreamEvent, ToolCall};
 
 /// Characters of an id in the name of a file.
 const MAX_NAME: usize = 100;
@@ -34,7 +34,11 @@ impl<'a> CallIds<'a> {
     /// Changes the id of a call that begins, should another call have it already, here or in another
     /// branch of the session, which shares the folder.
     pub fn settle(&mut self, event: &mut StreamEvent) {
-        let StreamEvent::ToolCallStart { id, .. } = event else {
+        let StreamEvent::BlockStart {
+            block: Content::ToolCall(ToolCall { id, .. }),
+            ..
+        } = event
+        else {
             return;
         };
         let taken = self.taken.get_or_insert_with(|| names(self.before));
@@ -82,7 +86,7 @@ fn names(messages: &[Arc<Message>]) -> HashSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::{AssistantMessage, Content, ToolCall};
+    use crate::llm::AssistantMessage;
 
     #[test]
     fn no_two_calls_share_an_id_or_a_file() {
@@ -111,17 +115,16 @@ mod tests {
             ("x|y", "x|y"),
             ("x_y", "x_y-2"),
         ] {
-            let mut event = StreamEvent::ToolCallStart {
+            let call = |id: &str| StreamEvent::BlockStart {
                 index: 0,
-                id: sent.to_owned(),
-                name: String::new(),
-                custom: false,
+                block: Content::ToolCall(ToolCall {
+                    id: id.to_owned(),
+                    ..ToolCall::default()
+                }),
             };
+            let mut event = call(sent);
             ids.settle(&mut event);
-            assert!(
-                matches!(&event, StreamEvent::ToolCallStart { id, .. } if id == own),
-                "{sent}: {event:?}"
-            );
+            assert_eq!(event, call(own), "{sent}");
         }
     }
 

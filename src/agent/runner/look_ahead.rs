@@ -9,14 +9,18 @@ use super::env::RunEnv;
 use super::gate;
 use super::link::{RunLink, Turn};
 use crate::agent::toolbox::Lookup;
-use crate::llm::StreamEvent;
+use crate::llm::{Content, StreamEvent};
 
 /// Looks ahead if `event` begins a call that will run a command.
 pub(super) fn look_ahead(link: &RunLink, env: &RunEnv, turn: &Turn, event: &StreamEvent) {
-    let StreamEvent::ToolCallStart { name, .. } = event else {
+    let StreamEvent::BlockStart {
+        block: Content::ToolCall(call),
+        ..
+    } = event
+    else {
         return;
     };
-    let Lookup::Tool(tool) = turn.toolbox.find(name) else {
+    let Lookup::Tool(tool) = turn.toolbox.find(&call.name) else {
         return;
     };
     let runs_command = gate::effects(&**tool, &json!({ "command": "" })).command;

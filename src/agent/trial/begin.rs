@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use nix::sys::statvfs::statvfs;
@@ -17,6 +16,7 @@ use super::git::Git;
 use super::listing::Listing;
 use super::record::{Modules, RECORD, Trial};
 use super::repository::Repository;
+use crate::agent::session::folder::make_private;
 
 /// Bytes of the disk that stay free.
 const SPARE: u64 = 256 * 1024 * 1024;
@@ -32,9 +32,6 @@ pub struct Started {
 
 /// Begins a trial for the working folder `cwd` of the session in the file `session`, in a folder of
 /// its own below `home`. Leaves nothing behind when it fails or is cancelled.
-///
-/// # Errors
-/// A trial cannot be made there.
 pub fn begin(
     home: &Path,
     cwd: &Path,
@@ -42,11 +39,13 @@ pub fn begin(
     cancel: &CancellationToken,
 ) -> Result<Started, TrialError> {
     let repository = Repository::around(cwd)?;
-    make_private(home)?;
+    let private =
+        |folder: &Path| make_private(folder).map_err(TrialError::io("cannot make", folder));
+    private(home)?;
     let home = fs::canonicalize(home).map_err(TrialError::io("cannot find", home))?;
     let id = format!("{:08x}", uuid::Uuid::new_v4().as_fields().0);
     let folder = home.join(&id);
-    make_private(&folder)?;
+    private(&folder)?;
     // Some builds look at the name of their folder.
     let name = repository.root.file_name().unwrap_or("tree".as_ref());
     let mut trial = Trial {
@@ -124,11 +123,4 @@ fn check_room(trial: &Trial, files: &BTreeSet<PathBuf>) -> Result<(), TrialError
         });
     }
     Ok(())
-}
-
-/// Makes a folder, and those above it, for the eyes of its owner alone.
-fn make_private(folder: &Path) -> Result<(), TrialError> {
-    let mut builder = fs::DirBuilder::new();
-    let made = builder.recursive(true).mode(0o700).create(folder);
-    made.map_err(TrialError::io("cannot make", folder))
 }

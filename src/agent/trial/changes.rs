@@ -9,7 +9,8 @@ use super::error::TrialError;
 use super::listing::Listing;
 use super::objects::Objects;
 use super::record::Trial;
-use super::snapshot::{Entry, Snapshot, Stamp};
+use super::snapshot::{Entry, Snapshot};
+use crate::agent::stamp::Stamp;
 use crate::agent::tool::FileChange;
 
 /// A file that the trial has changed.
@@ -22,9 +23,6 @@ pub struct Changed {
 }
 
 /// What `trial` has changed so far.
-///
-/// # Errors
-/// Its files cannot be read.
 pub fn changes(trial: &Trial) -> Result<Vec<Changed>, TrialError> {
     let begun = trial.begun()?;
     let now = scan(trial, &begun, &trial.objects(), &CancellationToken::new())?;
@@ -47,9 +45,7 @@ pub(super) fn scan(
         if cancel.is_cancelled() {
             return Err(TrialError::Cancelled);
         }
-        let whole = trial.tree.join(&path);
-        let found = looker.look(&path);
-        let entry = match found.map_err(TrialError::io("cannot read", &whole))? {
+        let entry = match looker.find(&path)? {
             Found::Nothing | Found::Folder | Found::Special => continue,
             Found::Link(target) => Entry::Link(target),
             Found::File(meta) => {

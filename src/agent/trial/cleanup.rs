@@ -14,9 +14,6 @@ use super::record::Trial;
 const TRIES: usize = 100;
 
 /// Removes the worktree and everything else of `trial`. The user's files stay as they are.
-///
-/// # Errors
-/// Something of it cannot be removed.
 pub fn remove(trial: &Trial) -> Result<(), TrialError> {
     remove_tree(&trial.tree).map_err(TrialError::io("cannot remove", &trial.tree))?;
     forget_worktree(trial)?;
@@ -25,9 +22,6 @@ pub fn remove(trial: &Trial) -> Result<(), TrialError> {
 
 /// Removes `trial` in the same way, but keeps the files of its worktree until another trial is discarded;
 /// gives the folder they are in.
-///
-/// # Errors
-/// They cannot be moved, or something else cannot be removed.
 pub fn discard(trial: &Trial) -> Result<PathBuf, TrialError> {
     let trash = trial.folder.with_file_name(".trash");
     let kept = trash.join(&trial.id);

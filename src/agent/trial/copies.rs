@@ -118,9 +118,7 @@ impl Copies {
         folder: &mut PathBuf,
     ) -> Result<Option<Entry>, TrialError> {
         let (from, to) = (trial.root.join(path), trial.tree.join(path));
-        let found = looker
-            .look(path)
-            .map_err(TrialError::io("cannot read", &from))?;
+        let found = looker.find(path)?;
         if matches!(found, Found::File(_) | Found::Link(_))
             && let Some(parent) = to.parent()
             && parent != folder

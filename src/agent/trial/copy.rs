@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
 
+use super::error::TrialError;
+
 /// Bytes of a file up to which reading and writing it is quicker than having the system copy it.
 const SMALL: u64 = 128 * 1024;
 
@@ -58,6 +60,12 @@ impl<'a> Looker<'a> {
         } else {
             Found::Special
         })
+    }
+
+    pub(super) fn find(&mut self, path: &Path) -> Result<Found, TrialError> {
+        let whole = self.root.join(path);
+        self.look(path)
+            .map_err(TrialError::io("cannot read", &whole))
     }
 
     /// Whether all that is above `path` are folders. One that cannot be looked at is not gone: what is

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -115,6 +115,27 @@ impl Git {
         }
     }
 
+    /// Reads the contents `ids`, in this order; `take` gets none for one that the repository does not have.
+    pub fn blobs(
+        &self,
+        ids: &[&str],
+        mut take: impl FnMut(usize, Option<Vec<u8>>) -> Result<(), TrialError>,
+    ) -> Result<(), TrialError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let asked = format!("{}\n", ids.join("\n"));
+        self.converse(&["cat-file", "--batch"], asked.as_bytes(), |out| {
+            let mut out = BufReader::new(out);
+            for index in 0..ids.len() {
+                let blob = next_blob(&mut out);
+                let failed = TrialError::io("cannot read from git in", &self.folder);
+                take(index, blob.map_err(failed)?)?;
+            }
+            Ok(())
+        })
+    }
+
     fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
         let own = VARIABLES.iter();
         let own = own.filter_map(|name| Some((name, std::env::var_os(name)?)));
@@ -147,6 +168,20 @@ impl Git {
         }
         TrialError::io("cannot run git in", &self.folder)(error)
     }
+}
+
+/// One answer: `ID blob SIZE`, the bytes and a line end; or `ID missing`.
+fn next_blob(out: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+    let mut line = String::new();
+    out.read_line(&mut line)?;
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    let [_, kind, size] = fields[..] else {
+        return Ok(None);
+    };
+    let mut bytes = vec![0; size.parse::<usize>().map_err(io::Error::other)? + 1];
+    out.read_exact(&mut bytes)?;
+    bytes.pop();
+    Ok((kind == "blob").then_some(bytes))
 }
 
 /// The name of the hook that the setting `key` is about.

@@ -109,9 +109,7 @@ fn look_at(
     let (mut here, mut linked) = (Snapshot::default(), Vec::new());
     let mut looker = Looker::new(&trial.root);
     for path in before.entries.keys().chain(after.entries.keys()) {
-        let found = looker.look(path);
-        let found = found.map_err(TrialError::io("cannot read", &trial.root.join(path)))?;
-        let entry = match found {
+        let entry = match looker.find(path)? {
             Found::File(meta) => {
                 if meta.nlink() > 1 {
                     linked.push(path.clone());

@@ -10,8 +10,9 @@ use super::journal;
 use super::merge::Plan;
 use super::objects::Objects;
 use super::record::Trial;
-use super::snapshot::{Entry, Stamp};
+use super::snapshot::Entry;
 use super::write::{Staged, remove_file};
+use crate::agent::stamp::Stamp;
 
 /// What was taken over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,9 +25,6 @@ pub struct Kept {
 
 /// Takes the changes of `trial` over into the user's files: all of them, or none with the files that
 /// stand in the way. A keep that was killed is taken back first.
-///
-/// # Errors
-/// Files stand in the way, or something cannot be read or written.
 pub fn keep(trial: &Trial, cancel: &CancellationToken) -> Result<Kept, TrialError> {
     recover(trial)?;
     let objects = trial.objects();
@@ -52,9 +50,6 @@ fn plan(
 
 /// Brings the user's files back to before a keep of `trial` that was killed in the middle. Returns
 /// whether there was one.
-///
-/// # Errors
-/// Something cannot be read or written.
 pub fn recover(trial: &Trial) -> Result<bool, TrialError> {
     journal::roll_back(trial, &trial.objects())
 }
@@ -90,9 +85,7 @@ fn must_be_as_planned(trial: &Trial, plan: &Plan) -> Result<(), TrialError> {
     let mut looker = Looker::new(&trial.root);
     let paths = plan.before.entries.keys().chain(plan.after.entries.keys());
     for path in paths {
-        let whole = trial.root.join(path);
-        let found = looker.look(path);
-        let same = match found.map_err(TrialError::io("cannot read", &whole))? {
+        let same = match looker.find(path)? {
             Found::Nothing | Found::Folder => plan.before.get(path).is_none(),
             Found::File(meta) => plan.before.stamps.get(path) == Some(&Stamp::of(&meta)),
             Found::Link(target) => plan.before.get(path) == Some(&Entry::Link(target)),

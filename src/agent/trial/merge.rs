@@ -13,7 +13,8 @@ use super::error::{Obstacle, TrialError};
 use super::git::Git;
 use super::objects::Objects;
 use super::record::Trial;
-use super::snapshot::{Entry, Snapshot, Stamp};
+use super::snapshot::{Entry, Snapshot};
+use crate::agent::stamp::Stamp;
 
 /// What will be written: the paths concerned, as they are and as they will be.
 #[derive(Debug, Default)]
@@ -163,9 +164,7 @@ fn look_at(
     let mut obstacles = Vec::new();
     let mut looker = Looker::new(&trial.root);
     for Changed { path, .. } in changed {
-        let whole = trial.root.join(path);
-        let found = looker.look(path);
-        let entry = match found.map_err(TrialError::io("cannot read", &whole))? {
+        let entry = match looker.find(path)? {
             Found::Nothing => continue,
             Found::Folder => {
                 folders.insert(path.clone());

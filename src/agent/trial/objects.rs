@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::TrialError;
 use super::git::Git;
-use super::snapshot::{Entry, Snapshot, Stamp};
+use super::snapshot::{Entry, Snapshot};
+use crate::agent::stamp::Stamp;
 
 /// Files that git is given at once.
 const BATCH: usize = 2000;
 
-/// The object folder.
 #[derive(Clone, Debug)]
 pub(super) struct Objects {
     folder: PathBuf,
@@ -103,39 +103,10 @@ impl Objects {
         versions: &[&str],
         mut take: impl FnMut(usize, Vec<u8>) -> Result<(), TrialError>,
     ) -> Result<(), TrialError> {
-        if versions.is_empty() {
-            return Ok(());
-        }
-        let asked = format!("{}\n", versions.join("\n"));
-        let read = |out: &mut dyn Read| {
-            let mut out = BufReader::new(out);
-            for (index, version) in versions.iter().enumerate() {
-                take(index, self.next(version, &mut out)?)?;
-            }
-            Ok(())
-        };
-        let cat = ["cat-file", "--batch"];
-        self.git(&self.common_dir)
-            .converse(&cat, asked.as_bytes(), read)
-    }
-
-    /// One answer: `VERSION blob SIZE`, the bytes and a line end.
-    fn next(&self, version: &str, out: &mut impl BufRead) -> Result<Vec<u8>, TrialError> {
-        let cut = TrialError::io("cannot read", &self.folder);
-        let mut line = String::new();
-        if let Err(error) = out.read_line(&mut line) {
-            return Err(cut(error));
-        }
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let size: Option<usize> = match fields[..] {
-            [found, "blob", size] if found == version => size.parse().ok(),
-            _ => None,
-        };
-        let size = size.ok_or_else(|| self.damaged(&format!("there is no version {version}")))?;
-        let mut bytes = vec![0; size + 1];
-        out.read_exact(&mut bytes).map_err(cut)?;
-        bytes.pop();
-        Ok(bytes)
+        self.git(&self.common_dir).blobs(versions, |index, bytes| {
+            let missing = || self.damaged(&format!("there is no version {}", versions[index]));
+            take(index, bytes.ok_or_else(missing)?)
+        })
     }
 
     fn git(&self, folder: &Path) -> Git {

@@ -13,8 +13,9 @@ use super::copy::is_gone;
 use super::error::TrialError;
 use super::objects::Objects;
 use super::record::Trial;
-use super::snapshot::{Entry, Stamp};
+use super::snapshot::Entry;
 use crate::agent::new_file::{NewFile, overwrite, put_link};
+use crate::agent::stamp::Stamp;
 use crate::agent::workspace::Place;
 
 /// Removes a file or link of the user, and the folders that are empty without it.

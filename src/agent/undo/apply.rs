@@ -13,9 +13,10 @@ use rustix::fs::OFlags;
 use super::error::UndoError;
 use super::git_contents::{GitContents, TOGETHER};
 use super::look::look;
-use super::state::{Content, Stamp, State};
+use super::state::{Content, State};
 use super::store::Store;
 use crate::agent::new_file::{self, NewFile};
+use crate::agent::stamp::Stamp;
 use crate::agent::trial::is_gone;
 use crate::agent::workspace::Place;
 

@@ -7,14 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::cover::written;
-use super::hash;
 use super::look::{as_in_tree, content, look};
 use super::looks::Looks;
 use super::record::{Before, Change};
 use super::repository::read_blobs;
 use super::state::{Blob, Content, Lost, State};
 use super::tree::{Folder, Image, Kind, Seen, Tree};
+use crate::agent::hash;
 
 /// All that was changed, by path. What only others have named is theirs. `afters` are what paths held
 /// right after they were written, where nothing of the turn has run since.
@@ -141,13 +140,15 @@ impl Blobs {
         for (_, seen) in touched {
             if let Kind::File(Image::Blob(git_dir, id)) = &seen.kind {
                 let ids = wanted.entry(Arc::clone(git_dir)).or_default();
-                ids.entry(written(id)).or_default().insert(seen.stamp.size);
+                ids.entry(hash::hex(id))
+                    .or_default()
+                    .insert(seen.stamp.size);
             }
         }
         let mut found = HashMap::new();
         for (git_dir, wanted) in wanted {
-            let ids: Vec<String> = wanted.keys().cloned().collect();
-            read_blobs(&git_dir, &ids, |id, bytes| {
+            let ids = wanted.keys().map(String::as_str);
+            read_blobs(&git_dir, ids, |id, bytes| {
                 for size in wanted.get(id).into_iter().flatten() {
                     let Some((bytes, crlf)) = as_in_tree(bytes.clone(), *size) else {
                         continue;
@@ -188,7 +189,7 @@ impl Blobs {
                         Image::Lost(why) => lost(*why),
                         Image::Kept(hash) => content(hash.clone(), size),
                         Image::Blob(git_dir, id) => {
-                            let key = (Arc::clone(git_dir), written(id), size);
+                            let key = (Arc::clone(git_dir), hash::hex(id), size);
                             let known = self.0.get(&key).cloned();
                             known.unwrap_or_else(|| lost(Lost::NotInGit))
                         }

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use super::error::UndoError;
 use super::git_index::Tracked;
-use super::hash::hex;
 use super::repository::{Repository, holds, index_stamp};
 use super::state::Lost;
 use super::store::Store;
@@ -242,16 +241,10 @@ fn take_clean(tree: &mut Tree, repository: &Repository, dirty: &mut HashMap<Plac
     }
 }
 
-/// The files of a tree that are not covered.
 pub(super) fn uncovered(tree: &Tree) -> Vec<(PathBuf, Lost)> {
     let lost = tree.entries().filter_map(|(folder, seen)| match seen.kind {
         Kind::File(Image::Lost(lost)) => Some((tree.whole(folder, seen), lost)),
         _ => None,
     });
     lost.collect()
-}
-
-/// How an id of git is written.
-pub(super) fn written(id: &[u8]) -> String {
-    hex(id)
 }

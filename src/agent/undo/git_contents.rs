@@ -63,8 +63,7 @@ fn read<'c>(wanted: impl Iterator<Item = &'c Content>) -> HashMap<String, Vec<u8
     }
     let mut found = HashMap::new();
     for (git_dir, wanted) in by_git {
-        let ids: Vec<String> = wanted.keys().map(|id| (*id).to_owned()).collect();
-        read_blobs(git_dir, &ids, |id, bytes| {
+        read_blobs(git_dir, wanted.keys().copied(), |id, bytes| {
             for (hash, size) in wanted.get(id).into_iter().flatten() {
                 if let Some((bytes, _)) = as_in_tree(bytes.clone(), *size) {
                     found.insert((*hash).to_owned(), bytes);

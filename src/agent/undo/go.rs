@@ -14,9 +14,6 @@ use super::store::Store;
 impl Undo {
     /// What undoing or redoing the next turn would change, of the turns `path`, the oldest first. None
     /// where there is none.
-    ///
-    /// # Errors
-    /// What is kept cannot be read.
     pub fn preview(
         &self,
         path: &[String],
@@ -34,9 +31,6 @@ impl Undo {
 
     /// Undoes or redoes `turn`, which must be the next one of the turns `path`. Where a step fails, the
     /// turn stays the next one.
-    ///
-    /// # Errors
-    /// Another turn is the next one, or what is kept cannot be read or written.
     pub fn go(
         &self,
         path: &[String],
@@ -57,9 +51,6 @@ impl Undo {
     }
 
     /// What undoing all of `turns`, the oldest first, would change.
-    ///
-    /// # Errors
-    /// What is kept cannot be read.
     pub fn preview_all(&self, turns: &[String]) -> Result<Preview, UndoError> {
         self.close()?;
         let store = self.opened()?;
@@ -114,9 +105,6 @@ impl Undo {
     }
 
     /// Fills in how many files each of these prompts has changed.
-    ///
-    /// # Errors
-    /// What is kept cannot be read.
     pub fn count_files(&self, points: &mut [RewindPoint]) -> Result<(), UndoError> {
         let store = self.opened()?;
         let mut end = None;

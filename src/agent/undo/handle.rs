@@ -10,7 +10,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::cover::Limits;
 use super::error::UndoError;
 use super::go::finish_if_done;
-use super::hash;
 use super::history::load;
 use super::looks::Looks;
 use super::open_turn::{OpenTurn, covered};
@@ -18,6 +17,7 @@ use super::quota::evict;
 use super::record::{Begun, Record, folders};
 use super::state::Lost;
 use super::store::Store;
+use crate::agent::hash;
 use crate::agent::new_id::new_id;
 
 /// A file may take this part of what all may take, the files of one tree that.
@@ -104,9 +104,6 @@ impl Undo {
 
     /// Covers these paths (absolute, links in them followed), which are about to be written by work in
     /// the folder `cwd`.
-    ///
-    /// # Errors
-    /// They cannot be covered.
     pub fn before_write(&self, cwd: &Path, paths: &[PathBuf]) -> Result<Covered, UndoError> {
         // A write may change a file under its other names too.
         let has_names = |path: &PathBuf| {
@@ -124,9 +121,6 @@ impl Undo {
 
     /// Covers everything in the working tree around `cwd` that a command could change. Costs nothing
     /// but the first time in a turn.
-    ///
-    /// # Errors
-    /// It cannot be covered.
     pub fn before_command(&self, cwd: &Path) -> Result<Covered, UndoError> {
         let root = root_of(cwd);
         self.cover(cwd, |turn, store, looks, limits| {
@@ -176,9 +170,6 @@ impl Undo {
 
     /// Notes what these paths hold, which `before_write` was told of and which were just written: what
     /// they hold at the end of the turn may be the doing of others.
-    ///
-    /// # Errors
-    /// It cannot be noted.
     pub fn after_write(&self, paths: &[PathBuf]) -> Result<(), UndoError> {
         match &mut lock(&self.state).open {
             Some(open) => open.after_write(paths),
@@ -243,17 +234,11 @@ impl Undo {
     }
 
     /// Ends the turn: what changes from now on is none of its doing.
-    ///
-    /// # Errors
-    /// What it has changed cannot be recorded.
     pub fn close(&self) -> Result<(), UndoError> {
         self.close_open(&mut lock(&self.state))
     }
 
     /// The same, unless there was another prompt since that one.
-    ///
-    /// # Errors
-    /// What it has changed cannot be recorded.
     pub fn close_of(&self, prompt: u64) -> Result<(), UndoError> {
         let mut state = lock(&self.state);
         if self.prompt_number() == prompt {
@@ -297,9 +282,6 @@ impl Undo {
     /// cut short too, no file is touched: they are the next to be undone or redone. Gives these turns,
     /// with those of `session` that it does not know (`known` are all of its turns): it was
     /// cut short before they were stored there.
-    ///
-    /// # Errors
-    /// What is kept cannot be read or written.
     pub fn recover(
         &self,
         session: &str,

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use super::cover::Limits;
 use super::error::UndoError;
-use super::hash;
-use super::state::{Content, Lost, Stamp, State};
+use super::state::{Content, Lost, State};
 use super::store::{Store, open_file};
+use crate::agent::hash;
+use crate::agent::stamp::Stamp;
 use crate::agent::trial::{Found, Looker};
 
 /// Larger files are told from others by when they were written, in the place of a hash: to read them
@@ -82,7 +83,6 @@ fn read_hash(path: &Path, size: u64) -> Result<Content, Lost> {
     Ok(content(hash, size))
 }
 
-/// Bytes with this hash.
 pub(super) fn content(hash: String, size: u64) -> Content {
     Content {
         hash,

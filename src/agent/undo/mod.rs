@@ -24,8 +24,6 @@ mod quota;
 mod listing_file;
 mod store;
 mod state;
-mod hash;
-mod path_text;
 mod error;
 
 pub use apply::{Kept, Outcome};

@@ -46,7 +46,6 @@ pub struct FilePreview {
     pub lines: Option<(usize, usize)>,
 }
 
-/// The preview of `todo`, which belongs to `record`.
 pub(super) fn preview(
     direction: Direction,
     record: &Record,

@@ -59,13 +59,12 @@ pub(super) fn evict(store: &Store, max_bytes: u64) -> Result<Evicted, UndoError>
             }
         }
     }
+    // Nobody else has the lock, so nobody is writing what has no name yet.
     for hash in sizes.keys().filter(|hash| !uses.contains_key(*hash)) {
-        let path = store.path_of(hash);
-        // Nobody else has the lock, so nobody is writing it.
         let path = if is_temporary(hash) {
             store.objects().join(hash)
         } else {
-            path
+            store.path_of(hash)
         };
         fs::remove_file(&path).map_err(UndoError::io("cannot remove", &path))?;
     }

@@ -13,10 +13,11 @@ use serde::{Deserialize, Serialize};
 
 use super::error::UndoError;
 use super::listing_file;
-use super::path_text;
 use super::state::State;
 use super::store::Store;
 use super::tree::Tree;
+use crate::agent::file_lock::FileLock;
+use crate::agent::stored_path;
 use crate::agent::trial::write_whole;
 
 const JOURNAL: &str = "open";
@@ -33,7 +34,7 @@ pub(super) struct Begun {
     /// When, in milliseconds.
     pub at: i64,
     /// The folder whose files it works on.
-    #[serde(with = "path_text")]
+    #[serde(with = "stored_path")]
     pub root: PathBuf,
 }
 
@@ -50,7 +51,7 @@ pub(super) struct Record {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Change {
-    #[serde(with = "path_text")]
+    #[serde(with = "stored_path")]
     pub path: PathBuf,
     pub before: State,
     pub after: State,
@@ -115,7 +116,7 @@ enum Line {
     Begun(Begun),
     Before(Before),
     After {
-        #[serde(with = "path_text")]
+        #[serde(with = "stored_path")]
         path: PathBuf,
         /// None when it is written once more.
         state: Option<State>,
@@ -127,7 +128,7 @@ enum Line {
 /// The state of a path before it was changed by name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Before {
-    #[serde(with = "path_text")]
+    #[serde(with = "stored_path")]
     pub path: PathBuf,
     pub state: State,
     /// Whether the tree around it was looked at before: if that knows the path, it has the first word.
@@ -139,15 +140,8 @@ pub(super) struct Before {
 #[derive(Debug)]
 pub(super) struct Journal {
     folder: PathBuf,
-    file: File,
+    file: FileLock,
     trees: usize,
-}
-
-impl Drop for Journal {
-    fn drop(&mut self) {
-        // A program that is just being started still has a copy of the descriptor.
-        let _ = self.file.unlock();
-    }
 }
 
 /// What a journal says.
@@ -176,7 +170,7 @@ impl Journal {
             .map_err(|error| UndoError::io("cannot lock", &path)(error.into()))?;
         let mut journal = Self {
             folder,
-            file,
+            file: FileLock(file),
             trees: 0,
         };
         journal.append(&[Line::Begun(begun.clone())])?;
@@ -207,7 +201,7 @@ impl Journal {
     pub fn tree(&mut self, tree: &Tree) -> Result<(), UndoError> {
         let path = self.folder.join(format!("{LISTING}{}", self.trees));
         let new = path.with_extension("new");
-        let written = fs::write(&new, listing_file::to_bytes(tree));
+        let written = listing_file::to_bytes(tree).and_then(|bytes| fs::write(&new, bytes));
         let written = written.and_then(|()| fs::rename(&new, &path));
         written.map_err(UndoError::io("cannot write", &path))?;
         self.trees += 1;
@@ -221,7 +215,7 @@ impl Journal {
             json.map_err(UndoError::io("cannot write in", &self.folder))?;
             bytes.push(b'\n');
         }
-        let written = self.file.write_all(&bytes);
+        let written = self.file.0.write_all(&bytes);
         written.map_err(UndoError::io("cannot write in", &self.folder))
     }
 
@@ -262,7 +256,7 @@ impl Journal {
         let journal = Self {
             folder: folder.to_owned(),
             trees: said.trees.len(),
-            file,
+            file: FileLock(file),
         };
         Ok(Some((journal, said)))
     }

@@ -4,14 +4,14 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::git_index::{self, Tracked};
-use super::hash;
-use super::state::Stamp;
 use super::tree::Tree;
+use crate::agent::hash;
+use crate::agent::stamp::Stamp;
 use crate::agent::trial::{Git, TrialError};
 use crate::agent::workspace::{GitFolders, git_folders};
 use crate::llm::read_small::read_plain;
@@ -159,44 +159,22 @@ pub(super) fn is_ignored(root: &Path, path: &Path) -> bool {
 }
 
 /// Reads contents of the repository at `common_dir`, as far as it has them.
-pub(super) fn read_blobs(common_dir: &Path, ids: &[String], mut take: impl FnMut(&str, Vec<u8>)) {
-    let unique: HashSet<&str> = ids.iter().map(String::as_str).collect();
-    let mut asked = String::new();
-    for id in unique {
-        asked.push_str(id);
-        asked.push('\n');
-    }
+pub(super) fn read_blobs<'i>(
+    common_dir: &Path,
+    ids: impl Iterator<Item = &'i str>,
+    mut take: impl FnMut(&str, Vec<u8>),
+) {
+    let ids: Vec<&str> = ids.collect();
     let git = Git::within(common_dir).with("GIT_DIR", common_dir);
-    let read = |out: &mut dyn Read| {
-        let mut out = BufReader::new(out);
-        while let Some((id, bytes)) = next_blob(&mut out) {
-            if let Some(bytes) = bytes {
-                take(&id, bytes);
-            }
+    let read = git.blobs(&ids, |index, bytes| {
+        if let Some(bytes) = bytes {
+            take(ids[index], bytes);
         }
         Ok(())
-    };
-    // What it does not give, it does not have.
-    let asked = git.converse(&["cat-file", "--batch"], asked.as_bytes(), read);
-    if let Err(error) = asked {
+    });
+    if let Err(error) = read {
         tracing::warn!("undo: {error}");
     }
-}
-
-/// One answer: `ID blob SIZE`, the bytes and a line end; or `ID missing`.
-fn next_blob(out: &mut impl BufRead) -> Option<(String, Option<Vec<u8>>)> {
-    let mut line = String::new();
-    out.read_line(&mut line).ok().filter(|read| *read > 0)?;
-    let mut fields = line.split_whitespace();
-    let id = fields.next()?.to_owned();
-    let kind = fields.next()?;
-    let Some(size) = fields.next().and_then(|size| size.parse::<usize>().ok()) else {
-        return Some((id, None));
-    };
-    let mut bytes = vec![0; size + 1];
-    out.read_exact(&mut bytes).ok()?;
-    bytes.pop();
-    Some((id, (kind == "blob").then_some(bytes)))
 }
 
 /// When the index of the repository with its top at `top` was written.

@@ -1,14 +1,11 @@
-//! What a path holds, and when it was last touched. Contents are named by their SHA-256; a record
+//! What a path holds. Contents are named by their SHA-256; a record
 //! never holds the bytes.
 
-use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use rustix::fs::{FileType, Stat};
 use serde::{Deserialize, Serialize};
 
-use super::path_text;
+use crate::agent::stored_path;
 
 /// What stands at a path. Two are equal when a user would find the same there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +16,7 @@ pub(super) enum State {
         mode: u32,
         content: Content,
     },
-    Link(#[serde(with = "path_text")] PathBuf),
+    Link(#[serde(with = "stored_path")] PathBuf),
     /// A folder, with its permissions.
     Folder(u32),
     /// A pipe, a socket or a device: left alone.
@@ -56,7 +53,7 @@ impl Eq for Content {}
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Blob {
-    #[serde(with = "path_text")]
+    #[serde(with = "stored_path")]
     pub git_dir: PathBuf,
     /// How git names them.
     pub id: String,
@@ -94,54 +91,6 @@ impl Lost {
             Self::NotInGit => "git does not have it byte by byte",
             Self::Home => "as a home folder it is not copied; only what file tools change is",
             Self::TooSlow => "there is more in it than can be looked at before a command",
-        }
-    }
-}
-
-/// When a file was last touched in any way; not to be set back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Stamp {
-    pub mode: u32,
-    pub inode: u64,
-    pub size: u64,
-    pub modified: (i64, u32),
-    pub changed: (i64, u32),
-}
-
-impl Stamp {
-    /// That of what `stat` is about. Of a folder only what it is counts, not what is in it.
-    #[allow(
-        clippy::unnecessary_cast,
-        reason = "not every system has the same types"
-    )]
-    pub fn of_stat(stat: &Stat) -> Self {
-        let is_folder = FileType::from_raw_mode(stat.st_mode).is_dir();
-        let whole = Self {
-            mode: (stat.st_mode & 0o7777) as u32,
-            inode: stat.st_ino as u64,
-            size: stat.st_size as u64,
-            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as u32),
-            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as u32),
-        };
-        if is_folder { whole.of_folder() } else { whole }
-    }
-
-    /// The same for a folder, without what changes with what is in it.
-    pub fn of_folder(self) -> Self {
-        Self {
-            mode: self.mode,
-            inode: self.inode,
-            ..Self::default()
-        }
-    }
-
-    pub fn of(meta: &Metadata) -> Self {
-        Self {
-            mode: meta.mode() & 0o7777,
-            inode: meta.ino(),
-            size: meta.len(),
-            modified: (meta.mtime(), meta.mtime_nsec() as u32),
-            changed: (meta.ctime(), meta.ctime_nsec() as u32),
         }
     }
 }

@@ -2,9 +2,9 @@
 //! once: who adds something and names it in a record holds the lock, shared; who removes what no
 //! record names holds it alone.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,8 +13,11 @@ use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
 use tempfile::NamedTempFile;
 
 use super::error::UndoError;
-use super::hash;
-use super::state::{Lost, Stamp};
+use super::state::Lost;
+use crate::agent::file_lock::FileLock;
+use crate::agent::hash;
+use crate::agent::session::folder::make_private;
+use crate::agent::stamp::Stamp;
 
 /// Larger files are never whole in memory.
 const SMALL: u64 = 1 << 20;
@@ -31,17 +34,6 @@ pub(super) struct Store {
     written: Arc<AtomicU64>,
 }
 
-/// The store stays as it is for others while this lives.
-#[derive(Debug)]
-pub(super) struct Lock(File);
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // A program that is just being started still has a copy of the descriptor.
-        let _ = self.0.unlock();
-    }
-}
-
 impl Store {
     /// The store in the folder `home`, which is made when it is missing.
     pub fn open(home: &Path) -> Result<Self, UndoError> {
@@ -50,9 +42,7 @@ impl Store {
             written: Arc::default(),
         };
         for folder in [home, &store.objects(), &store.turns()] {
-            let mut builder = DirBuilder::new();
-            let made = builder.recursive(true).mode(0o700).create(folder);
-            made.map_err(UndoError::io("cannot make", folder))?;
+            make_private(folder).map_err(UndoError::io("cannot make", folder))?;
         }
         Ok(store)
     }
@@ -94,20 +84,20 @@ impl Store {
         hash.len() > 2 && meta.is_ok_and(|meta| meta.is_file() && meta.len() == size)
     }
 
-    /// Keeps what is named from now on.
-    pub fn lock(&self) -> Result<Lock, UndoError> {
+    /// Keeps what is named from now on, while this lock lives.
+    pub fn lock(&self) -> Result<FileLock, UndoError> {
         let file = self.lock_file()?;
         let path = self.home.join("lock");
         file.lock_shared()
             .map_err(UndoError::io("cannot lock", &path))?;
-        Ok(Lock(file))
+        Ok(FileLock(file))
     }
 
     /// Keeps everybody else away; none while somebody holds a lock.
-    pub fn lock_alone(&self) -> Result<Option<Lock>, UndoError> {
+    pub fn lock_alone(&self) -> Result<Option<FileLock>, UndoError> {
         let file = self.lock_file()?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Lock(file))),
+            Ok(()) => Ok(Some(FileLock(file))),
             Err(fs::TryLockError::WouldBlock) => Ok(None),
             Err(fs::TryLockError::Error(error)) => {
                 let path = self.home.join("lock");
@@ -127,29 +117,27 @@ impl Store {
     /// Keeps the bytes of the file at `path`, which was as `stamp` says, and returns their hash.
     /// Where the file is another by now, what it holds now is kept.
     pub fn keep_file(&self, path: &Path) -> Result<Result<(String, Stamp), Lost>, UndoError> {
+        match self.try_to_keep(path) {
+            Ok(kept) => Ok(Ok(kept)),
+            Err(Failed::Lost(lost)) => Ok(Err(lost)),
+            Err(Failed::Writing(error)) => Err(error),
+        }
+    }
+
+    fn try_to_keep(&self, path: &Path) -> Result<(String, Stamp), Failed> {
         for _ in 0..TRIES {
-            let opened = open_file(path);
-            let Ok(mut source) = opened else {
-                return Ok(Err(Lost::Unreadable));
-            };
-            let Ok(before) = source.metadata() else {
-                return Ok(Err(Lost::Unreadable));
-            };
+            let mut source = open_file(path)?;
+            let before = source.metadata()?;
             if !before.is_file() {
-                return Ok(Err(Lost::Changing));
+                break;
             }
             let kept = if before.len() <= SMALL {
                 let mut bytes = Vec::with_capacity(before.len() as usize);
-                if source.read_to_end(&mut bytes).is_err() {
-                    return Ok(Err(Lost::Unreadable));
-                }
+                source.read_to_end(&mut bytes)?;
                 Kept::Bytes(bytes)
             } else {
-                match self.copy(&mut source) {
-                    Ok((temp, hash)) => Kept::Copy(temp, hash),
-                    Err(Copying::Reading) => return Ok(Err(Lost::Unreadable)),
-                    Err(Copying::Writing(error)) => return Err(error),
-                }
+                let (temp, hash) = self.copy(&mut source)?;
+                Kept::Copy(temp, hash)
             };
             let (stamp, now) = (Stamp::of(&before), source.metadata());
             if now.is_ok_and(|now| Stamp::of(&now) == stamp) {
@@ -160,10 +148,10 @@ impl Store {
                         hash
                     }
                 };
-                return Ok(Ok((hash, stamp)));
+                return Ok((hash, stamp));
             }
         }
-        Ok(Err(Lost::Changing))
+        Err(Failed::Lost(Lost::Changing))
     }
 
     pub fn keep_bytes(&self, bytes: &[u8]) -> Result<String, UndoError> {
@@ -178,30 +166,25 @@ impl Store {
     }
 
     /// A copy of a large file, and its hash: of the copy, so that they belong together.
-    fn copy(&self, source: &mut File) -> Result<(NamedTempFile, String), Copying> {
-        let mut temp = self.temporary().map_err(Copying::Writing)?;
-        let write = |temp: &NamedTempFile| {
-            let path = temp.path().to_owned();
-            move |error| Copying::Writing(UndoError::io("cannot write", &path)(error))
-        };
+    fn copy(&self, source: &mut File) -> Result<(NamedTempFile, String), Failed> {
+        let mut temp = self.temporary()?;
+        let path = temp.path().to_owned();
+        let failed = |error| Failed::Writing(UndoError::io("cannot write", &path)(error));
         if rustix::fs::ioctl_ficlone(temp.as_file(), &*source).is_ok() {
-            let rewound = temp.as_file_mut().rewind();
-            rewound.map_err(write(&temp))?;
-            let (hash, _) =
-                hash::of_reader(temp.as_file_mut(), |_| Ok(())).map_err(|_| Copying::Reading)?;
+            temp.as_file_mut().rewind().map_err(failed)?;
+            let (hash, _) = hash::of_reader(temp.as_file_mut(), |_| Ok(()))?;
             return Ok((temp, hash));
         }
-        let mut failed = None;
+        let mut unwritten = None;
         let read = hash::of_reader(source, |bytes| {
             temp.write_all(bytes).map_err(|error| {
-                failed = Some(error);
+                unwritten = Some(error);
                 io::Error::other("")
             })
         });
-        match (read, failed) {
-            (Ok((hash, _)), _) => Ok((temp, hash)),
-            (Err(_), Some(error)) => Err(write(&temp)(error)),
-            (Err(_), None) => Err(Copying::Reading),
+        match unwritten {
+            Some(error) => Err(failed(error)),
+            None => Ok((temp, read?.0)),
         }
     }
 
@@ -217,9 +200,7 @@ impl Store {
     fn name(&self, temp: NamedTempFile, hash: &str) -> Result<(), UndoError> {
         let path = self.path_of(hash);
         if let Some(folder) = path.parent() {
-            let mut builder = DirBuilder::new();
-            let made = builder.recursive(true).mode(0o700).create(folder);
-            made.map_err(UndoError::io("cannot make", folder))?;
+            make_private(folder).map_err(UndoError::io("cannot make", folder))?;
         }
         let size = temp.as_file().metadata().map_or(0, |meta| meta.len());
         self.note_written(size);
@@ -236,9 +217,22 @@ enum Kept {
     Copy(NamedTempFile, String),
 }
 
-enum Copying {
-    Reading,
+/// Why a file was not kept. What cannot be read is lost.
+enum Failed {
+    Lost(Lost),
     Writing(UndoError),
+}
+
+impl From<io::Error> for Failed {
+    fn from(_: io::Error) -> Self {
+        Self::Lost(Lost::Unreadable)
+    }
+}
+
+impl From<UndoError> for Failed {
+    fn from(error: UndoError) -> Self {
+        Self::Writing(error)
+    }
 }
 
 /// Opens a file without following a link or waiting for a pipe.

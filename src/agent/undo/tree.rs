@@ -7,14 +7,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::state::{Lost, Stamp};
+use serde::{Deserialize, Serialize};
+
+use super::state::Lost;
+use crate::agent::stamp::Stamp;
+use crate::agent::stored_path;
 use crate::agent::tools::Rules;
 
 /// Two changes this close to one another may look like one.
 const TICK: Duration = Duration::from_millis(20);
 
-#[derive(Clone, Debug)]
+/// Its serde form is a file of `listing_file`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Tree {
+    #[serde(with = "stored_path")]
     pub root: PathBuf,
     /// Sorted by path.
     pub folders: Vec<Arc<Folder>>,
@@ -22,50 +28,58 @@ pub(super) struct Tree {
     /// When it was looked at, by the clock of files.
     pub taken: SystemTime,
     /// The files outside that say what is ignored, as they were.
+    #[serde(skip)]
     pub rule_files: Vec<Option<Stamp>>,
     /// The indexes of the repositories in it, as they were when it was covered; none where a file that
     /// one of them names was not there, or is not any more.
+    #[serde(skip)]
     pub indexes: Option<Vec<Option<Stamp>>>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Folder {
     /// Below the root.
+    #[serde(with = "stored_path")]
     pub path: PathBuf,
     /// Sorted by name.
     pub entries: Vec<Seen>,
     /// Whether it is the top of a repository.
+    #[serde(skip)]
     pub is_top: bool,
     /// Whether git ignores it, so that only what git tracks all the same is here.
+    #[serde(skip)]
     pub is_ignored: bool,
+    #[serde(skip)]
     pub rules: Rules,
     /// The files in it that say so, as they were.
+    #[serde(skip)]
     pub rule_files: [Option<Stamp>; 2],
 }
 
 /// One path.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Seen {
+    #[serde(with = "stored_path")]
     pub name: OsString,
     pub stamp: Stamp,
     pub kind: Kind,
 }
 
 /// What stands at a path, and where a file's bytes are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Kind {
     File(Image),
-    Link(PathBuf),
+    Link(#[serde(with = "stored_path")] PathBuf),
     Folder,
     Special,
 }
 
 /// Where the bytes of a file are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Image {
     Unknown,
     /// A repository has them: its git folder, and how git names them.
-    Blob(Arc<Path>, Box<[u8]>),
+    Blob(#[serde(with = "stored_path")] Arc<Path>, Box<[u8]>),
     /// The store has them.
     Kept(String),
     Lost(Lost),
@@ -125,16 +139,11 @@ impl Tree {
 
     /// Whether a change right after the look may have left this stamp as it is.
     pub fn is_fresh(&self, stamp: &Stamp) -> bool {
-        is_fresh_at(stamp, self.taken)
+        let (seconds, nanos) = stamp.changed;
+        let changed = Duration::new(seconds.max(0) as u64, nanos);
+        let taken = self.taken.duration_since(SystemTime::UNIX_EPOCH);
+        taken.is_ok_and(|taken| changed + TICK >= taken)
     }
-}
-
-/// Whether a change after `time` may have left this stamp as it is.
-pub(super) fn is_fresh_at(stamp: &Stamp, time: SystemTime) -> bool {
-    let (seconds, nanos) = stamp.changed;
-    let changed = Duration::new(seconds.max(0) as u64, nanos);
-    let time = time.duration_since(SystemTime::UNIX_EPOCH);
-    time.is_ok_and(|time| changed + TICK >= time)
 }
 
 /// Now, as files are stamped: behind the clock by up to a tick.

@@ -11,8 +11,8 @@ use std::thread::{self, available_parallelism};
 use rustix::fs::{FileType, Stat};
 use tokio_util::sync::CancellationToken;
 
-use super::state::Stamp;
 use super::tree::{Folder, Image, Kind, Seen, Tree, file_time, order};
+use crate::agent::stamp::Stamp;
 use crate::agent::tools::{Budget, IgnoreLoader, Limits, Queue, Rules};
 use crate::agent::workspace::{Reach, git_folders};
 

@@ -6,32 +6,20 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::folded::folded;
-use super::limits::Limits;
 use super::locate::Access;
+use super::reach::Limits;
 
 /// What may not be read below a folder.
 pub(in crate::agent) struct Closed<'r> {
     /// None: everything may be read.
-    limits: Option<&'r Limits>,
+    pub(super) limits: Option<&'r Limits>,
     /// The last names of such places, folded.
-    names: HashSet<&'r str>,
+    pub(super) names: HashSet<&'r str>,
     /// Whether folders of processes, whose names are numbers, are among them.
-    processes: bool,
+    pub(super) processes: bool,
 }
 
-impl<'r> Closed<'r> {
-    pub(super) fn new(
-        limits: Option<&'r Limits>,
-        names: HashSet<&'r str>,
-        processes: bool,
-    ) -> Self {
-        Self {
-            limits,
-            names,
-            processes,
-        }
-    }
-
+impl Closed<'_> {
     /// Whether `path`, whose last part is `name`, is one of them.
     pub fn holds(&self, name: &OsStr, path: &Path) -> bool {
         let number = || name.as_encoded_bytes().iter().all(u8::is_ascii_digit);

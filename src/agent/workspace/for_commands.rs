@@ -12,7 +12,7 @@ use super::places::Workspace;
 use super::repositories::{Found, Repositories};
 use super::zone::Zone;
 use crate::agent::paths::real;
-use crate::agent::process::sandbox::Sandbox;
+use crate::agent::process::sandbox::{Network, Sandbox};
 
 /// What of that would count if it were made; an empty folder of hooks counts for nothing.
 const FORBIDDEN_IN_GIT: [&str; 4] = ["config", "config.worktree", "commondir", ALTERNATES];
@@ -27,6 +27,33 @@ impl Workspace {
         repositories.look_ahead(self);
     }
 
+    /// What a command that starts now is held to. `writes`: it may change the workspace and the
+    /// caches, else only temporary files. Looks at what is there, see [`Self::for_commands`]; may block.
+    pub fn sandbox(
+        &self,
+        repositories: &mut Repositories,
+        writes: bool,
+        network: Network,
+    ) -> Sandbox {
+        let mut places = self.for_commands(repositories);
+        if writes {
+            let caches = self.caches.iter().filter(|it| it.exists());
+            places.writable.extend(caches.cloned());
+        } else {
+            places.writable.clear();
+        }
+        let private = self.private().map(|it| it.folders().map(Some));
+        let [tmp, var_tmp, shm] = private.unwrap_or_default();
+        Sandbox {
+            visible: self.visible(),
+            tmp,
+            var_tmp,
+            shm,
+            network,
+            ..places
+        }
+    }
+
     /// The places that matter to a command that starts now. Asks the file system, which may block.
     ///
     /// What stands there now is the user's and kept from commands, unless one may have been running
@@ -36,13 +63,13 @@ impl Workspace {
     /// What may be written are the folders of the workspace, and the folders that git needs for them where
     /// these are elsewhere (in a linked working tree, in a submodule).
     pub fn for_commands(&self, repositories: &mut Repositories) -> Sandbox {
-        let found = self.settle(repositories);
-        let (own, made) = found.split(&repositories.own);
+        let mut own = self.settle(repositories);
+        let made = own.keep_own(&repositories.own);
         let writable = self.writable();
         Sandbox {
             read_only: self.read_only(&writable, &own, &made),
             hidden: self.hidden(),
-            readable: self.readable().to_vec(),
+            readable: self.readable.clone(),
             forbidden: self.forbidden(&writable, &own, &made),
             writable,
             ..Sandbox::default()
@@ -125,7 +152,7 @@ impl Workspace {
     /// own folder) what is beside that.
     fn hidden(&self) -> Vec<PathBuf> {
         let mut hidden = Vec::new();
-        let mut waiting = existing(self.protected_paths().iter().cloned());
+        let mut waiting = existing(self.protected_paths.iter().cloned());
         while let Some(place) = waiting.pop() {
             let holds = |root: &PathBuf| root != &place && root.starts_with(&place);
             if self.roots().iter().any(holds) {
@@ -142,12 +169,12 @@ impl Workspace {
         hidden
     }
 
-    fn read_only(&self, writable: &[PathBuf], own: &Found, made: &Found) -> Vec<PathBuf> {
+    fn read_only(&self, writable: &[PathBuf], own: &Found, made: &[PathBuf]) -> Vec<PathBuf> {
         let mut places: BTreeSet<PathBuf> = own.links.iter().take(MAX_KEPT).cloned().collect();
         let git = &own.git[..own.git.len().min(MAX_KEPT)];
         for root in self.roots() {
             let folders = git_folders(root).into_iter().flat_map(all_of);
-            let folders = folders.filter(|folder| !made.git.contains(folder));
+            let folders = folders.filter(|folder| !made.contains(folder));
             places.extend(folders.flat_map(|folder| code_in(&folder)));
             places.insert(root.join(OWN_FOLDER));
         }
@@ -166,16 +193,16 @@ impl Workspace {
 
     /// What git, a shell or tiller would take settings from if it were there, and what would hold
     /// secrets: of the settings that must not change some are missing as a rule.
-    fn forbidden(&self, writable: &[PathBuf], own: &Found, made: &Found) -> Vec<PathBuf> {
+    fn forbidden(&self, writable: &[PathBuf], own: &Found, made: &[PathBuf]) -> Vec<PathBuf> {
         let git = own.git.iter().take(MAX_KEPT);
         let common = self.roots().iter().filter_map(|root| git_folders(root));
         let common = common.filter_map(|git| real(&git.common).ok());
-        let common = common.filter(|folder| !made.git.contains(folder));
+        let common = common.filter(|folder| !made.contains(folder));
         let mut files: BTreeSet<PathBuf> = common.map(|git| git.join("commondir")).collect();
         files.extend(git.flat_map(|folder| FORBIDDEN_IN_GIT.map(|name| folder.join(name))));
         files.extend(self.roots().iter().map(|root| root.join(OWN_FOLDER)));
         files.extend(self.start_up.iter().cloned());
-        files.extend(self.protected_paths().iter().cloned());
+        files.extend(self.protected_paths.iter().cloned());
         let missing = files.into_iter();
         missing
             .filter(|path| writable.iter().any(|place| path.starts_with(place)))

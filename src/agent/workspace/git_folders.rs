@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::git_settings::Settings;
 use super::places::Workspace;
 use crate::llm::read_small::read_plain;
 
@@ -83,7 +84,9 @@ impl GitFolders {
         }
         if self.own == self.common {
             // A submodule.
-            let worktree = worktree_in(&self.own.join("config"));
+            let settings = read_small(&self.own.join("config"));
+            let settings = Settings::read(&settings.unwrap_or_default());
+            let worktree = settings.value("core.worktree");
             return worktree.is_some_and(|it| same(&self.own.join(it), tree));
         }
         let back = path_in(&self.own.join("gitdir"), "");
@@ -103,15 +106,6 @@ pub(super) fn path_in(path: &Path, prefix: &str) -> Option<PathBuf> {
     let named = named.strip_prefix(prefix)?;
     let is_plain = named == named.trim() && !named.contains(char::is_control);
     (is_plain && !named.is_empty()).then(|| PathBuf::from(named))
-}
-
-fn worktree_in(path: &Path) -> Option<PathBuf> {
-    let text = read_small(path)?;
-    let value = text.lines().find_map(|line| {
-        let (name, value) = line.split_once('=')?;
-        (name.trim().eq_ignore_ascii_case("worktree")).then(|| value.trim().trim_matches('"'))
-    });
-    value.map(PathBuf::from)
 }
 
 pub(super) fn read_small(path: &Path) -> Option<String> {

@@ -117,12 +117,14 @@ impl Settings {
         last.value.as_deref()
     }
 
-    pub fn remotes(&self) -> impl Iterator<Item = &str> {
-        let urls = self
-            .all
-            .iter()
-            .filter(|one| one.section == "remote" && one.subsection.is_some() && one.key == "url");
-        urls.map(|one| one.value.as_deref().unwrap_or_default())
+    /// The names of the remotes that have an address, and their addresses.
+    pub fn remotes(&self) -> impl Iterator<Item = (&str, &str)> {
+        let urls = self.all.iter();
+        let urls = urls.filter(|one| one.section == "remote" && one.key == "url");
+        urls.filter_map(|one| {
+            let name = one.subsection.as_deref()?;
+            Some((name, one.value.as_deref().unwrap_or_default()))
+        })
     }
 
     fn parse(&mut self, chars: &mut Peekable<Chars>) -> Option<()> {

@@ -6,14 +6,13 @@ use std::path::{Path, PathBuf};
 use super::git_folders::{git_folders, is_git_folder, read_small};
 use super::git_settings::{Setting, Settings, text_of};
 use super::places::Workspace;
+use crate::agent::hash;
 
 /// The folder that `core.hooksPath` names for the working tree at `tree`, where the repository, the
 /// user or the machine sets it; files that these include are not followed.
 pub(super) fn hooks_folder(tree: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let of_repository = git_folders(tree)?.common.join("config");
-    let of_user = home.into_iter();
-    let of_user =
-        of_user.flat_map(|home| [".gitconfig", ".config/git/config"].map(|it| home.join(it)));
+    let of_user = home.into_iter().flat_map(settings_of_user);
     let files = [of_repository].into_iter().chain(of_user);
     let mut files = files.chain([PathBuf::from("/etc/gitconfig")]);
     let named = files.find_map(|file| {
@@ -37,6 +36,9 @@ const INTERPRETERS: &[&str] = &[
     "bash", "bun", "cargo", "deno", "env", "go", "java", "just", "make", "node", "npm", "npx",
     "perl", "php", "pipenv", "pnpm", "poetry", "python", "ruby", "sh", "uv", "uvx", "yarn", "zsh",
 ];
+fn settings_of_user(home: &Path) -> [PathBuf; 2] {
+    [".gitconfig", ".config/git/config"].map(|name| home.join(name))
+}
 
 /// What a repository knows of others, and what git would run on the way there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,12 +57,6 @@ pub struct GitRemotes {
     pub hooks: Vec<String>,
     /// Whether it has submodules, which have settings of their own.
     pub has_modules: bool,
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
 impl Workspace {
@@ -93,15 +89,8 @@ impl Workspace {
             .all
             .iter()
             .filter(|one| !one.name().starts_with("branch."));
-        let fingerprint = ring::digest::digest(&ring::digest::SHA256, text_of(fixed).as_bytes());
-        let names = settings.all.iter().filter_map(|one| {
-            let name = one.name();
-            Some(
-                name.strip_prefix("remote.")?
-                    .strip_suffix(".url")?
-                    .to_owned(),
-            )
-        });
+        let fingerprint = hash::of_bytes(text_of(fixed).as_bytes());
+        let names = settings.remotes().map(|(name, _)| name.to_owned());
         let mut names: Vec<String> = names.collect();
         names.dedup();
         let head = read_small(&git.own.join("HEAD"))?;
@@ -132,7 +121,7 @@ impl Workspace {
         Some(GitRemotes {
             pushes_to: Some(pushes_to.unwrap_or_else(|| fetches_from.clone())),
             fetches_from: Some(fetches_from),
-            fingerprint: hex(fingerprint.as_ref()),
+            fingerprint,
             hooks: hooks.chain(programs.map(str::to_owned)).collect(),
             has_modules: tree.join(".gitmodules").exists() || git.common.join("modules").exists(),
             names,
@@ -145,7 +134,7 @@ impl Workspace {
         let Some(home) = self.home() else {
             return false;
         };
-        let files = [".gitconfig", ".config/git/config"].map(|name| home.join(name));
+        let files = settings_of_user(home);
         files.iter().any(|file| self.redirects_git(file, home, 0))
     }
 
@@ -193,7 +182,7 @@ impl Workspace {
         settings.whole
             && settings
                 .remotes()
-                .all(|url| url.starts_with(['/', '.']) || url.starts_with("file://"))
+                .all(|(_, url)| url.starts_with(['/', '.']) || url.starts_with("file://"))
     }
 }
 

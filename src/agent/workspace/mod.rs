@@ -17,12 +17,10 @@ mod private;
 mod locate;
 mod exact;
 mod folder;
-mod limits;
 mod reach;
 mod closed;
 mod disarm;
 mod for_commands;
-mod sandboxed;
 
 pub(in crate::agent) use closed::Closed;
 pub(in crate::agent) use folder::{MadeFolder, Place, remove_folders};

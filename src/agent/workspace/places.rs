@@ -52,11 +52,11 @@ pub struct Workspace {
     places: Places,
     /// The folders that belong to it: its own, those that were added, those for temporary files.
     roots: Vec<PathBuf>,
-    readable: Vec<PathBuf>,
-    caches: Vec<PathBuf>,
+    pub(super) readable: Vec<PathBuf>,
+    pub(super) caches: Vec<PathBuf>,
     protected: Vec<FoldedPath>,
     /// The same as it was named.
-    protected_paths: Vec<PathBuf>,
+    pub(super) protected_paths: Vec<PathBuf>,
     /// What runs by itself from the home folder, and where links in it lead within the workspace.
     pub(super) start_up: Vec<PathBuf>,
     /// What may not be written although it is below a root.
@@ -157,22 +157,10 @@ impl Workspace {
         self.places.home.as_deref()
     }
 
-    pub(super) fn readable(&self) -> &[PathBuf] {
-        &self.readable
-    }
-
-    pub(super) fn caches(&self) -> &[PathBuf] {
-        &self.caches
-    }
-
     /// What commands may write that is nobody's work: caches, folders for temporary files.
     pub(super) fn writable_elsewhere(&self) -> Vec<PathBuf> {
         let temporary = &self.roots[self.projects().len()..];
         self.caches.iter().chain(temporary).cloned().collect()
-    }
-
-    pub(super) fn protected_paths(&self) -> &[PathBuf] {
-        &self.protected_paths
     }
 
     /// The zone of `path`, which must be a real one (see `locate`). Where a protected place and a

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::places::Workspace;
+use crate::agent::file_lock::FileLock;
 use crate::agent::paths::{self, Purpose};
 
 /// Where they are seen, and what they are called in the session's folder.
@@ -25,18 +26,7 @@ const PREFIX: &str = "tiller-session-";
 pub struct PrivateFolders {
     parent: PathBuf,
     /// The folder, locked as long as somebody works in it: see [`Self::remove_stale`].
-    _lock: Arc<Lock>,
-}
-
-/// A folder that is locked while this lives.
-#[derive(Debug)]
-struct Lock(File);
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // A program that is just being started still has a copy of the descriptor.
-        let _ = self.0.unlock();
-    }
+    _lock: Arc<FileLock>,
 }
 
 impl PartialEq for PrivateFolders {
@@ -71,9 +61,6 @@ impl PrivateFolders {
     }
 
     /// Makes them in `parent`, which belongs to the session; for this user only.
-    ///
-    /// # Errors
-    /// They could not be made.
     pub fn make(parent: &Path) -> io::Result<Self> {
         match fs::DirBuilder::new().mode(0o700).create(parent) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -93,23 +80,13 @@ impl PrivateFolders {
         }
         Ok(Self {
             parent,
-            _lock: Arc::new(Lock(lock)),
+            _lock: Arc::new(FileLock(lock)),
         })
     }
 
-    /// The one in the place of `/tmp`.
-    pub fn tmp(&self) -> PathBuf {
-        self.parent.join(PLACES[0].1)
-    }
-
-    /// The one in the place of `/var/tmp`.
-    pub fn var_tmp(&self) -> PathBuf {
-        self.parent.join(PLACES[1].1)
-    }
-
-    /// The one in the place of `/dev/shm`.
-    pub fn shm(&self) -> PathBuf {
-        self.parent.join(PLACES[2].1)
+    /// Those in the places of `/tmp`, `/var/tmp` and `/dev/shm`.
+    pub fn folders(&self) -> [PathBuf; 3] {
+        PLACES.map(|(_, name)| self.parent.join(name))
     }
 
     pub(super) fn parent(&self) -> &Path {
@@ -163,7 +140,7 @@ impl Workspace {
     }
 
     fn stays_visible(&self, path: &Path) -> bool {
-        let own = self.visible().into_iter().chain(self.readable().to_vec());
+        let own = self.visible().into_iter().chain(self.readable.clone());
         own.chain(self.private().map(|private| private.parent.clone()))
             .any(|folder| path.starts_with(folder))
     }

@@ -206,25 +206,15 @@ impl Repositories {
 }
 
 impl Found {
-    /// Those that are among `own`, and the others.
-    pub fn split(self, own: &HashSet<PathBuf>) -> (Self, Self) {
-        let part = |paths: Vec<PathBuf>| paths.into_iter().partition(|path| own.contains(path));
-        let (git, other_git) = part(self.git);
-        let (links, other_links) = part(self.links);
-        let (followed, other_followed) = part(self.followed);
-        let own = Self {
-            git,
-            links,
-            followed,
-            ..Self::default()
-        };
-        let others = Self {
-            git: other_git,
-            links: other_links,
-            followed: other_followed,
-            ..Self::default()
-        };
-        (own, others)
+    /// Leaves those that are among `own`, and gives the folders of git that are not.
+    pub fn keep_own(&mut self, own: &HashSet<PathBuf>) -> Vec<PathBuf> {
+        let others = self
+            .git
+            .extract_if(.., |path| !own.contains(path))
+            .collect();
+        self.links.retain(|path| own.contains(path));
+        self.followed.retain(|path| own.contains(path));
+        others
     }
 
     fn all(&self) -> impl Iterator<Item = &PathBuf> {

@@ -6,7 +6,7 @@ use super::headless::{Said, Sink};
 use crate::agent::tool::DiffDetails;
 use crate::agent::{AgentEvent, Details, Event, ToolStatus};
 use crate::app::sanitize::for_terminal;
-use crate::llm::{Message, StreamEvent};
+use crate::llm::{BlockKind, Message, StreamEvent};
 
 const PREVIEW_LINES: usize = 8;
 
@@ -25,13 +25,22 @@ impl Sink for PlainDemo {
                 _ => self.close(said),
             },
             AgentEvent::MessageUpdate {
-                event: StreamEvent::TextDelta { delta, .. },
+                event:
+                    StreamEvent::BlockDelta {
+                        kind: BlockKind::Text,
+                        delta,
+                        ..
+                    },
             } => {
                 self.open = true;
                 said.out.push_str(&for_terminal(delta));
             }
             AgentEvent::MessageUpdate {
-                event: StreamEvent::TextEnd { .. },
+                event:
+                    StreamEvent::BlockEnd {
+                        kind: BlockKind::Text,
+                        ..
+                    },
             } => {
                 self.close(said);
                 said.out.push('\n');

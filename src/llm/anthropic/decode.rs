@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::llm::decoder::{Block, BlockKind, Decoder, EventWriter, non_empty};
+use crate::llm::decoder::{Block, Decoder, EventWriter, non_empty};
+use crate::llm::event::BlockKind;
 use crate::llm::message::{PAUSED, Usage};
 use crate::llm::model::Billing;
 

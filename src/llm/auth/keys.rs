@@ -128,9 +128,6 @@ impl Keys {
 
     /// The key of `provider` from its location; none when it needs none. Runs a command at most once
     /// at a time, and never again once it has printed a key.
-    ///
-    /// # Errors
-    /// The command gave no key, as an [`ErrorClass::Auth`] error.
     pub async fn fetch(
         &self,
         provider: &str,

@@ -96,9 +96,6 @@ impl Store {
 
     /// Stores `key` for `provider`, or forgets what is stored for it, on disk and here. What
     /// another tiller stored meanwhile stays.
-    ///
-    /// # Errors
-    /// The file cannot be written, in words for the user.
     pub fn put(&mut self, provider: &str, key: Option<Secret>) -> Result<(), String> {
         let path = self.path.clone();
         let fault = |error: io::Error| format!("cannot write {}: {error}", path.display());

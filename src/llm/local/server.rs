@@ -77,9 +77,6 @@ pub struct Address {
 impl Address {
     /// Reads `HOST:PORT`, either of them alone, or either as an `http://` address; a host that means
     /// "all of this machine" (`0.0.0.0`) is reached at 127.0.0.1.
-    ///
-    /// # Errors
-    /// It is no address, or not one of this machine.
     pub fn parse(text: &str, default_port: u16) -> Result<Self, String> {
         let text = text.trim();
         let (rest, default_port) = match text.split_once("://") {

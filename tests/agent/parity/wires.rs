@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tiller::agent::{AgentEvent, RunOutcome};
-use tiller::llm::{Content, Image, StreamEvent};
+use tiller::llm::{BlockKind, Content, Image, StreamEvent};
 
 use super::stage::{Profile, Reply, Stage};
 use crate::support::model_server::{Recorded, Said, Step};
@@ -360,7 +360,13 @@ async fn play(wire: Profile, row: &Row) -> Vec<Recorded> {
                 let AgentEvent::MessageUpdate { event } = event else {
                     return false;
                 };
-                matches!(event, StreamEvent::TextDelta { .. })
+                matches!(
+                    event,
+                    StreamEvent::BlockDelta {
+                        kind: BlockKind::Text,
+                        ..
+                    }
+                )
             };
             stage.agent.until(text).await;
             stage.agent.handle.abort();

@@ -14,7 +14,8 @@ use tiller::app::tui::input::{InputEvent, TerminalReport};
 use tiller::app::tui::msg::{EffectResult, Msg};
 use tiller::llm::message::Cost;
 use tiller::llm::{
-    AssistantMessage, Content, Message, StopReason, StreamEvent, Thinking, Usage, UserMessage,
+    AssistantMessage, BlockKind, Content, Message, StopReason, StreamEvent, Thinking, ToolCall,
+    Usage, UserMessage,
 };
 
 use super::super::app_kit::{START, TestTui, queued};
@@ -314,10 +315,17 @@ fn update(tui: &mut TestTui, event: StreamEvent) {
 }
 
 fn think(tui: &mut TestTui) {
-    update(tui, StreamEvent::ThinkingStart { index: 0 });
     update(
         tui,
-        StreamEvent::ThinkingDelta {
+        StreamEvent::BlockStart {
+            index: 0,
+            block: Content::Thinking(Thinking::default()),
+        },
+    );
+    update(
+        tui,
+        StreamEvent::BlockDelta {
+            kind: BlockKind::Thinking,
             index: 0,
             delta: THOUGHT.into(),
         },
@@ -328,10 +336,17 @@ const THOUGHT: &str = "**Looking at the lock**\n\nWho holds it? Perhaps the *rea
 It should be given back before the wait.";
 
 fn text_delta(tui: &mut TestTui, text: &str) {
-    update(tui, StreamEvent::TextStart { index: 0 });
     update(
         tui,
-        StreamEvent::TextDelta {
+        StreamEvent::BlockStart {
+            index: 0,
+            block: Content::text(""),
+        },
+    );
+    update(
+        tui,
+        StreamEvent::BlockDelta {
+            kind: BlockKind::Text,
             index: 0,
             delta: text.into(),
         },
@@ -516,16 +531,19 @@ fn under_way(tui: &mut TestTui) {
     begin(tui, "Do it all");
     update(
         tui,
-        StreamEvent::ToolCallStart {
+        StreamEvent::BlockStart {
             index: 0,
-            id: "w".into(),
-            name: "write".into(),
-            custom: false,
+            block: Content::ToolCall(ToolCall {
+                id: "w".into(),
+                name: "write".into(),
+                ..ToolCall::default()
+            }),
         },
     );
     update(
         tui,
-        StreamEvent::ToolCallDelta {
+        StreamEvent::BlockDelta {
+            kind: BlockKind::ToolCall,
             index: 0,
             delta: "{\"file_path\": \"src/new.rs\", \"content\": \"fn one() {}\\nfn two() {}\\n"
                 .into(),

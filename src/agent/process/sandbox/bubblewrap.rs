@@ -10,9 +10,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::mounts::{KEPT_OF_RUN, SOCKET_FOLDERS, between, outermost};
+use super::mounts::{KEPT_OF_RUN, SOCKET_FOLDERS, outermost, private_folders};
 use super::sockets;
-use super::spec::{Network, Sandbox};
+use super::spec::{Network, Sandbox, between};
 
 /// Where the system has it. Not from `PATH`, which may lead into the project.
 const PLACES: [&str; 3] = [
@@ -135,13 +135,7 @@ impl Arguments {
     }
 
     fn cover_temporary_folders(&mut self, sandbox: &Sandbox) {
-        for (place, folder) in [("/tmp", &sandbox.tmp), ("/var/tmp", &sandbox.var_tmp)] {
-            let place = Path::new(place);
-            // One that leads to another is covered with that.
-            let is_folder = fs::symlink_metadata(place).is_ok_and(|data| data.is_dir());
-            let Some(folder) = folder.as_deref().filter(|_| is_folder) else {
-                continue;
-            };
+        for (place, folder) in private_folders(sandbox) {
             self.add("--bind", [folder, place]);
             let mut visible: Vec<_> = sandbox.visible.iter().chain(&sandbox.readable).collect();
             visible.sort();

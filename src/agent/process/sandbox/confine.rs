@@ -36,9 +36,6 @@ pub(in crate::agent::process) struct Entered {
 }
 
 /// Moves this process, which must have one thread, to namespaces of its own.
-///
-/// # Errors
-/// In words, that there are none.
 pub(in crate::agent::process) fn enter(sandbox: &Sandbox, share: Share) -> Result<Entered, String> {
     let entered = try_to_enter(sandbox, share);
     match &entered.namespaces {
@@ -97,9 +94,6 @@ fn try_to_enter(sandbox: &Sandbox, share: Share) -> Entered {
 
 impl Entered {
     /// Goes on in a child where process ids are its own: only children are in such a namespace.
-    ///
-    /// # Errors
-    /// In words, that there can be no other process.
     pub fn split(&self) -> Result<Side, String> {
         match &self.processes {
             Ok(()) => namespaces::fork(),
@@ -167,11 +161,10 @@ impl Entered {
         let seccomp = use_layer(sandbox, Layer::Seccomp, || system_calls::refuse(kept));
         Ok(Support {
             namespaces: self.namespaces,
-            bwrap: None,
             processes: self.processes,
             landlock,
             seccomp,
-            profile: Err(NO_PROFILE.to_owned()),
+            ..Support::none(NO_PROFILE)
         })
     }
 }

@@ -51,7 +51,7 @@ pub(super) use confine::{Entered, enter};
 pub(super) use elsewhere::{Entered, Side, bubblewrap_arguments, enter};
 #[cfg(target_os = "linux")]
 pub(super) use namespaces::Side;
-pub(super) use probe::{TRIAL, WITHIN, is_within, probe, trial_main};
+pub(super) use probe::{TRIAL, WITHIN, answer_trial, is_within, probe};
 #[cfg(target_os = "macos")]
 pub(super) use profile::{PROGRAM, profile};
 pub(super) use shared::{Namespaces, Networks, Share, Slot, receive};

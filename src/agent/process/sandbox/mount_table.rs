@@ -22,7 +22,6 @@ pub(super) fn read() -> io::Result<Vec<Mount>> {
     Ok(parse(&fs::read("/proc/self/mountinfo")?))
 }
 
-/// The flags of the mount that `path` is on.
 pub(super) fn flags_at(mounts: &[Mount], path: &Path) -> MsFlags {
     let on = mounts.iter().filter(|mount| path.starts_with(&mount.point));
     on.max_by_key(|mount| mount.point.as_os_str().len())

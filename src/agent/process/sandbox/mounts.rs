@@ -15,7 +15,7 @@ use nix::libc::O_PATH;
 use nix::mount::{MsFlags, mount};
 
 use super::mount_table::{self, Mount};
-use super::spec::Sandbox;
+use super::spec::{Sandbox, between};
 
 /// Devices that stay.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
@@ -168,14 +168,6 @@ fn pin(path: &Path, folder: &Path, pinned: &mut BTreeSet<PathBuf>) -> Result<()>
         .try_for_each(|path| bind(path, path))
 }
 
-/// The folders between `folder` and `path`, from the outermost.
-pub(super) fn between<'p>(path: &'p Path, folder: &Path) -> Vec<&'p Path> {
-    let above = path.ancestors().skip(1);
-    let mut between: Vec<_> = above.take_while(|it| *it != folder).collect();
-    between.reverse();
-    between
-}
-
 /// Empty things to put over hidden ones.
 #[derive(Default)]
 struct Mask {
@@ -217,38 +209,42 @@ pub(super) fn fresh_proc() -> Result<()> {
         .map_err(|error| format!("no /proc of its own: {}", error.desc()))
 }
 
+/// The folders that cover those for temporary files of all programs, and what they cover.
+pub(super) fn private_folders(sandbox: &Sandbox) -> impl Iterator<Item = (&'static Path, &Path)> {
+    let places = [("/tmp", &sandbox.tmp), ("/var/tmp", &sandbox.var_tmp)];
+    places.into_iter().filter_map(|(place, folder)| {
+        // One that leads to another is covered with that.
+        let is_folder = fs::symlink_metadata(place).is_ok_and(|data| data.is_dir());
+        Some((Path::new(place), folder.as_deref().filter(|_| is_folder)?))
+    })
+}
+
 /// The session's own folders, in the place of those for temporary files of all programs.
 struct Private {
-    places: Vec<(&'static str, File, MsFlags)>,
+    places: Vec<(&'static Path, File, MsFlags)>,
     shm: Option<(File, MsFlags)>,
 }
 
 impl Private {
     /// To be asked before anything covers the folders.
     fn hold(sandbox: &Sandbox, mounts: &[Mount]) -> Result<Self> {
-        let held = |folder: &Option<PathBuf>| {
-            let Some(folder) = folder else {
-                return Ok(None);
-            };
+        let held = |folder: &Path| {
             let flags = mount_table::flags_at(mounts, folder) - MsFlags::MS_RDONLY;
-            Ok::<_, String>(Some((hold(folder)?, flags)))
+            Ok::<_, String>((hold(folder)?, flags))
         };
         let mut places = Vec::new();
-        for (place, folder) in [("/tmp", &sandbox.tmp), ("/var/tmp", &sandbox.var_tmp)] {
-            // One that leads to another is covered with that.
-            let is_folder = fs::symlink_metadata(place).is_ok_and(|data| data.is_dir());
-            let folder = held(folder)?.filter(|_| is_folder);
-            places.extend(folder.map(|(folder, flags)| (place, folder, flags)));
+        for (place, folder) in private_folders(sandbox) {
+            let (folder, flags) = held(folder)?;
+            places.push((place, folder, flags));
         }
         Ok(Self {
             places,
-            shm: held(&sandbox.shm)?,
+            shm: sandbox.shm.as_deref().map(held).transpose()?,
         })
     }
 
     fn cover<'a>(&self, visible: impl Iterator<Item = &'a PathBuf> + Clone) -> Result<()> {
         for (place, folder, flags) in &self.places {
-            let place = Path::new(place);
             let kept = Kept::below(place, visible.clone())?;
             bind_writable(folder, place, *flags)?;
             kept.put_back()?;

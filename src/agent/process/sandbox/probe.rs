@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 
 #[cfg(target_os = "linux")]
 use super::confine::trial;
@@ -65,14 +65,6 @@ fn ask(mut program: Command) -> io::Result<Support> {
     serde_json::from_slice(&text).map_err(|_| io::Error::other(format!("it ended with {ended}")))
 }
 
-/// The whole life of the process that tries: one answer on its standard input, a socket.
-pub(in crate::agent::process) fn trial_main() -> ExitCode {
-    match answer() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::from(2),
-    }
-}
-
 /// Whether `bwrap` has started this supervisor.
 pub(in crate::agent::process) fn is_within() -> bool {
     std::env::args_os()
@@ -80,7 +72,8 @@ pub(in crate::agent::process) fn is_within() -> bool {
         .is_some_and(|last| last == WITHIN)
 }
 
-fn answer() -> io::Result<()> {
+/// The whole life of the process that tries: one answer on its standard input, a socket.
+pub(in crate::agent::process) fn answer_trial() -> io::Result<()> {
     let mut stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     stream.peer_addr()?;
     trial(is_within(), |support| {

@@ -10,7 +10,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use super::spec::{Network, Sandbox};
+use super::spec::{Network, Sandbox, between};
 
 /// The program that applies a profile, wherever PATH leads.
 pub(in crate::agent::process) const PROGRAM: &str = "/usr/bin/sandbox-exec";
@@ -41,7 +41,11 @@ pub(in crate::agent::process) fn profile(sandbox: &Sandbox) -> String {
     rule(&mut text, "deny file-write*", "subpath", &sandbox.read_only);
     // A folder above one that is kept could be renamed, and another put in its place.
     let above = sandbox.read_only.iter().chain(&sandbox.hidden);
-    let above: Vec<_> = above.flat_map(|path| between(path, &writable)).collect();
+    let above = above.filter_map(|path| {
+        let folder = writable.iter().find(|folder| path.starts_with(folder))?;
+        Some(between(path, folder))
+    });
+    let above: Vec<_> = above.flatten().map(Path::to_owned).collect();
     rule(&mut text, "deny file-write-unlink", "literal", &above);
     rule(
         &mut text,
@@ -70,15 +74,6 @@ fn rule(text: &mut String, what: &str, filter: &str, paths: &[PathBuf]) {
         let _ = write!(text, "\n  ({filter} {})", quote(path));
     }
     text.push_str(")\n");
-}
-
-/// The folders between a writable one and `path`.
-fn between(path: &Path, writable: &[PathBuf]) -> Vec<PathBuf> {
-    let Some(folder) = writable.iter().find(|folder| path.starts_with(folder)) else {
-        return Vec::new();
-    };
-    let above = path.ancestors().skip(1).take_while(|above| above != folder);
-    above.map(Path::to_owned).collect()
 }
 
 fn quote(path: &Path) -> String {

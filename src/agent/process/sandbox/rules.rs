@@ -57,9 +57,7 @@ fn rules(sandbox: &Sandbox, mounts: bool) -> Result<LandlockStatus, RulesetError
         Some(if mounts { Path::new(place) } else { folder })
     });
     let writable = sandbox.writable.iter().map(PathBuf::as_path);
-    let writable = writable.chain(temporary);
-    let shared_memory = Path::new("/dev/shm");
-    let writable = writable.chain([shared_memory]);
+    let writable = writable.chain(temporary).chain([Path::new("/dev/shm")]);
     rules = rules.add_rules(path_beneath_rules(writable, handled))?;
     let on_devices: BitFlags<AccessFs> =
         AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
@@ -73,12 +71,8 @@ fn rules(sandbox: &Sandbox, mounts: bool) -> Result<LandlockStatus, RulesetError
             ["/"],
             AccessFs::ReadDir | AccessFs::Execute,
         ))?;
-        let hidden = sandbox
-            .hidden
-            .iter()
-            .map(PathBuf::as_path)
-            .chain([Path::new("/dev")]);
-        let hidden: Vec<_> = hidden.collect();
+        let mut hidden = vec![Path::new("/dev")];
+        hidden.extend(sandbox.hidden.iter().map(PathBuf::as_path));
         let mut readable = Vec::new();
         list_beside(Path::new("/"), &hidden, &mut readable);
         readable.extend(sandbox.readable.iter().cloned());

@@ -165,6 +165,14 @@ impl Sandbox {
     }
 }
 
+/// The folders between `folder` and `path`, from the outermost.
+pub(super) fn between<'p>(path: &'p Path, folder: &Path) -> Vec<&'p Path> {
+    let above = path.ancestors().skip(1);
+    let mut between: Vec<_> = above.take_while(|it| *it != folder).collect();
+    between.reverse();
+    between
+}
+
 /// Variables that lead to sockets and terminals which a command does not see.
 const LEADING_OUT: [&str; 10] = [
     "XDG_RUNTIME_DIR",

@@ -11,9 +11,7 @@ use super::notices::{self, Retrying};
 use super::pictures::{attach, user_cell};
 use super::turn;
 use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, ToolStatus, is_from_user};
-use crate::llm::{
-    AssistantMessage, Content, Message, StopReason, StreamEvent, Thinking, ToolCall, overflow,
-};
+use crate::llm::{AssistantMessage, Content, Message, StopReason, StreamEvent, overflow};
 
 /// Cells at the end among which all that are still open are.
 const OPEN_CELLS: usize = 256;
@@ -140,46 +138,18 @@ pub(super) fn apply(
 fn stream(cells: &mut Cells, blocks: &mut BlockCells, event: &StreamEvent, time: i64) -> bool {
     let cell = |index: usize| blocks.get(index).copied().flatten();
     match event {
-        StreamEvent::TextStart { index } => open(cells, blocks, *index, &Content::text(""), time),
-        StreamEvent::ThinkingStart { index } => {
-            let block = Content::Thinking(Thinking::default());
-            open(cells, blocks, *index, &block, time)
+        // Blocks begin in order.
+        StreamEvent::BlockStart { index, block } => {
+            *index == blocks.len() && cell_of(cells, blocks, *index, block, time).is_some()
         }
-        StreamEvent::ToolCallStart {
-            index,
-            id,
-            name,
-            custom,
-        } => {
-            let block = Content::ToolCall(ToolCall {
-                id: id.clone(),
-                name: name.clone(),
-                custom: *custom,
-                ..ToolCall::default()
-            });
-            open(cells, blocks, *index, &block, time)
-        }
-        StreamEvent::TextDelta { index, delta }
-        | StreamEvent::ThinkingDelta { index, delta }
-        | StreamEvent::ToolCallDelta { index, delta } => {
+        StreamEvent::BlockDelta { index, delta, .. } => {
             cell(*index).is_some_and(|cell| cells.change(cell, |cell| grow(cell, delta)))
         }
-        StreamEvent::TextEnd { index, .. } | StreamEvent::ThinkingEnd { index, .. } => {
+        StreamEvent::BlockEnd { index, .. } => {
             cell(*index).is_some_and(|cell| cells.change(cell, |cell| close(cell, Some(time))))
         }
         _ => false,
     }
-}
-
-fn open(
-    cells: &mut Cells,
-    blocks: &mut BlockCells,
-    index: usize,
-    block: &Content,
-    time: i64,
-) -> bool {
-    // Blocks begin in order.
-    index == blocks.len() && cell_of(cells, blocks, index, block, time).is_some()
 }
 
 fn grow(cell: &mut Cell, delta: &str) -> bool {

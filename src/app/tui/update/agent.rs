@@ -258,13 +258,7 @@ pub fn gone(app: &mut App) -> Vec<Effect> {
 
 /// Counts what streams, for the speed in the activity line.
 fn count(app: &mut App, event: &StreamEvent) {
-    let is_token = matches!(
-        event,
-        StreamEvent::TextDelta { .. }
-            | StreamEvent::ThinkingDelta { .. }
-            | StreamEvent::ToolCallDelta { .. }
-    );
-    if !is_token {
+    if !matches!(event, StreamEvent::BlockDelta { .. }) {
         return;
     }
     if let RunState::Running {

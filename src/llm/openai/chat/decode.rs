@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use super::reasoning::{self, Details, FIELDS};
 use super::tags::{Segment, ThinkTagParser};
-use crate::llm::decoder::{Block, BlockKind, Decoder, EventWriter, FILTERED, non_empty};
+use crate::llm::decoder::{Block, Decoder, EventWriter, FILTERED, non_empty};
 use crate::llm::error::ErrorClass;
+use crate::llm::event::BlockKind;
 use crate::llm::model::Billing;
 use crate::llm::openai::usage::{UsageFields, billed, tier, usage};
 
@@ -81,7 +82,12 @@ impl ChatDecoder {
             None => self.thinking(FIELDS[1], &reasoning::words(details), out),
         }
         match &delta["content"] {
-            Value::String(text) => self.tagged_text(text, out),
+            // It may hold reasoning between tags.
+            Value::String(text) => {
+                for segment in self.tags.push(text) {
+                    self.segment(segment, out);
+                }
+            }
             Value::Array(parts) => parts.iter().for_each(|part| self.part(part, out)),
             _ => {}
         }
@@ -118,13 +124,6 @@ impl ChatDecoder {
                 }
             }
             _ => self.text(part["text"].as_str().unwrap_or_default(), out),
-        }
-    }
-
-    /// Text that may hold reasoning between tags.
-    fn tagged_text(&mut self, text: &str, out: &mut EventWriter) {
-        for segment in self.tags.push(text) {
-            self.segment(segment, out);
         }
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::reasoning::{FIELDS, Form};
 use crate::llm::handoff::{IMAGES_ABOVE, SentBlock, ToolResult, Turn, joined_text, valid_name};
 use crate::llm::message::{Content, Image, Thinking, ToolCall};
-use crate::llm::provider::Request;
+use crate::llm::provider::{Request, ToolSpec};
 use crate::llm::quirks::Quirks;
 
 /// The field of `reasoning_details`.
@@ -106,7 +106,7 @@ enum Part<'a> {
         cache_control: Option<Value>,
     },
     ImageUrl {
-        image_url: Url,
+        image_url: Value,
     },
     Thinking {
         thinking: [Box<Part<'a>>; 1],
@@ -123,16 +123,9 @@ impl<'a> Part<'a> {
 
     fn image(image: &Image) -> Self {
         Self::ImageUrl {
-            image_url: Url {
-                url: image.data_url(),
-            },
+            image_url: json!({ "url": image.data_url() }),
         }
     }
-}
-
-#[derive(Serialize)]
-struct Url {
-    url: String,
 }
 
 fn user_content<'a>(content: &'a [SentBlock<'a>]) -> MessageContent<'a> {
@@ -298,43 +291,40 @@ pub struct Function<'a> {
 }
 
 #[derive(Serialize)]
-struct FunctionBody<'a> {
-    name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parameters: Option<&'a Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    arguments: Option<String>,
+#[serde(untagged)]
+enum FunctionBody<'a> {
+    Offer {
+        name: &'a str,
+        description: &'a str,
+        parameters: &'a Value,
+    },
+    Call {
+        name: &'a str,
+        arguments: String,
+    },
 }
 
 impl<'a> Function<'a> {
-    /// A tool on offer.
-    pub fn declare(name: &'a str, description: &'a str, parameters: &'a Value) -> Self {
-        let function = FunctionBody {
-            name,
-            description: Some(description),
-            parameters: Some(parameters),
-            arguments: None,
-        };
+    pub fn offer(tool: &'a ToolSpec) -> Self {
         Self {
             id: None,
             r#type: "function",
-            function,
+            function: FunctionBody::Offer {
+                name: &tool.name,
+                description: &tool.description,
+                parameters: &tool.parameters,
+            },
         }
     }
 
     fn call(call: &'a ToolCall) -> Self {
-        let function = FunctionBody {
-            name: &call.name,
-            description: None,
-            parameters: None,
-            arguments: Some(call.argument_object().to_string()),
-        };
         Self {
             id: Some(&call.id),
             r#type: "function",
-            function,
+            function: FunctionBody::Call {
+                name: &call.name,
+                arguments: call.argument_object().to_string(),
+            },
         }
     }
 }

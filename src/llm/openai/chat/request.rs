@@ -4,7 +4,7 @@
 //! `quirks`'; here is only form.
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::messages::{self, ChatMessage, Function};
 use crate::llm::handoff;
@@ -25,35 +25,24 @@ pub fn body(request: &Request) -> Vec<u8> {
     let turns = handoff::to_turns(request, request.thinking_from, quirks.ids);
     let messages = messages::of(&turns, request, quirks);
     let limit = request_size::max_output(request, &turns);
-    let mut body = Body {
+    let body = Body {
         model: &request.model.id,
         messages,
         tools: tools(request, quirks),
         stream: true,
-        stream_options: quirks.stream_usage.then_some(StreamOptions {
-            include_usage: true,
-        }),
+        stream_options: (quirks.stream_usage).then(|| json!({ "include_usage": true })),
         max_tokens: (!quirks.completion_tokens).then_some(limit),
         max_completion_tokens: quirks.completion_tokens.then_some(limit),
         prompt_cache_key: request.cache_key().filter(|_| quirks.cache_key),
-        reasoning_effort: None,
-        reasoning: None,
-        thinking: None,
-        chat_template_kwargs: None,
-        chat_template_args: None,
+        thinking: ask_to_think(request, quirks),
         tool_stream: (quirks.tool_stream && !request.tools.is_empty()).then_some(true),
     };
-    ask_to_think(&mut body, request, quirks);
     request_size::to_json(&body, request, &turns)
 }
 
 /// The tools on offer; none at all when there is none, unless the host wants to see so.
 fn tools<'a>(request: &'a Request, quirks: &Quirks) -> Option<Vec<Function<'a>>> {
-    let tools: Vec<Function> = request
-        .tools
-        .iter()
-        .map(|tool| Function::declare(&tool.name, &tool.description, &tool.parameters))
-        .collect();
+    let tools: Vec<Function> = request.tools.iter().map(Function::offer).collect();
     let called = || {
         let messages = request.messages.iter();
         messages
@@ -71,67 +60,63 @@ struct Body<'a> {
     tools: Option<Vec<Function<'a>>>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stream_options: Option<StreamOptions>,
+    stream_options: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_cache_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning_effort: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    thinking: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    chat_template_kwargs: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    chat_template_args: Option<Value>,
+    /// The fields that ask for thinking.
+    #[serde(flatten)]
+    thinking: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_stream: Option<bool>,
 }
 
-#[derive(Serialize)]
-struct StreamOptions {
-    include_usage: bool,
-}
-
-fn ask_to_think<'a>(body: &mut Body<'a>, request: &'a Request, quirks: &Quirks) {
+fn ask_to_think(request: &Request, quirks: &Quirks) -> Map<String, Value> {
     let model = &request.model;
     if !model.reasoning {
-        return;
+        return Map::new();
     }
     let level = model.clamp_thinking(request.thinking);
     let on = level > ThinkingLevel::Off;
     let word = model.thinking_word(level);
-    match quirks.thinking {
-        ThinkingFormat::Effort => body.reasoning_effort = word,
+    let form = match quirks.thinking {
+        ThinkingFormat::Enabled if always_thinks(model) => ThinkingFormat::Effort,
+        form => form,
+    };
+    let effort = match form {
+        ThinkingFormat::Effort | ThinkingFormat::TemplateArgs => word,
+        ThinkingFormat::SwitchAndEffort | ThinkingFormat::Template => word.filter(|_| on),
+        _ => None,
+    };
+    let other = match form {
         ThinkingFormat::Object => {
             let word = word.unwrap_or(if on { "medium" } else { "none" });
-            body.reasoning = Some(json!({ "effort": word }));
+            Some(("reasoning", json!({ "effort": word })))
         }
-        form @ (ThinkingFormat::SwitchAndEffort | ThinkingFormat::Switch) => {
+        ThinkingFormat::SwitchAndEffort | ThinkingFormat::Switch => {
             let mut switch = json!({ "type": if on { "enabled" } else { "disabled" } });
             if on && quirks.clears_thinking {
                 switch["clear_thinking"] = Value::Bool(false);
             }
-            body.thinking = Some(switch);
-            let effort = form == ThinkingFormat::SwitchAndEffort;
-            body.reasoning_effort = word.filter(|_| on && effort);
+            Some(("thinking", switch))
         }
-        ThinkingFormat::Enabled if always_thinks(model) => body.reasoning_effort = word,
-        ThinkingFormat::Enabled => body.reasoning = Some(json!({ "enabled": on })),
+        ThinkingFormat::Enabled => Some(("reasoning", json!({ "enabled": on }))),
         ThinkingFormat::Template => {
-            body.chat_template_kwargs = Some(json!({ "enable_thinking": on }));
-            body.reasoning_effort = word.filter(|_| on);
+            Some(("chat_template_kwargs", json!({ "enable_thinking": on })))
         }
         ThinkingFormat::TemplateArgs => {
-            body.chat_template_args = Some(json!({ "enable_thinking": on }));
-            body.reasoning_effort = word;
+            Some(("chat_template_args", json!({ "enable_thinking": on })))
         }
-        ThinkingFormat::Budget | ThinkingFormat::None => {}
-    }
+        ThinkingFormat::Effort | ThinkingFormat::Budget | ThinkingFormat::None => None,
+    };
+    let effort = effort.map(|word| ("reasoning_effort", Value::from(word)));
+    let fields = effort.into_iter().chain(other);
+    fields
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 /// Whether the model is known to have levels, but none at which it does not think.

@@ -7,7 +7,8 @@
 use serde_json::{Value, json};
 
 use super::items::{ID_LENGTH, TextSignature};
-use crate::llm::decoder::{Block, BlockKind, EventWriter, non_empty};
+use crate::llm::decoder::{Block, EventWriter, non_empty};
+use crate::llm::event::BlockKind;
 
 /// The type of an item; all other types are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use std::collections::HashSet;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use crate::llm::handoff::{IMAGES_ABOVE, SentBlock, ToolResult, Turn};
 use crate::llm::message::{Content, Image, Text, ToolCall};
@@ -61,12 +61,7 @@ pub(super) enum NewItem<'a> {
         output: Output<'a>,
     },
     /// What holds from here on.
-    ConfigurationUpdate { reasoning: Effort<'a> },
-}
-
-#[derive(Serialize)]
-pub(super) struct Effort<'a> {
-    effort: &'a str,
+    ConfigurationUpdate { reasoning: Value },
 }
 
 /// The fields that only a message of the model has.
@@ -123,7 +118,7 @@ pub(super) fn of<'a>(turns: &'a [Turn<'a>], model: &'a Model) -> Vec<Item<'a>> {
             Turn::Assistant(content) => assistant(content, at, quirks, &mut used, &mut items),
             Turn::Results(results) => tool_results(results, quirks, &mut items),
             Turn::Effort(level) => items.extend(model.thinking_word(*level).map(|effort| {
-                let reasoning = Effort { effort };
+                let reasoning = json!({ "effort": effort });
                 Item::New(NewItem::ConfigurationUpdate { reasoning })
             })),
         }
@@ -297,8 +292,8 @@ pub(super) struct TextSignature {
 impl TextSignature {
     pub fn write(id: &str, phase: Option<&str>) -> String {
         match phase {
-            Some(phase) => serde_json::json!({ "v": 1, "id": id, "phase": phase }),
-            None => serde_json::json!({ "v": 1, "id": id }),
+            Some(phase) => json!({ "v": 1, "id": id, "phase": phase }),
+            None => json!({ "v": 1, "id": id }),
         }
         .to_string()
     }

@@ -1,7 +1,7 @@
 //! Our conversation as a Responses request: everything but its items, which are `items`'.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::items::{self, Item};
 use crate::llm::api::Api;
@@ -113,15 +113,8 @@ enum Tool<'a> {
     Custom {
         name: &'a str,
         description: &'a str,
-        format: Grammar<'a>,
+        format: Value,
     },
-}
-
-#[derive(Serialize)]
-struct Grammar<'a> {
-    r#type: &'static str,
-    syntax: &'a str,
-    definition: &'a str,
 }
 
 impl<'a> Tool<'a> {
@@ -130,11 +123,11 @@ impl<'a> Tool<'a> {
             Some(format) if quirks.custom_tools => Self::Custom {
                 name: &tool.name,
                 description: &tool.description,
-                format: Grammar {
-                    r#type: "grammar",
-                    syntax: &format.syntax,
-                    definition: &format.definition,
-                },
+                format: json!({
+                    "type": "grammar",
+                    "syntax": format.syntax,
+                    "definition": format.definition,
+                }),
             },
             _ => Self::Function {
                 name: &tool.name,

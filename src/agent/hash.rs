@@ -54,7 +54,6 @@ fn digest(
     }
 }
 
-/// Bytes in hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
     for byte in bytes {
