@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, CommandFactory, Parser, ValueEnum};
 use toml::Value;
 
 use super::commands::SubCommand;
+use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
 use crate::app::outcome::exit_codes;
 use crate::llm::ThinkingLevel;
@@ -166,8 +168,8 @@ pub struct RunArgs {
     pub timeout: Option<Duration>,
 
     /// What is done without a question (auto, if the settings do not say).
-    #[arg(long, value_enum, value_name = "MODE", help_heading = "Permission")]
-    pub permission: Option<Permission>,
+    #[arg(long, value_name = "MODE", value_parser = permission_mode(), help_heading = "Permission")]
+    pub permission: Option<PermissionMode>,
 
     /// Trust the project in this run: its AGENTS.md counts.
     #[arg(long, help_heading = "Permission")]
@@ -237,7 +239,7 @@ impl RunArgs {
             (
                 "--permission",
                 "permission.mode",
-                self.permission.map(|mode| mode.as_str().into()),
+                self.permission.map(|mode| mode.name().into()),
             ),
             (
                 "--max-iterations",
@@ -318,29 +320,10 @@ pub enum OutputMode {
     Json,
 }
 
-/// How tools are allowed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Permission {
-    /// Nothing is changed: look around, make a plan.
-    Plan,
-    /// Each change and command is asked.
-    Ask,
-    /// Free in the project, commands in a sandbox; what goes further is asked.
-    Auto,
-    /// Everything runs without asking and without a sandbox.
-    Full,
-}
-
-impl Permission {
-    /// The name on the command line, in settings and on the screen.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Plan => "plan",
-            Self::Ask => "ask",
-            Self::Auto => "auto",
-            Self::Full => "full",
-        }
-    }
+fn permission_mode() -> impl TypedValueParser<Value = PermissionMode> {
+    let value = |mode: PermissionMode| PossibleValue::new(mode.name()).help(mode.meaning());
+    let words = PossibleValuesParser::new(PermissionMode::ALL.map(value));
+    words.try_map(|word| word.parse())
 }
 
 fn existing_folder(text: &str) -> Result<PathBuf, String> {

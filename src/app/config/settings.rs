@@ -123,10 +123,8 @@ impl Settings {
                 .map(Duration::from_secs),
             catalogue_url: read.get("models.catalogue_url")?,
             caching: if read.get("models.auto_cache")? {
-                match read.one_of("models.cache", &["5m", "1h"])?.as_str() {
-                    "1h" => PromptCaching::Hour,
-                    _ => PromptCaching::On,
-                }
+                let words = [("5m", PromptCaching::On), ("1h", PromptCaching::Hour)];
+                read.one_of("models.cache", &words)?
             } else {
                 PromptCaching::Off
             },

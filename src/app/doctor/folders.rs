@@ -36,7 +36,7 @@ pub fn folders(dirs: &Dirs) -> Section {
         });
     }
     checks.extend(room(&dirs.data));
-    let undo = dirs.data.join("undo");
+    let undo = dirs.undo();
     if undo.is_dir() {
         let text = format!("{} for /undo", bytes(size(&undo)));
         checks.push(Check::good("before-images", text));
