@@ -22,6 +22,24 @@ pub enum RuleScope {
     Always,
 }
 
+impl RuleScope {
+    pub(crate) fn wider(self) -> Self {
+        if self == Self::Session {
+            Self::Project
+        } else {
+            Self::Always
+        }
+    }
+
+    pub(crate) fn narrower(self) -> Self {
+        if self == Self::Always {
+            Self::Project
+        } else {
+            Self::Session
+        }
+    }
+}
+
 /// The rules of the project in `root`, in the text of `projects.toml`.
 ///
 /// # Errors

@@ -24,7 +24,7 @@ use crate::app::plan::{FrontEnd, Loaded, Plan};
 use crate::app::project::Project;
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::{Opened, title_of};
-use crate::app::tui::app::{Access, SessionInfo, Start, Status};
+use crate::app::tui::app::{SessionInfo, Start, Status};
 use crate::app::{keys, log, tui};
 use crate::llm::local::LocalServer;
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
@@ -123,7 +123,7 @@ impl RunContext {
             scratch,
             session: session_file.clone().map(|file| SessionInfo {
                 name: session.tree().name().map(str::to_owned),
-                access: Access::of(session.is_read_only()),
+                is_read_only: session.is_read_only(),
                 title: title_of(&session.first_prompt().unwrap_or_default()),
                 file,
             }),

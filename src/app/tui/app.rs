@@ -10,7 +10,7 @@ use ratatui::layout::Size;
 
 use super::completion::Completion;
 use super::composer::{Composer, SavedDraft};
-use super::effect::Direction;
+use super::effect::{Direction, Effect};
 use super::input::KeyPress;
 use super::keymap::{Chord, Keymap, label};
 use super::layout::{Areas, editor_size};
@@ -21,7 +21,7 @@ use super::question_strip::QuestionStrip;
 use super::rule_draft::RuleDraft;
 use super::run_facts::{Resume, RunStats};
 use super::screen_mode::ScreenMode;
-pub use super::session_info::{Access, SessionInfo};
+pub use super::session_info::SessionInfo;
 use super::session_switch::SessionSwitch;
 use super::shell::ShellRun;
 pub use super::start::Start;
@@ -344,7 +344,7 @@ impl App {
     /// Whether the session is only read.
     pub fn is_read_only(&self) -> bool {
         let session = self.status.session.as_ref();
-        session.is_some_and(|session| session.access == Access::ReadOnly)
+        session.is_some_and(|session| session.is_read_only)
     }
 
     /// Whether what was printed is read on the whole screen, or something in it was gone to.
@@ -424,19 +424,21 @@ impl App {
             .get_or_insert(self.now + SAVE_DRAFT_MS + weight);
     }
 
-    /// Shows a hint above the editor, as long as it takes to read.
-    pub fn say(&mut self, text: impl Into<String>) {
-        self.say_for(text, SAY_MS);
+    /// Shows a hint above the editor, as long as it takes to read. Returns no effects, for an `update` that does
+    /// nothing else.
+    pub fn say(&mut self, text: impl Into<String>) -> Vec<Effect> {
+        self.say_for(text, SAY_MS)
     }
 
     /// Shows a hint above the editor for `millis`, its lines as one.
-    pub fn say_for(&mut self, text: impl Into<String>, millis: i64) {
+    pub fn say_for(&mut self, text: impl Into<String>, millis: i64) -> Vec<Effect> {
         let text = text.into();
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
         self.hint = Some(Hint {
             text: lines.join(" · "),
             until: self.now + millis,
         });
+        Vec::new()
     }
 
     /// The key of an action as users write it, for hints.

@@ -55,15 +55,11 @@ pub struct EffectRunner {
     project: Option<Project>,
     cwd: PathBuf,
     /// None where nothing is stored.
+    files: Option<StoredFiles>,
     storage: Option<Storage>,
-    history: Option<HistoryFile>,
-    /// The file for what cannot be known to be copied.
-    copied: Option<PathBuf>,
+    sessions: Option<SessionEffectRunner>,
     /// What is on its way into the clipboard, or was last.
     copying: Option<AbortHandle>,
-    trials: Option<PathBuf>,
-    /// None where nothing is stored.
-    sessions: Option<SessionEffectRunner>,
     shell: ShellRunner,
     finder: FileFinder,
     searcher: PageSearcher,
@@ -88,9 +84,7 @@ impl EffectRunner {
         let trusted = project.as_ref().is_some_and(Project::is_trusted);
         let git = GitReader::new(&cwd, trusted, results.clone());
         let sessions = files.as_ref().map(|files| SessionEffectRunner {
-            root: files.sessions.clone(),
-            trash: files.trash.clone(),
-            trials: files.trials.clone(),
+            files: files.clone(),
             cwd: cwd.clone(),
             handle: handle.clone(),
             models: Arc::clone(&models),
@@ -98,14 +92,9 @@ impl EffectRunner {
             reading: Reading::default(),
             waiting: Arc::default(),
         });
-        let copied = files.as_ref();
-        let copied = copied.map(|files| files.history.with_file_name("copied.txt"));
-        let history = files.as_ref().map(|files| HistoryFile::new(&files.history));
-        let trials = files.as_ref().map(|files| files.trials.clone());
-        let storage = files.and_then(|files| {
-            let handle = handle.clone();
-            Storage::start(files, handle, results.clone())
-        });
+        let storage = files
+            .as_ref()
+            .and_then(|files| Storage::start(files, handle.clone(), results.clone()));
         Self {
             outbox: Outbox::new(handle.clone(), cwd.clone()),
             handle,
@@ -113,10 +102,8 @@ impl EffectRunner {
             secrets,
             project,
             cwd,
-            history,
-            copied,
+            files,
             copying: None,
-            trials,
             sessions,
             shell,
             finder,
@@ -193,7 +180,10 @@ impl EffectRunner {
             }
             Effect::SearchPages(search) => self.searcher.search(search.map(|search| *search)),
             Effect::Copy(text, what) => {
-                let copied = clipboard::copy_here(text, self.copied.clone());
+                // For what cannot be known to be copied.
+                let file = self.files.as_ref();
+                let file = file.map(|files| files.history.with_file_name("copied.txt"));
+                let copied = clipboard::copy_here(text, file);
                 let copied = copied.map(|outcome| EffectResult::Copied(what, outcome));
                 // An older text must not come after it.
                 let copying = self.start(copied);
@@ -246,8 +236,10 @@ impl EffectRunner {
                 EffectResult::TrialChanges(trial, changes.ok())
             }),
             TrialEffect::FindAbandoned => {
-                if let Some(folder) = self.trials.clone() {
-                    self.block(move || EffectResult::AbandonedTrials(trial::abandoned(&folder)));
+                if let Some(files) = self.files.clone() {
+                    self.block(move || {
+                        EffectResult::AbandonedTrials(trial::abandoned(&files.trials))
+                    });
                 }
             }
         }
@@ -343,8 +335,8 @@ impl EffectRunner {
 
     /// Not on the thread that stores: what is typed would wait there for a long file.
     fn load_history(&self) {
-        if let Some(file) = self.history.clone() {
-            self.block(move || match file.load() {
+        if let Some(files) = self.files.clone() {
+            self.block(move || match HistoryFile::new(files.history).load() {
                 Ok(prompts) => EffectResult::History(History::new(prompts)),
                 Err(error) => {
                     EffectResult::Failed(format!("The prompt history cannot be read: {error}"))

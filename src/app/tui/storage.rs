@@ -42,14 +42,14 @@ pub(super) struct Storage(Sender<Job>);
 impl Storage {
     /// Starts the thread. Where there can be no more threads, the user is told.
     pub(super) fn start(
-        files: StoredFiles,
+        files: &StoredFiles,
         handle: AgentHandle,
         results: UnboundedSender<EffectResult>,
     ) -> Option<Self> {
         let (sender, jobs) = channel();
         let writer = Writer {
-            history: HistoryFile::new(files.history),
-            drafts: DraftFile::new(files.drafts),
+            history: HistoryFile::new(&files.history),
+            drafts: DraftFile::new(files.drafts.clone()),
             prompts: VecDeque::new(),
             draft: None,
             given: Default::default(),

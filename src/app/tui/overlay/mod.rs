@@ -16,7 +16,6 @@ mod undo;
 mod confirm;
 mod copy;
 mod history;
-mod search;
 
 pub(crate) use confirm::{Confirm, ConfirmAbout, FullFor};
 pub(crate) use copy::{CopyItem, CopyPicker};
@@ -31,7 +30,6 @@ pub(crate) use models::same;
 pub use models::{ModelPicker, ModelsState};
 pub(crate) use opening::{Opening, Way};
 pub(crate) use picker::{Pager, Picker};
-pub(crate) use search::SearchBar;
 pub use sessions::TextSearch;
 pub(crate) use sessions::{Preview, SessionMode, SessionPicker};
 pub(crate) use settings::SettingsPicker;

@@ -17,7 +17,7 @@ use crate::app::init::message_as_typed;
 use crate::app::notify::Notify;
 use crate::app::sessions::title_of;
 use crate::app::tui::answer_delay::AnswerDelay;
-use crate::app::tui::app::{Access, App, SessionInfo, Status};
+use crate::app::tui::app::{App, SessionInfo, Status};
 use crate::app::tui::effect::{Effect, TerminalEffect, TrialEffect};
 use crate::app::tui::overlay::Overlay;
 use crate::app::tui::run_facts::Resume;
@@ -109,7 +109,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             app.status.session = path.clone().map(|file| SessionInfo {
                 name: name.clone(),
                 title: title_of(first_prompt.as_deref().unwrap_or_default()),
-                access: Access::of(*read_only),
+                is_read_only: *read_only,
                 file,
             });
             app.resume = app.resume.filter(|_| !*read_only);

@@ -1,5 +1,6 @@
 //! Storing a key without leaving the screen: it counts from the next request on.
 
+use super::overlay::topmost;
 use super::{list, stop};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
@@ -34,15 +35,11 @@ pub fn refuse_key(app: &mut App) -> Vec<Effect> {
 }
 
 pub fn read(app: &mut App, providers: Vec<ProviderKey>) {
-    if let Some(Overlay::Login(login)) = app.overlays.last_mut() {
-        login.read(providers);
-    }
+    topmost!(app, Login).read(providers);
 }
 
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
-    let Some(Overlay::Login(login)) = app.overlays.last_mut() else {
-        return Vec::new();
-    };
+    let login = topmost!(app, Login);
     if login.typing.is_none() {
         return list::press(app, press, action);
     }
@@ -67,9 +64,8 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
 
 /// Asks for the key of the chosen provider.
 pub fn choose(app: &mut App) -> Vec<Effect> {
-    if let Some(Overlay::Login(login)) = app.overlays.last_mut()
-        && let Some(provider) = login.chosen()
-    {
+    let login = topmost!(app, Login);
+    if let Some(provider) = login.chosen() {
         login.typing = Some((provider.name.clone(), Secret::new("")));
         login.fault = None;
     }
@@ -77,9 +73,7 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
 }
 
 fn store(app: &mut App) -> Vec<Effect> {
-    let Some(Overlay::Login(login)) = app.overlays.last_mut() else {
-        return Vec::new();
-    };
+    let login = topmost!(app, Login);
     let Some((provider, key)) = &login.typing else {
         return Vec::new();
     };

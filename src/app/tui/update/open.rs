@@ -9,12 +9,11 @@ use crate::app::tui::open_target::OpenTarget;
 pub fn found(app: &mut App, found: Result<OpenTarget, String>) -> Vec<Effect> {
     match found {
         Ok(OpenTarget::File(file, line)) => {
-            return vec![Effect::Terminal(TerminalEffect::OpenFile(file, line))];
+            vec![Effect::Terminal(TerminalEffect::OpenFile(file, line))]
         }
         Ok(OpenTarget::Address(address)) => app.say(format!("Opened {address}")),
         Err(why) => app.say(why),
     }
-    Vec::new()
 }
 
 pub fn closed(app: &mut App, closed: Result<(), String>) {

@@ -25,20 +25,14 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     }
     match argument.parse() {
         _ if argument.is_empty() => {
-            let text = format!("Permission mode {now}: {}", now.meaning());
-            app.say_for(text, 5000);
-            Vec::new()
+            app.say_for(format!("Permission mode {now}: {}", now.meaning()), 5000)
         }
         Ok(PermissionMode::Full) if now != PermissionMode::Full => {
             ask_full(app, FullFor::Session);
             Vec::new()
         }
         Ok(mode) => set(app, mode),
-        Err(error) => {
-            let text = format!("/permission {error}");
-            app.say_for(text, 5000);
-            Vec::new()
-        }
+        Err(error) => app.say_for(format!("/permission {error}"), 5000),
     }
 }
 

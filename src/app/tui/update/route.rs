@@ -36,10 +36,7 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
         Msg::CellSize(cell) => terminal::cell(app, cell),
         Msg::End(kind) => stop::end(app, kind),
         Msg::Interrupt => stop::interrupt(app),
-        Msg::CannotSuspend => {
-            app.say("Nothing to suspend to: no shell started tiller as a job");
-            Vec::new()
-        }
+        Msg::CannotSuspend => app.say("Nothing to suspend to: no shell started tiller as a job"),
         Msg::Agent(event) => {
             let mut effects = agent::event(app, &event);
             if matches!(event.kind, AgentEvent::SessionOpened { .. }) {
@@ -182,7 +179,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
             }
             return effects;
         }
-        EffectResult::Draft(draft) => editor::restore(app, &draft),
+        EffectResult::Draft(draft) => return editor::restore(app, &draft),
         EffectResult::DraftElsewhere(draft) if app.transcript.is_empty() => {
             app.start.draft_elsewhere = Some(draft);
         }

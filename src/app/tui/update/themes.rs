@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::overlay::topmost;
 use super::{list, pictures};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
@@ -33,10 +34,7 @@ pub fn act(app: &mut App, name: &str) -> Vec<Effect> {
             }
             take(app, name.to_owned())
         }
-        Err(error) => {
-            app.say_for(error.to_string(), 5000);
-            Vec::new()
-        }
+        Err(error) => app.say_for(error.to_string(), 5000),
     }
 }
 
@@ -57,20 +55,13 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
 }
 
 pub fn preview(app: &mut App) -> Vec<Effect> {
-    let Some(Overlay::Themes(list)) = app.overlays.last() else {
-        return Vec::new();
-    };
-    match list.chosen() {
-        Some(row) => show(app, row.theme.clone()),
-        None => Vec::new(),
-    }
+    let chosen = topmost!(app, Themes).chosen();
+    let theme = chosen.map(|row| row.theme.clone());
+    theme.map_or_else(Vec::new, |theme| show(app, theme))
 }
 
 pub fn choose(app: &mut App) -> Vec<Effect> {
-    let Some(Overlay::Themes(list)) = app.overlays.last() else {
-        return Vec::new();
-    };
-    let Some(row) = list.chosen() else {
+    let Some(row) = topmost!(app, Themes).chosen() else {
         return Vec::new();
     };
     let wanted = row.wanted.clone();

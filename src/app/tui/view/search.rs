@@ -7,17 +7,17 @@ use super::line::StyledLine;
 use super::popup::{PopupDrawn, clear_last_row};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::SearchBar;
+use crate::app::tui::overlay::Picker;
 use crate::app::tui::text::width::fit_end;
 
 /// Draws it in the last row of `room`.
-pub fn draw(app: &App, bar: &SearchBar, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
+pub fn draw(app: &App, bar: &Picker, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
     let theme = &app.theme;
     let area = clear_last_row(theme, room, buffer)?;
     let dim = theme.popup.patch(theme.dim);
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let found = match app.transcript.found() {
-        _ if bar.query.trim().is_empty() => String::new(),
+        _ if bar.query().trim().is_empty() => String::new(),
         Some(((_, 0), true)) => "searching".to_owned(),
         Some(((_, 0), false)) | None => "nothing found".to_owned(),
         Some(((at, count), searching)) => {
@@ -32,7 +32,7 @@ pub fn draw(app: &App, bar: &SearchBar, room: Rect, buffer: &mut Buffer) -> Opti
     }
     let title = StyledLine::of(" Find ", theme.popup_title);
     let columns = usize::from(area.width).saturating_sub(title.width() + right.width() + 4);
-    let shown = fit_end(&bar.query, columns);
+    let shown = fit_end(bar.query(), columns);
     let line = title.with(shown, theme.popup);
     line.draw(buffer, area.x, area.y, area.width);
     let right_columns = (right.width() as u16).min(area.width);

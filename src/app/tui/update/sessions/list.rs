@@ -168,15 +168,14 @@ fn choosing(app: &mut App, action: Action) -> Option<Vec<Effect>> {
             ]);
         }
         Action::SessionRename if list(app)?.chosen()?.is_open() => {
-            app.say("It is open elsewhere: rename it there");
+            return Some(app.say("It is open elsewhere: rename it there"));
         }
         Action::SessionRename => rename(list(app)?),
+        Action::SessionRemove if list(app)?.chosen()?.is_open() => {
+            return Some(app.say("It is open elsewhere: leave it there first, then remove it"));
+        }
         Action::SessionRemove => {
-            if list(app)?.chosen()?.is_open() {
-                app.say("It is open elsewhere: leave it there first, then remove it");
-            } else {
-                list(app)?.mode = SessionMode::Removing(AnswerDelay::starting(now));
-            }
+            list(app)?.mode = SessionMode::Removing(AnswerDelay::starting(now));
         }
         Action::SessionCopy => return Some(take(app, Choice::Fork)),
         Action::Back | Action::Interrupt => {

@@ -1,6 +1,7 @@
 //! Going on with another session: what was asked for, and the conversation that takes the place of the
 //! one before.
 
+use super::super::overlay::topmost;
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::outcome::StartError;
@@ -158,9 +159,7 @@ pub fn ask_to_write(app: &mut App) {
 
 /// A key for the question. Text is text for the editor.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
-    let Some(Overlay::Opening(opening)) = app.overlays.last_mut() else {
-        return Vec::new();
-    };
+    let opening = topmost!(app, Opening);
     if matches!(action, Some(Action::Back | Action::Interrupt)) {
         // Meant for what was there before.
         if opening.answers.next_wake(app.now).is_some() {
@@ -195,9 +194,7 @@ pub fn stop_waiting(app: &App) -> Vec<Effect> {
 }
 
 fn choose_way(app: &mut App, at: usize) -> Vec<Effect> {
-    let Some(Overlay::Opening(opening)) = app.overlays.last_mut() else {
-        return Vec::new();
-    };
+    let opening = topmost!(app, Opening);
     let Some(way) = opening.ways.get(at).cloned() else {
         return Vec::new();
     };
