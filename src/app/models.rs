@@ -22,8 +22,7 @@ use crate::llm::local::{self, DiscoveredServer, ServerAddrs};
 use crate::llm::probe::Verdict;
 use crate::llm::{Catalog, Keys, LlmError, Model, Secret};
 
-/// Where most entries come from.
-pub const BUILT_IN: &str = "built in";
+pub(crate) const BUILT_IN: &str = "built in";
 
 /// Everything that can be chosen.
 pub struct Models {
@@ -102,8 +101,7 @@ impl Models {
         }
     }
 
-    /// Where model servers of this machine are looked for.
-    pub fn addrs(&self) -> &ServerAddrs {
+    pub(crate) fn addrs(&self) -> &ServerAddrs {
         &self.addrs
     }
 
@@ -119,8 +117,7 @@ impl Models {
         found
     }
 
-    /// What they said last.
-    pub fn found(&self) -> Arc<[DiscoveredServer]> {
+    pub(crate) fn found(&self) -> Arc<[DiscoveredServer]> {
         Arc::clone(&self.last_found())
     }
 
@@ -211,8 +208,7 @@ impl Models {
         ModelList { rows, error }
     }
 
-    /// Whether the key of `provider` is there.
-    pub fn key_state(&self, provider: &str) -> KeyState {
+    pub(crate) fn key_state(&self, provider: &str) -> KeyState {
         self.key_state_in(&self.catalog.current(), provider)
     }
 
@@ -274,8 +270,7 @@ impl Models {
         )
     }
 
-    /// What `provider` says to its key.
-    pub async fn check_key(&self, provider: &str) -> Verdict {
+    pub(crate) async fn check_key(&self, provider: &str) -> Verdict {
         check_key(&self.catalog, &self.keys, &Http::default(), provider).await
     }
 

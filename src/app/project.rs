@@ -32,7 +32,6 @@ impl Project {
         }
     }
 
-    /// Whether it was trusted when tiller was started.
     pub fn is_trusted(&self) -> bool {
         self.trust.is_trusted()
     }

@@ -26,11 +26,9 @@ use crate::llm::ThinkingLevel;
     max_term_width = 100
 )]
 pub struct Args {
-    /// A sub-command instead of a run.
     #[command(subcommand)]
     pub command: Option<SubCommand>,
 
-    /// The run.
     #[command(flatten)]
     pub run: RunArgs,
 }

@@ -137,13 +137,11 @@ fn daily(key: &str) -> (usize, &'static str, &str) {
 }
 
 impl SettingRow {
-    /// Its group among the settings.
-    pub fn group(&self) -> &'static str {
+    pub(crate) fn group(&self) -> &'static str {
         daily(&self.key).1
     }
 
-    /// Its name for users.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         daily(&self.key).2
     }
 }

@@ -10,7 +10,6 @@ use crate::agent::tools::builtin;
 /// The rules that count, and in words those of a project that do not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PermissionRules {
-    /// Those that count.
     pub rules: Vec<Rule>,
     /// A project's rules that would allow something.
     pub dropped: Vec<String>,

@@ -60,7 +60,6 @@ pub struct Settings {
     pub theme_dark: String,
     /// What it takes on a light one.
     pub theme_light: String,
-    /// How the user is called who looks elsewhere.
     pub notify: Notify,
     pub manners: Manners,
 }

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::app::humanize::plural;
 use crate::app::sanitize::for_terminal;
 
-/// How good something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Good,
@@ -68,13 +67,11 @@ impl Check {
 #[derive(Clone, Debug)]
 pub struct Section {
     pub title: &'static str,
-    /// In the order they are shown.
     pub checks: Vec<Check>,
 }
 
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// In the order they are shown.
     pub sections: Vec<Section>,
 }
 

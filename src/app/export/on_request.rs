@@ -76,7 +76,6 @@ pub fn export_on_request(
     }
 }
 
-/// What stands behind the command.
 #[derive(Debug, PartialEq, Eq)]
 struct Request {
     scope: Scope,

@@ -12,7 +12,6 @@ use crate::agent::session::{Body, NodeId, SessionView, StoredEntry};
 use crate::llm::auth::Redactor;
 use crate::llm::{AssistantMessage, Message, ToolCall, Usage};
 
-/// Characters of a title.
 const TITLE: usize = 100;
 
 /// A session as a reader sees it.
@@ -28,7 +27,6 @@ pub struct Transcript {
     pub(super) usage: Usage,
     /// In the order of the file.
     pub(super) entries: Vec<Shown>,
-    /// The entry the conversation goes on from.
     pub(super) leaf: Option<usize>,
     pub(super) problems: Vec<String>,
 }
@@ -41,7 +39,6 @@ pub(super) struct Shown {
     pub children: Vec<usize>,
     /// ISO 8601, or empty.
     pub time: String,
-    /// The user's bookmark.
     pub label: Option<String>,
     /// None for one that cannot be read.
     pub body: Option<Body>,

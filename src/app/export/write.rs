@@ -6,19 +6,15 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Characters of a file name that is made from a title.
 const NAME: usize = 60;
 /// Names that are tried before giving up.
 const TRIES: usize = 1000;
 /// What a new file allows, less what the umask takes away: it is made to be passed on.
 const MODE: u32 = 0o666;
 
-/// What becomes of a file that is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfExists {
-    /// It stays, and writing fails.
     Refuse,
-    /// It is replaced.
     Replace,
 }
 

@@ -40,11 +40,8 @@ pub enum Choice {
 
 /// A session that is ready to go on, and what the user should read about it.
 pub struct Opened {
-    /// The session.
     pub session: Session,
-    /// The conversation at its leaf.
     pub facts: HistoryFacts,
-    /// What the user should read about it.
     pub notices: Vec<String>,
     /// The prompt it was forked before.
     pub prompt: Option<String>,

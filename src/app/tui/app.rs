@@ -78,8 +78,7 @@ pub struct App {
     pub(crate) run: RunState,
     pub(crate) stats: RunStats,
     pub(crate) timeline: Timeline,
-    /// The trial that is open.
-    pub trial: Option<OpenTrial>,
+    pub(crate) trial: Option<OpenTrial>,
     /// The prompt that begins a run, until the conversation has it or it is back.
     pub(crate) opening: Option<String>,
     /// Messages that wait, in the order they go out.
@@ -207,8 +206,7 @@ impl Status {
 /// A trial as the screen knows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenTrial {
-    /// The trial.
-    pub trial: Arc<Trial>,
+    pub(crate) trial: Arc<Trial>,
     /// Files that it has changed so far, when that was counted.
     pub changed: Option<usize>,
 }
@@ -296,8 +294,7 @@ impl App {
         }
     }
 
-    /// Which bindings of a key count.
-    pub fn scope(&self) -> Scope {
+    pub(crate) fn scope(&self) -> Scope {
         match self.overlays.last() {
             Some(top) => top.scope(),
             None => Scope::Everywhere,
@@ -341,8 +338,7 @@ impl App {
         }
     }
 
-    /// Whether the session is only read.
-    pub fn is_read_only(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         let session = self.status.session.as_ref();
         session.is_some_and(|session| session.is_read_only)
     }
@@ -356,8 +352,7 @@ impl App {
         }
     }
 
-    /// The file of the session that is open.
-    pub fn session_file(&self) -> Option<&Path> {
+    pub(crate) fn session_file(&self) -> Option<&Path> {
         let session = self.status.session.as_ref();
         session.map(|session| session.file.as_path())
     }
@@ -367,8 +362,7 @@ impl App {
         matches!(self.run, RunState::Running { .. })
     }
 
-    /// Takes in what the agent does now.
-    pub fn set_run(&mut self, run: RunState) {
+    pub(crate) fn set_run(&mut self, run: RunState) {
         let phase_changed = match (&self.run, &run) {
             (RunState::Running { phase: old }, RunState::Running { phase: new }) => old != new,
             (old, new) => std::mem::discriminant(old) != std::mem::discriminant(new),

@@ -146,7 +146,6 @@ impl Display {
         [inline.held, inline.colors].into_iter().flatten().min()
     }
 
-    /// Appends the next frame to `out`.
     pub fn draw(
         &mut self,
         app: &App,

@@ -16,22 +16,17 @@ use crate::app::models::Models;
 use crate::app::notify::Notify;
 use crate::app::project::Project;
 
-/// Everything the screen needs to know.
 pub(crate) struct TuiOptions {
     pub handle: AgentHandle,
     pub events: mpsc::Receiver<Arc<Event>>,
-    /// The project around it; none in the demo.
     pub project: Option<Project>,
     pub models: Arc<Models>,
     /// What stands in no text that is given away.
     pub secrets: KnownSecrets,
-    /// The scope of the commands that the user runs.
     pub processes: Processes,
     pub status: Status,
-    /// What happens by itself at the start.
     pub start: Start,
     pub theme: ThemeSettings,
-    /// How the user is called who looks elsewhere.
     pub notify: Notify,
     pub manners: Manners,
     /// What is kept for later runs; none keeps nothing.
@@ -91,8 +86,7 @@ pub enum ExitKind {
 }
 
 impl ExitKind {
-    /// The exit code of the program.
-    pub fn code(&self) -> u8 {
+    pub(crate) fn code(&self) -> u8 {
         match self {
             Self::Quit | Self::Reopen(_) | Self::Anew(..) => 0,
             Self::Signal(number) => (128 + number) as u8,

@@ -45,7 +45,6 @@ const TMUX_KEYS_OFF: &[u8] = b"\x1b[>4m";
 /// unmistakable) and 4 (alternate keys: shortcuts work on layouts without Latin letters).
 const KITTY: &[u8] = b"\x1b[>5u";
 const KITTY_OFF: &[u8] = b"\x1b[<1u";
-/// Queries the kitty flags in force.
 const QUERY_KITTY: &[u8] = b"\x1b[?u";
 /// Queries the kitty flags and the background color.
 const QUERIES: &str = "\x1b[?u\x1b]11;?\x1b\\";
@@ -131,8 +130,7 @@ impl Terminal {
         }
     }
 
-    /// Sets the modes again. The screen's content is lost by then.
-    pub fn resume(&self) -> io::Result<()> {
+    pub(crate) fn resume(&self) -> io::Result<()> {
         self.modes.enter()
     }
 
@@ -176,8 +174,7 @@ impl Terminal {
         Arc::clone(&self.modes.cursor_shaped)
     }
 
-    /// Takes the mouse, or leaves it to the terminal.
-    pub fn set_mouse(&self, on: bool) -> io::Result<()> {
+    pub(crate) fn set_mouse(&self, on: bool) -> io::Result<()> {
         self.modes.mouse.store(on, Ordering::Relaxed);
         if !self.modes.alternate.load(Ordering::Relaxed) {
             return Ok(());
@@ -218,8 +215,7 @@ impl Terminal {
         Ok(did)
     }
 
-    /// The last of the replies has come.
-    pub fn answered(&self) {
+    pub(crate) fn answered(&self) {
         self.modes.unanswered.store(false, Ordering::Relaxed);
     }
 

@@ -29,7 +29,6 @@ impl UserEffects {
         Self { files, last: None }
     }
 
-    /// Performs one and sends its result back.
     pub fn run(
         &mut self,
         effect: Effect,

@@ -122,8 +122,7 @@ impl Input {
         *lock(&self.replies_until) = Some(Instant::now() + REPLIES);
     }
 
-    /// The last of the replies has come.
-    pub fn answered(&self) {
+    pub(crate) fn answered(&self) {
         *lock(&self.replies_until) = None;
     }
 }

@@ -84,7 +84,6 @@ fn without_numbers(diff: &str) -> String {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyPicker {
-    /// What is typed, and which entries match it.
     pub picker: Picker,
     /// The entries, newest first.
     pub items: Vec<CopyItem>,
@@ -100,7 +99,6 @@ impl CopyPicker {
         list
     }
 
-    /// Finds the entries that hold all words that are typed.
     pub fn search(&mut self) {
         let holds = self.picker.holds();
         let fits = |item: &CopyItem| holds(&format!("{}\n{}", item.kind.name(), item.text));

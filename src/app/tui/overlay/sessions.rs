@@ -28,10 +28,8 @@ pub struct SessionPicker {
     pub rows: Option<Vec<SessionRow>>,
     /// Where the text of a session has the words that are typed.
     pub found: HashMap<PathBuf, Found>,
-    /// How far the search through all text has come.
     pub search: TextSearch,
     pub preview: Option<Preview>,
-    /// What the keys mean.
     pub mode: SessionMode,
     /// Why what was asked for last was not done; until the next key.
     pub error: Option<String>,
@@ -120,7 +118,6 @@ impl SessionPicker {
         self.arrange(self.chosen_path(), now);
     }
 
-    /// Takes in what the open ones are doing.
     pub fn set_states(&mut self, states: &HashMap<PathBuf, SessionState>, now: i64) {
         for row in self.rows.iter_mut().flatten() {
             let state = states.get(&row.path).copied();

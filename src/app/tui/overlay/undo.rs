@@ -16,7 +16,6 @@ pub struct UndoQuestion {
 /// The prompts of the conversation, and the one that was chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RewindPicker {
-    /// What is typed, and which prompts match it.
     pub picker: Picker,
     /// The prompts, the oldest first; none until they are known.
     pub points: Option<Vec<RewindPoint>>,
@@ -34,7 +33,6 @@ pub struct ChosenPoint {
     pub delay: AnswerDelay,
 }
 
-/// The ways to go back.
 pub const WAYS: [Rewind; 3] = [Rewind::Both, Rewind::Conversation, Rewind::Files];
 
 impl RewindPicker {
@@ -44,7 +42,6 @@ impl RewindPicker {
         self.search();
     }
 
-    /// Finds the prompts that hold all words that are typed.
     pub fn search(&mut self) {
         let holds = self.picker.holds();
         let points = self.points.iter().flatten().enumerate();

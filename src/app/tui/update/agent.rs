@@ -217,8 +217,7 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     questions::set(app, &snapshot.questions)
 }
 
-/// Shows a conversation in place of the one so far.
-pub fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
+pub(crate) fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
     show_transcript(app, Transcript::of_branch(Arc::clone(branch)), facts);
     // Only a failure is shown again.
     let resume = if facts.has_failed() {
@@ -240,7 +239,6 @@ fn show_transcript(app: &mut App, transcript: Transcript, facts: &HistoryFacts) 
     app.work.clone_from(&facts.work);
 }
 
-/// No event will come any more.
 pub fn gone(app: &mut App) -> Vec<Effect> {
     app.agent_gone = true;
     let effects = questions::set(app, &[]);
@@ -276,7 +274,6 @@ fn count(app: &mut App, event: &StreamEvent) {
     }
 }
 
-/// Adds the tokens and the cost of an answer.
 fn account(status: &mut Status, message: &AssistantMessage) {
     let usage = &message.usage;
     status.total.add(usage);

@@ -66,7 +66,6 @@ fn amount(text: &str) -> String {
     }
 }
 
-/// A text was copied, or not: says what is known.
 pub fn done(app: &mut App, what: &str, outcome: CopyOutcome) -> Vec<Effect> {
     let home = app.status.home.clone();
     let place = |file: &Path| abbreviate_home(file, home.as_deref());

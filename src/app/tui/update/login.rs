@@ -62,7 +62,6 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
     Vec::new()
 }
 
-/// Asks for the key of the chosen provider.
 pub fn choose(app: &mut App) -> Vec<Effect> {
     let login = topmost!(app, Login);
     if let Some(provider) = login.chosen() {

@@ -5,7 +5,6 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::open_target::OpenTarget;
 
-/// It is known what the word leads to.
 pub fn found(app: &mut App, found: Result<OpenTarget, String>) -> Vec<Effect> {
     match found {
         Ok(OpenTarget::File(file, line)) => {

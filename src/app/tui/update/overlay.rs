@@ -134,7 +134,6 @@ pub fn context_read(app: &mut App, usage: Option<ContextUsage>) {
     }
 }
 
-/// Takes the selected entry of the topmost list.
 pub fn choose(app: &mut App) -> Vec<Effect> {
     match app.overlays.last() {
         Some(Overlay::HistorySearch(list)) => {

@@ -7,7 +7,6 @@ use crate::app::tui::effect::Effect;
 use crate::app::tui::overlay::{Confirm, ConfirmAbout, FullFor, Overlay};
 use crate::app::tui::run_facts::Resume;
 
-/// The setting of the mode.
 pub const SETTING: &str = "permission.mode";
 
 /// Shift+Tab and `/permission`.
@@ -41,7 +40,6 @@ pub fn ask_full(app: &mut App, how_long: FullFor) {
     app.overlays.push(Overlay::Confirm(confirm));
 }
 
-/// The user has confirmed that everything may run.
 pub fn confirm_full(app: &mut App, how_long: FullFor) -> Vec<Effect> {
     match how_long {
         FullFor::Session => set(app, PermissionMode::Full),

@@ -59,7 +59,6 @@ fn mark(app: &mut App, unit: Unit) {
     app.transcript.point(Pointing::Mark(*selected));
 }
 
-/// How the caret moves with an action of the editor.
 fn motion(action: Action, page: i32) -> Option<Motion> {
     Some(match action {
         Action::Left => Motion::Left,

@@ -13,7 +13,6 @@ use crate::app::tui::input::{KeyPress, TerminalColor};
 use crate::app::tui::overlay::{Overlay, ThemePicker};
 use crate::app::tui::theme::{AUTO, Kind, TerminalColors, Theme, Themes};
 
-/// The setting that a choice is kept in.
 const SETTING: &str = "ui.theme";
 
 /// Opens the list, or takes the theme that was named.
@@ -93,7 +92,6 @@ pub fn read(app: &mut App, themes: Arc<Themes>) -> Vec<Effect> {
     follow(app)
 }
 
-/// The terminal told one of its colors.
 pub fn color(app: &mut App, which: TerminalColor, color: (u8, u8, u8)) -> Vec<Effect> {
     let terminal = &mut app.themes.terminal;
     match which {
@@ -124,7 +122,6 @@ pub fn scheme(app: &mut App, is_light: bool) -> Vec<Effect> {
     effects
 }
 
-/// All replies of the terminal have come.
 pub fn answered(app: &mut App) -> Vec<Effect> {
     refresh(app);
     app.themes.is_silent = app.themes.terminal.ground.is_none();
@@ -135,7 +132,6 @@ pub fn answered(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// Makes the rows of the list anew, if it is open.
 fn refresh(app: &mut App) -> bool {
     let App {
         overlays, themes, ..

@@ -27,7 +27,6 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     vec![Effect::Undo(effect)]
 }
 
-/// It is known what the next undo or redo would change.
 pub fn previewed(app: &mut App, direction: Direction, preview: Option<Preview>) {
     let Some(preview) = preview else {
         let nothing = match direction {
@@ -69,7 +68,6 @@ pub fn prompts_read(app: &mut App, points: Vec<RewindPoint>) {
     topmost!(app, Rewind).read(points);
 }
 
-/// It is known what going back to a prompt would change in files.
 pub fn rewind_previewed(app: &mut App, entry: &str, preview: Preview) {
     let chosen = topmost!(app, Rewind).chosen.as_mut();
     if let Some(chosen) = chosen.filter(|chosen| chosen.point.entry == entry) {

@@ -54,7 +54,6 @@ pub(super) fn previewed(app: &mut App, path: PathBuf, facts: Result<Arc<SessionF
     }
 }
 
-/// It was looked what the open sessions are doing.
 pub(super) fn states(app: &mut App, states: &HashMap<PathBuf, SessionState>) {
     let now = app.now;
     if let Some(list) = list(app) {
@@ -62,7 +61,6 @@ pub(super) fn states(app: &mut App, states: &HashMap<PathBuf, SessionState>) {
     }
 }
 
-/// A session got another name, or did not.
 pub(super) fn renamed(app: &mut App, path: &Path, name: &str, renamed: Result<(), String>) {
     match renamed {
         Ok(()) => {
@@ -120,7 +118,6 @@ pub fn tick(app: &mut App) -> Vec<Effect> {
     effects
 }
 
-/// Another row may be chosen.
 pub fn look(app: &mut App) {
     let now = app.now;
     if let Some(list) = list(app) {

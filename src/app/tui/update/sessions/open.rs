@@ -109,7 +109,6 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// Another session is being opened, or not.
 pub(super) fn opened(app: &mut App, opened: Result<Vec<String>, Refused>) {
     match opened {
         Ok(notices) => {
@@ -128,7 +127,6 @@ pub(super) fn opened(app: &mut App, opened: Result<Vec<String>, Refused>) {
     }
 }
 
-/// The session cannot be opened.
 pub(super) fn not_opened(app: &mut App, error: String) {
     give_up(app);
     app.say_for(error, 8000);
@@ -149,7 +147,6 @@ pub fn ask(app: &mut App, refused: &Refused) {
         .push(Overlay::Opening(Opening::of(refused, app.now)));
 }
 
-/// Asks how to go on with the session that is only read.
 pub fn ask_to_write(app: &mut App) {
     if let Some(session) = &app.status.session {
         let opening = Opening::of_read_only(session.file.clone(), app.now);
