@@ -36,10 +36,7 @@ pub fn newest(file: &Path) -> Arc<BuiltIn> {
     })
 }
 
-/// Fetches the catalogue at `url` into `file`; says what there is now.
-///
-/// # Errors
-/// It cannot be fetched, or is none. The file is as it was.
+/// Fetches the catalogue at `url` into `file`; says what there is now. On an error the file is as it was.
 pub async fn refresh(url: &str, file: &Path) -> Result<String, StartError> {
     let failed = |why: String| {
         StartError::failed(format!(

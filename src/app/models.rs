@@ -127,9 +127,6 @@ impl Models {
 
     /// The model a user means by `name`. A model of this machine is meant when nothing of the
     /// catalogue is; `look` is asked what there is only then.
-    ///
-    /// # Errors
-    /// Nothing or several models fit; the text lists what could be meant and says what to type.
     pub fn resolve_with(
         &self,
         name: &str,
@@ -249,9 +246,6 @@ impl Models {
     }
 
     /// Stores a key for `provider`, which counts from now on; says where it is.
-    ///
-    /// # Errors
-    /// It cannot be stored.
     pub fn store_key(&self, provider: &str, key: Secret) -> Result<String, String> {
         let mut store = self.keys.store();
         store.put(provider, Some(key))?;
@@ -275,10 +269,7 @@ impl Models {
     }
 
     /// Makes `full_id` the model that is started with, in the user's settings file; says which file
-    /// that is.
-    ///
-    /// # Errors
-    /// The file cannot be read, understood or written; it is as it was.
+    /// that is. On an error the file is as it was.
     pub fn save_default(&self, full_id: &str) -> Result<PathBuf, String> {
         config::set_in_file(&self.config_file, "models", "default", full_id)?;
         Ok(self.config_file.clone())

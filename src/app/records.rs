@@ -183,25 +183,19 @@ impl Recorder {
     /// The nested event of `message_update`; none for steps that pi's wire leaves out.
     fn update(&self, event: &StreamEvent) -> Option<Value> {
         let block = |index: &usize| self.streaming.content.get(*index);
+        let start = |kind: &str, index: &usize| json!({"type": kind, "contentIndex": index});
+        let more = |kind: &str, index: &usize, delta: &str| json!({"type": kind, "contentIndex": index, "delta": delta});
         Some(match event {
-            StreamEvent::TextStart { index } => {
-                json!({"type": "text_start", "contentIndex": index})
-            }
-            StreamEvent::TextDelta { index, delta } => {
-                json!({"type": "text_delta", "contentIndex": index, "delta": delta})
-            }
+            StreamEvent::TextStart { index } => start("text_start", index),
+            StreamEvent::TextDelta { index, delta } => more("text_delta", index, delta),
             StreamEvent::TextEnd { index, .. } => {
                 let Some(Content::Text(text)) = block(index) else {
                     return None;
                 };
                 json!({"type": "text_end", "contentIndex": index, "content": text.text})
             }
-            StreamEvent::ThinkingStart { index } => {
-                json!({"type": "thinking_start", "contentIndex": index})
-            }
-            StreamEvent::ThinkingDelta { index, delta } => {
-                json!({"type": "thinking_delta", "contentIndex": index, "delta": delta})
-            }
+            StreamEvent::ThinkingStart { index } => start("thinking_start", index),
+            StreamEvent::ThinkingDelta { index, delta } => more("thinking_delta", index, delta),
             StreamEvent::ThinkingEnd { index, .. } => {
                 let Some(Content::Thinking(block)) = block(index) else {
                     return None;
@@ -216,9 +210,7 @@ impl Recorder {
                 "id": id,
                 "toolName": name,
             }),
-            StreamEvent::ToolCallDelta { index, delta } => {
-                json!({"type": "toolcall_delta", "contentIndex": index, "delta": delta})
-            }
+            StreamEvent::ToolCallDelta { index, delta } => more("toolcall_delta", index, delta),
             StreamEvent::ToolCallEnd { index, .. } => {
                 let call = block(index)?;
                 json!({"type": "toolcall_end", "contentIndex": index, "toolCall": call})

@@ -40,10 +40,6 @@ impl RuleScope {
     }
 }
 
-/// The rules of the project in `root`, in the text of `projects.toml`.
-///
-/// # Errors
-/// What is wrong with them.
 pub(super) fn project_rules(text: &str, root: &Path) -> Result<Vec<Rule>, String> {
     let table: Table = text
         .parse()
@@ -73,10 +69,7 @@ pub(super) fn project_rules(text: &str, root: &Path) -> Result<Vec<Rule>, String
     Ok(rules)
 }
 
-/// Appends rules of the project in `root` to `file`.
-///
-/// # Errors
-/// The file cannot be changed, or would be faulty; it is as it was.
+/// Appends rules of the project in `root` to `file`. On an error the file is as it was.
 pub(super) fn append_project_rules(file: &Path, root: &Path, rules: &[Rule]) -> Result<(), String> {
     let named = |what: String| format!("{}: {what}", file.display());
     append_to_file(

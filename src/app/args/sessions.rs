@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::app::export::Format;
 use clap::{Args, Subcommand};
 
 /// What to do with sessions: list them unless a sub-command says something else.
@@ -127,8 +128,8 @@ pub struct ExportArgs {
 
     /// The form: a page with all branches, the current branch as Markdown, or the lines for
     /// programs. Without it, what FILE ends with, else html.
-    #[arg(long, value_parser = ["html", "md", "jsonl"])]
-    pub format: Option<String>,
+    #[arg(long)]
+    pub format: Option<Format>,
 
     /// The current branch only; Markdown never has more.
     #[arg(long)]

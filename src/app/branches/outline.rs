@@ -21,7 +21,7 @@ pub struct Outline {
     here: Option<usize>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutlineEntry {
     pub id: String,
     pub parent: Option<usize>,
@@ -40,7 +40,7 @@ pub struct OutlineEntry {
 }
 
 /// What an entry holds, as users tell entries apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EntryKind {
     Prompt,
     Note,
@@ -53,6 +53,7 @@ pub enum EntryKind {
     Compaction,
     /// A summary of a branch that was left.
     Summary,
+    #[default]
     State,
 }
 
@@ -165,16 +166,9 @@ impl Outline {
 impl OutlineEntry {
     fn new(kind: EntryKind, text: String) -> Self {
         Self {
-            id: String::new(),
-            parent: None,
             kind,
-            time: None,
             text,
-            label: None,
-            is_on_path: false,
-            calls: None,
-            asked: Vec::new(),
-            haystack: String::new(),
+            ..Self::default()
         }
     }
 

@@ -10,7 +10,6 @@ use super::layers::Layers;
 use crate::agent::{QueueMode, Threshold};
 use crate::llm::local::{Address, LocalServer, ServerAddrs};
 
-/// The merged layers, read value by value.
 pub(super) struct Reader<'a>(pub &'a Layers);
 
 impl Reader<'_> {
@@ -21,7 +20,6 @@ impl Reader<'_> {
         })
     }
 
-    /// The word of `key`, as `parse` takes it.
     pub fn parsed<T>(
         &self,
         key: &str,
@@ -30,7 +28,6 @@ impl Reader<'_> {
         self.convert(key, |value| parse(value.as_str().unwrap_or_default()))
     }
 
-    /// The value of `key`, as `convert` takes it.
     pub fn convert<T>(
         &self,
         key: &str,
@@ -42,7 +39,6 @@ impl Reader<'_> {
             .map_err(|error| format!("setting {key} = {value} ({}): {error}", layer.place(key)))
     }
 
-    /// The value of `key`, as `read` takes it; what is `expected` is said where it takes none.
     fn expect<T>(
         &self,
         key: &str,
@@ -54,7 +50,6 @@ impl Reader<'_> {
         })
     }
 
-    /// What the word of `key` stands for.
     pub fn one_of<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Result<T, String> {
         let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
         self.expect(key, &format!("one of {}", names.join(", ")), |value| {

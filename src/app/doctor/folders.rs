@@ -87,7 +87,6 @@ fn room(data: &Path) -> Option<Check> {
     })
 }
 
-/// Bytes of all files below `folder`.
 fn size(folder: &Path) -> u64 {
     let mut total = 0;
     let mut open: Vec<PathBuf> = vec![folder.to_owned()];

@@ -109,13 +109,11 @@ impl Report {
             out.push('\n');
         }
         let (bad, hints) = (self.count(State::Bad), self.count(State::Hint));
-        let mut parts = Vec::new();
-        if bad > 0 {
-            parts.push(plural(bad, "problem", "problems"));
-        }
-        if hints > 0 {
-            parts.push(plural(hints, "hint", "hints"));
-        }
+        let parts = [(bad, "problem", "problems"), (hints, "hint", "hints")].into_iter();
+        let parts = parts.filter(|(count, ..)| *count > 0);
+        let parts: Vec<_> = parts
+            .map(|(count, one, many)| plural(count, one, many))
+            .collect();
         let end = match (bad, parts.is_empty()) {
             (_, true) => "All is well.".to_owned(),
             (0, false) => format!("tiller works; {}.", parts.join(", ")),

@@ -12,9 +12,6 @@ use crate::llm::auth::Redactor;
 
 /// Exports the session in `file` as `argument` says: `[--branch] [--force] [FILE]`, where FILE is
 /// seen from `cwd`. Answers what to tell the user.
-///
-/// # Errors
-/// Nothing was written; why, for the user.
 pub fn export_on_request(
     file: &Path,
     argument: &str,

@@ -14,7 +14,6 @@ use crate::llm::{AssistantMessage, Message, ToolCall, Usage};
 
 const TITLE: usize = 100;
 
-/// A session as a reader sees it.
 #[derive(Debug, Default)]
 pub struct Transcript {
     /// Its name, or the beginning of its first prompt.
@@ -31,7 +30,6 @@ pub struct Transcript {
     pub(super) problems: Vec<String>,
 }
 
-/// An entry that a reader sees.
 #[derive(Debug)]
 pub(super) struct Shown {
     /// The entry it goes on from, of those that are shown.
@@ -51,10 +49,6 @@ pub(super) struct Shown {
 }
 
 impl Transcript {
-    /// Reads the entries of a session.
-    ///
-    /// # Errors
-    /// The file cannot be read.
     pub fn read(session: &SessionView, scope: Scope, redactor: &Redactor) -> io::Result<Self> {
         let clean = |text: &str| redactor.redact(text).into_owned();
         let header = session.header();

@@ -18,10 +18,8 @@ pub enum IfExists {
     Replace,
 }
 
-/// Writes `bytes` to `path`. A pipe or a device takes them as they come.
-///
-/// # Errors
-/// It cannot be written, or is there already ([`io::ErrorKind::AlreadyExists`]).
+/// Writes `bytes` to `path`. A pipe or a device takes them as they come. Where it is there already, the
+/// error is [`io::ErrorKind::AlreadyExists`].
 pub fn write_file(path: &Path, bytes: &[u8], if_exists: IfExists) -> io::Result<()> {
     if let Ok(there) = fs::metadata(path)
         && !there.is_file()
@@ -58,10 +56,8 @@ pub fn write_file(path: &Path, bytes: &[u8], if_exists: IfExists) -> io::Result<
     stored.map(drop).map_err(|error| error.error)
 }
 
-/// Writes a new file into `folder`, named after `title`, and gives its name.
-///
-/// # Errors
-/// It cannot be written; with the name it should have.
+/// Writes a new file into `folder`, named after `title`, and gives its name. An error comes with that
+/// name.
 pub fn write_new(
     folder: &Path,
     title: &str,
@@ -85,7 +81,6 @@ pub fn write_new(
     }
 }
 
-/// Whether both name the same file, which is there.
 pub fn same_file(one: &Path, other: &Path) -> bool {
     match (one.canonicalize(), other.canonicalize()) {
         (Ok(one), Ok(other)) => one == other,

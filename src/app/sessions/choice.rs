@@ -152,9 +152,6 @@ impl Choice {
 
     /// The same as [`open`](Self::open), but waits as long as another process has it open; `say` tells
     /// the user so.
-    ///
-    /// # Errors
-    /// It is not free before `deadline`.
     pub fn open_when_free(
         &self,
         root: &Path,

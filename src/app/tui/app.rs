@@ -376,12 +376,6 @@ impl App {
         self.run = run;
     }
 
-    /// Takes in the messages that wait: those that go out between tool calls, and those for when the
-    /// run is done.
-    pub fn set_queue(&mut self, steering: &[Queued], follow_up: &[Queued]) {
-        self.queue = [steering, follow_up].concat();
-    }
-
     /// Whether a message waits that could be delivered now.
     pub fn steering_waits(&self) -> bool {
         let mut queue = self.queue.iter();
@@ -418,8 +412,7 @@ impl App {
             .get_or_insert(self.now + SAVE_DRAFT_MS + weight);
     }
 
-    /// Shows a hint above the editor, as long as it takes to read. Returns no effects, for an `update` that does
-    /// nothing else.
+    /// Shows a hint above the editor, as long as it takes to read; asks for no effect.
     pub fn say(&mut self, text: impl Into<String>) -> Vec<Effect> {
         self.say_for(text, SAY_MS)
     }

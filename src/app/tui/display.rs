@@ -61,7 +61,6 @@ pub struct Drawn {
 }
 
 impl Display {
-    /// Of this size; inline where the app is.
     pub fn new(app: &App) -> Self {
         let inline = (app.screen != ScreenMode::Full).then(|| Inline {
             region: InlineBuffer::new(reflow(|name| std::env::var(name).ok())),

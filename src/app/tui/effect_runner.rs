@@ -18,7 +18,6 @@ use super::file_finder::FileFinder;
 use super::git_reader::GitReader;
 use super::msg::{EffectResult, FoundModel};
 use super::open_target;
-use super::options::{StoredFiles, UserFiles};
 use super::outbox::{Outbox, Outgoing};
 use super::page_searcher::PageSearcher;
 use super::session_effect_runner::{Reading, SessionEffectRunner};
@@ -32,6 +31,7 @@ use crate::agent::undo::UndoCommand;
 use crate::agent::{AgentHandle, QueueKind};
 use crate::app::branches::{Outline, compare};
 use crate::app::clipboard;
+use crate::app::dirs::Dirs;
 use crate::app::export::export_on_request;
 use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
@@ -55,7 +55,7 @@ pub struct EffectRunner {
     project: Option<Project>,
     cwd: PathBuf,
     /// None where nothing is stored.
-    files: Option<StoredFiles>,
+    dirs: Option<Dirs>,
     storage: Option<Storage>,
     sessions: Option<SessionEffectRunner>,
     /// What is on its way into the clipboard, or was last.
@@ -73,8 +73,8 @@ impl EffectRunner {
         handle: AgentHandle,
         models: Arc<Models>,
         project: Option<Project>,
-        files: Option<StoredFiles>,
-        user: UserFiles,
+        dirs: Option<Dirs>,
+        user: UserEffects,
         shell: ShellRunner,
     ) -> Self {
         let (cwd, secrets) = (shell.cwd.clone(), shell.secrets.clone());
@@ -83,8 +83,8 @@ impl EffectRunner {
         let searcher = PageSearcher::new(results.clone());
         let trusted = project.as_ref().is_some_and(Project::is_trusted);
         let git = GitReader::new(&cwd, trusted, results.clone());
-        let sessions = files.as_ref().map(|files| SessionEffectRunner {
-            files: files.clone(),
+        let sessions = dirs.as_ref().map(|dirs| SessionEffectRunner {
+            dirs: dirs.clone(),
             cwd: cwd.clone(),
             handle: handle.clone(),
             models: Arc::clone(&models),
@@ -92,9 +92,9 @@ impl EffectRunner {
             reading: Reading::default(),
             waiting: Arc::default(),
         });
-        let storage = files
+        let storage = dirs
             .as_ref()
-            .and_then(|files| Storage::start(files, handle.clone(), results.clone()));
+            .and_then(|dirs| Storage::start(dirs, &cwd, handle.clone(), results.clone()));
         Self {
             outbox: Outbox::new(handle.clone(), cwd.clone()),
             handle,
@@ -102,7 +102,7 @@ impl EffectRunner {
             secrets,
             project,
             cwd,
-            files,
+            dirs,
             copying: None,
             sessions,
             shell,
@@ -110,7 +110,7 @@ impl EffectRunner {
             searcher,
             git,
             storage,
-            user: UserEffects::new(user),
+            user,
             results,
         }
     }
@@ -181,12 +181,12 @@ impl EffectRunner {
             Effect::SearchPages(search) => self.searcher.search(search.map(|search| *search)),
             Effect::Copy(text, what) => {
                 // For what cannot be known to be copied.
-                let file = self.files.as_ref();
-                let file = file.map(|files| files.history.with_file_name("copied.txt"));
+                let dirs = self.dirs.as_ref();
+                let file = dirs.map(|dirs| dirs.data.join("copied.txt"));
                 let copied = clipboard::copy_here(text, file);
                 let copied = copied.map(|outcome| EffectResult::Copied(what, outcome));
                 // An older text must not come after it.
-                let copying = self.start(copied);
+                let copying = self.spawn(copied);
                 if let Some(older) = self.copying.replace(copying) {
                     older.abort();
                 }
@@ -236,9 +236,9 @@ impl EffectRunner {
                 EffectResult::TrialChanges(trial, changes.ok())
             }),
             TrialEffect::FindAbandoned => {
-                if let Some(files) = self.files.clone() {
+                if let Some(dirs) = self.dirs.clone() {
                     self.block(move || {
-                        EffectResult::AbandonedTrials(trial::abandoned(&files.trials))
+                        EffectResult::AbandonedTrials(trial::abandoned(&dirs.trials()))
                     });
                 }
             }
@@ -335,8 +335,8 @@ impl EffectRunner {
 
     /// Not on the thread that stores: what is typed would wait there for a long file.
     fn load_history(&self) {
-        if let Some(files) = self.files.clone() {
-            self.block(move || match HistoryFile::new(files.history).load() {
+        if let Some(dirs) = self.dirs.clone() {
+            self.block(move || match HistoryFile::new(dirs.history_file()).load() {
                 Ok(prompts) => EffectResult::History(History::new(prompts)),
                 Err(error) => {
                     EffectResult::Failed(format!("The prompt history cannot be read: {error}"))
@@ -385,11 +385,7 @@ impl EffectRunner {
         tokio::task::spawn_blocking(move || drop(results.send(work())));
     }
 
-    fn spawn(&self, work: impl Future<Output = EffectResult> + Send + 'static) {
-        self.start(work);
-    }
-
-    fn start(&self, work: impl Future<Output = EffectResult> + Send + 'static) -> AbortHandle {
+    fn spawn(&self, work: impl Future<Output = EffectResult> + Send + 'static) -> AbortHandle {
         let results = self.results.clone();
         tokio::spawn(async move { drop(results.send(work.await)) }).abort_handle()
     }

@@ -30,6 +30,7 @@ use super::subscription::{Received, receive};
 use super::terminal::Terminal;
 use super::text::HighlightWorker;
 use super::update::update;
+use super::user_effects::UserEffects;
 use super::view::{ScreenDrawn, ViewCache};
 use super::window::Window;
 use crate::agent::{AgentHandle, Event, NoticeLevel};
@@ -71,7 +72,6 @@ struct Tui {
     out: Vec<u8>,
     dirty: bool,
     next_frame: Instant,
-    /// Whether unseen cells are still to be measured.
     unmeasured: bool,
     away: bool,
     /// When the program last continued after its own suspension.
@@ -128,8 +128,8 @@ impl Tui {
                 options.handle,
                 options.models,
                 options.project,
-                options.storage,
-                options.user_files,
+                options.is_stored.then(|| options.dirs.clone()),
+                UserEffects::new(options.dirs, options.overrides),
                 ShellRunner {
                     processes: options.processes,
                     cwd: options.status.cwd,

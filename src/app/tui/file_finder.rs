@@ -48,7 +48,6 @@ struct Search {
 }
 
 impl FileFinder {
-    /// Finds below `root`; nothing is started or read yet.
     pub(super) fn new(root: &Path, results: UnboundedSender<EffectResult>) -> Self {
         Self {
             root: root.to_owned(),

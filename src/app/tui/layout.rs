@@ -130,9 +130,7 @@ impl Areas {
             ..Self::default()
         }
     }
-}
 
-impl Areas {
     /// The same with so many rows for the conversation and no more, the other parts right below.
     pub fn with_transcript_rows(mut self, rows: u16) -> Self {
         let up = self.transcript.height.saturating_sub(rows);

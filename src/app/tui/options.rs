@@ -7,9 +7,11 @@ use tokio::sync::mpsc;
 
 use super::app::{Start, Status};
 use super::composer::SavedDraft;
+use super::theme::ThemeChoice;
 use crate::agent::process::Processes;
 use crate::agent::{AgentHandle, Event};
 use crate::app::config::SettingOverride;
+use crate::app::dirs::Dirs;
 use crate::app::keys::KnownSecrets;
 use crate::app::manners::Manners;
 use crate::app::models::Models;
@@ -26,44 +28,14 @@ pub(crate) struct TuiOptions {
     pub processes: Processes,
     pub status: Status,
     pub start: Start,
-    pub theme: ThemeSettings,
+    pub theme: ThemeChoice,
     pub notify: Notify,
     pub manners: Manners,
-    /// What is kept for later runs; none keeps nothing.
-    pub storage: Option<StoredFiles>,
-    /// What the user may have written, or has the screen write.
-    pub user_files: UserFiles,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct ThemeSettings {
-    /// `auto`, or the name of one.
-    pub wanted: String,
-    /// What `auto` takes on a dark ground.
-    pub for_dark: String,
-    /// What it takes on a light one.
-    pub for_light: String,
-}
-
-/// The user's own files; none of them need exist.
-#[derive(Clone, Debug)]
-pub(crate) struct UserFiles {
-    pub config: PathBuf,
-    pub keymap: PathBuf,
-    pub themes: PathBuf,
-    /// What counts in place of the settings in this run.
+    pub dirs: Dirs,
+    /// Whether anything is kept for later runs.
+    pub is_stored: bool,
+    /// What counts in place of the user's settings in this run.
     pub overrides: Arc<[SettingOverride]>,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct StoredFiles {
-    pub history: PathBuf,
-    /// The folder of unsent drafts, one for each working folder.
-    pub drafts: PathBuf,
-    pub sessions: PathBuf,
-    /// Where removed ones go.
-    pub trash: PathBuf,
-    pub trials: PathBuf,
 }
 
 /// Why the screen ended. The terminal is restored by then; ending the agent

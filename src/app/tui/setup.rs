@@ -21,16 +21,12 @@ pub(super) fn app(
     (size, cell): (Size, Option<(u16, u16)>),
     now: i64,
 ) -> Result<App, String> {
-    let files = &options.user_files;
-    let (keymap, wrong_keys) = Keymap::load(&files.keymap);
+    let (keymap, wrong_keys) = Keymap::load(&options.dirs.keymap_file());
     let choice = ThemeChoice {
-        themes: Arc::new(Themes::read(&files.themes)),
+        themes: Arc::new(Themes::read(&options.dirs.themes())),
         depth: color_depth(|name| std::env::var(name).unwrap_or_default()),
-        wanted: options.theme.wanted.clone(),
-        for_dark: options.theme.for_dark.clone(),
-        for_light: options.theme.for_light.clone(),
         scheme: scheme(&std::env::var("COLORFGBG").unwrap_or_default()),
-        ..ThemeChoice::default()
+        ..options.theme.clone()
     };
     let (theme, faults) = first_theme(&choice)?;
     let mut app = App::new(size, now, keymap, theme, options.status.clone());

@@ -39,7 +39,6 @@ enum State {
 }
 
 impl Window {
-    /// Of a window of which nothing was said yet.
     pub fn new(manners: Manners, shaped: Arc<AtomicBool>) -> Self {
         Self {
             title: manners.title,

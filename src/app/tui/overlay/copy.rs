@@ -66,10 +66,6 @@ impl CopyItem {
             });
         items.filter(|item| !item.text.is_empty()).take(MAX_ITEMS)
     }
-
-    pub fn is_reply(&self) -> bool {
-        self.kind == CopyKind::Reply
-    }
 }
 
 fn without_numbers(diff: &str) -> String {

@@ -10,7 +10,6 @@ use crate::llm::Secret;
 /// Longer keys do not exist.
 const MAX_BYTES: usize = 16 * 1024;
 
-/// The list of providers, or the line for a key.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Login {
     pub picker: Picker,

@@ -18,7 +18,7 @@ mod copy;
 mod history;
 
 pub(crate) use confirm::{Confirm, ConfirmAbout, FullFor};
-pub(crate) use copy::{CopyItem, CopyPicker};
+pub(crate) use copy::{CopyItem, CopyKind, CopyPicker};
 pub(crate) use help::{FIRST_KEYS, HelpPage};
 pub use help::{HelpLine, help_lines};
 pub(crate) use history::HistoryPicker;

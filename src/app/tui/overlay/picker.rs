@@ -124,7 +124,6 @@ fn rows(action: Option<Action>, page: usize) -> Option<isize> {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pager {
-    /// The first line shown.
     pub top: usize,
 }
 
@@ -135,7 +134,6 @@ impl Pager {
         self.top = self.top.min(end).saturating_add_signed(by).min(end);
     }
 
-    /// Scrolls as a key says, a page being so many lines.
     pub fn press(&mut self, action: Option<Action>, page: usize, end: usize) {
         if let Some(by) = rows(action, page) {
             self.go(by, end);

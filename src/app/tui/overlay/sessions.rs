@@ -2,7 +2,7 @@
 //! chosen one, and what is being done to it.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -64,7 +64,6 @@ pub enum SessionMode {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preview {
     pub path: PathBuf,
-    /// What is known, or why nothing is.
     pub facts: Result<Arc<SessionFacts>, String>,
 }
 
@@ -172,24 +171,23 @@ impl SessionPicker {
     /// The session at `chosen` stays chosen.
     fn arrange(&mut self, chosen: Option<PathBuf>, now: i64) {
         let rows = self.rows.as_deref().unwrap_or_default();
-        let mut fitting = search_rows(rows, self.picker.query(), self.scope);
+        let fitting = search_rows(rows, self.picker.query(), self.scope).into_iter();
+        let fitting = fitting.map(|fit| {
+            let (rank, score) = if fit.scattered {
+                (2, fit.score)
+            } else {
+                (0, 0)
+            };
+            (rank, Reverse(score), fit.row)
+        });
         let by_text = rows.iter().enumerate();
         let by_text = by_text.filter(|(_, row)| self.found.contains_key(&row.path));
-        let mut place = HashMap::new();
-        for fit in &fitting {
-            let rank = if fit.scattered { 2 } else { 0 };
-            let score = if fit.scattered { fit.score } else { 0 };
-            place.insert(fit.row, (rank, Reverse(score), fit.row));
-        }
-        for (row, _) in by_text {
-            let text = (1, Reverse(0), row);
-            let place = place.entry(row).or_insert(text);
-            *place = text.min(*place);
-        }
-        fitting.clear();
-        let mut order: Vec<_> = place.into_values().collect();
+        let by_text = by_text.map(|(row, _)| (1, Reverse(0), row));
+        let mut order: Vec<_> = fitting.chain(by_text).collect();
         order.sort_unstable();
-        let matches: Vec<usize> = order.into_iter().map(|(_, _, row)| row).collect();
+        let mut listed = HashSet::new();
+        let order = order.into_iter().map(|(_, _, row)| row);
+        let matches: Vec<usize> = order.filter(|row| listed.insert(*row)).collect();
         let selected =
             chosen.and_then(|path| matches.iter().position(|row| rows[*row].path == path));
         self.picker.set_matches(matches, selected.unwrap_or(0));

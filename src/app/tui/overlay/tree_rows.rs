@@ -120,7 +120,6 @@ impl TreeRows {
         levels.concat()
     }
 
-    /// The first row of the branch that a row is in.
     pub fn branch_start(&self, row: usize) -> usize {
         self.branches[self.rows[row].branch].first_row
     }

@@ -5,7 +5,6 @@ use super::picker::{Pager, Picker};
 use crate::agent::undo::{Preview, Rewind, RewindPoint};
 use crate::app::tui::answer_delay::AnswerDelay;
 
-/// The question whether the next turn is to be undone or redone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndoQuestion {
     pub preview: Preview,
@@ -13,7 +12,6 @@ pub struct UndoQuestion {
     pub delay: AnswerDelay,
 }
 
-/// The prompts of the conversation, and the one that was chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RewindPicker {
     pub picker: Picker,
@@ -22,7 +20,6 @@ pub struct RewindPicker {
     pub chosen: Option<ChosenPoint>,
 }
 
-/// A prompt that was chosen, and how to go back to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenPoint {
     pub point: RewindPoint,

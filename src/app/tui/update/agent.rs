@@ -46,7 +46,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 return vec![Effect::Terminal(call)];
             }
         }
-        AgentEvent::MessageUpdate { event } => count(app, event),
+        AgentEvent::MessageUpdate { event } => begin_streaming(app, event),
         AgentEvent::MessageStart { message } if matches!(**message, Message::User(_)) => {
             app.opening = None;
         }
@@ -64,7 +64,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
         AgentEvent::QueueUpdate {
             steering,
             follow_up,
-        } => app.set_queue(steering, follow_up),
+        } => app.queue = [steering.as_slice(), follow_up].concat(),
         AgentEvent::Budget(budget) => app.status.budget = *budget,
         AgentEvent::Notice { level, text } if *level == NoticeLevel::Refusal => {
             app.say_for(text.as_str(), REFUSAL_MS);
@@ -209,7 +209,7 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
         NoticeLevel::Warning,
         "The terminal took nothing for some seconds; the conversation was read anew.",
     );
-    app.set_queue(&snapshot.steering, &snapshot.follow_up);
+    app.queue = [&snapshot.steering[..], &snapshot.follow_up].concat();
     app.set_run(snapshot.state.clone());
     let open = snapshot.questions.clone();
     app.transcript
@@ -254,23 +254,19 @@ pub fn gone(app: &mut App) -> Vec<Effect> {
     effects
 }
 
-/// Counts what streams, for the speed in the activity line.
-fn count(app: &mut App, event: &StreamEvent) {
+/// Shows with the first token that an answer streams; the agent's own state follows.
+fn begin_streaming(app: &mut App, event: &StreamEvent) {
     let is_token = matches!(
         event,
         StreamEvent::TextDelta { .. }
             | StreamEvent::ThinkingDelta { .. }
             | StreamEvent::ToolCallDelta { .. }
     );
-    if !is_token {
-        return;
-    }
-    if let RunState::Running {
-        phase: phase @ Phase::Requesting,
-    } = &mut app.run
-    {
-        // Shown at the first token; the agent's own state follows.
-        *phase = Phase::Streaming;
+    match &mut app.run {
+        RunState::Running { phase } if is_token && *phase == Phase::Requesting => {
+            *phase = Phase::Streaming;
+        }
+        _ => {}
     }
 }
 

@@ -96,7 +96,6 @@ fn ask_for(app: &App, action: Action, typed: &str, opens: bool) -> Option<Effect
     }
 }
 
-/// What may stand behind the command of `action` is known now.
 fn known(app: &mut App, action: Action, known: Vec<Candidate>) {
     let kind = CompletionKind::Argument(action);
     if let Some(list) = app.completion.as_ref().filter(|list| list.kind == kind) {

@@ -10,7 +10,7 @@ use crate::app::clipboard::CopyOutcome;
 use crate::app::humanize::{abbreviate_home, plural};
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
-use crate::app::tui::overlay::{CopyItem, CopyPicker, Overlay};
+use crate::app::tui::overlay::{CopyItem, CopyKind, CopyPicker, Overlay};
 use crate::app::tui::transcript::Copied;
 
 /// How long it is said that something was copied.
@@ -26,7 +26,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
             return Vec::new();
         }
     } else {
-        let reply = CopyItem::all(&app.transcript).find(CopyItem::is_reply);
+        let reply = CopyItem::all(&app.transcript).find(|item| item.kind == CopyKind::Reply);
         if let Some(reply) = reply {
             return copy(app, &reply, "the last reply");
         }

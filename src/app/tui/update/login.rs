@@ -12,7 +12,6 @@ use crate::app::tui::options::ExitKind;
 use crate::app::tui::overlay::{Login, Overlay};
 use crate::llm::Secret;
 
-/// Opens the list of providers, or asks for the key of the one that was named.
 pub fn open(app: &mut App, provider: &str) -> Vec<Effect> {
     let named = Some(provider.to_owned()).filter(|name| !name.is_empty());
     let login = Login {

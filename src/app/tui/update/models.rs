@@ -18,7 +18,6 @@ use crate::llm::ThinkingLevel;
 /// Lines of what is known of a model that a page moves; the smallest screen shows three.
 const DETAILS_PAGE: usize = 2;
 
-/// Does what an action about models means; `argument` is what was typed behind its command.
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     match action {
         Action::Models if argument.is_empty() => open(app),
@@ -56,7 +55,6 @@ pub fn listed(app: &mut App, listing: Arc<ModelList>) {
     }
 }
 
-/// The model that was asked for by name, or why there is none.
 pub fn found(app: &mut App, found: Result<FoundModel, String>) -> Vec<Effect> {
     match found {
         Ok(found) => choose(app, &found),

@@ -2,8 +2,7 @@
 
 use super::{
     agent, completion, copy, editor, iterations, keys, list, login, models, mouse, open, overlay,
-    questions, queue, search, sessions, settings, shell, stop, terminal, themes, tree, trials,
-    undo,
+    questions, queue, sessions, settings, shell, stop, terminal, themes, tree, trials, undo,
 };
 use crate::agent::{AgentEvent, NoticeLevel};
 use crate::app::tui::app::App;
@@ -151,7 +150,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Favorites(favorites, direction) => {
             return models::cycle(app, favorites, direction);
         }
-        EffectResult::PagesSearched(found) => search::searched(app, found),
+        EffectResult::PagesSearched(found) => app.transcript.add_matches(found),
         EffectResult::Opening(found) => return open::found(app, found),
         EffectResult::FileClosed(closed) => open::closed(app, closed),
         EffectResult::Copied(what, outcome) => return copy::done(app, &what, outcome),

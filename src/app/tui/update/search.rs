@@ -6,9 +6,7 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
 use crate::app::tui::overlay::{Overlay, Picker};
-use crate::app::tui::transcript::PagesSearched;
 
-/// Opens the search; `query` is what is looked for at once.
 pub fn open(app: &mut App, query: &str) -> Vec<Effect> {
     app.transcript.begin_search();
     app.overlays.push(Overlay::Search(Picker::default()));
@@ -51,8 +49,4 @@ fn search(app: &mut App) -> Vec<Effect> {
     let bar = topmost!(app, Search);
     let pages = app.transcript.search_for(bar.query());
     vec![Effect::SearchPages(pages.map(Box::new))]
-}
-
-pub fn searched(app: &mut App, found: PagesSearched) {
-    app.transcript.add_matches(found);
 }

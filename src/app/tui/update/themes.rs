@@ -15,7 +15,6 @@ use crate::app::tui::theme::{AUTO, Kind, TerminalColors, Theme, Themes};
 
 const SETTING: &str = "ui.theme";
 
-/// Opens the list, or takes the theme that was named.
 pub fn act(app: &mut App, name: &str) -> Vec<Effect> {
     if name.is_empty() {
         let list = ThemePicker::new(&app.themes, &app.theme);
@@ -133,13 +132,7 @@ pub fn answered(app: &mut App) -> Vec<Effect> {
 }
 
 fn refresh(app: &mut App) -> bool {
-    let App {
-        overlays, themes, ..
-    } = app;
-    match overlays.last_mut() {
-        Some(Overlay::Themes(list)) => list.refresh(themes),
-        _ => return false,
-    }
+    topmost!(app, Themes).refresh(&app.themes);
     true
 }
 

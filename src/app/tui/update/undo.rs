@@ -84,7 +84,6 @@ pub fn refused(app: &mut App, why: &str) {
     app.say_for(why, 8000);
 }
 
-/// A key for the list of prompts, or for the ways back to one.
 pub fn press_rewind(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     let list = topmost!(app, Rewind);
     let Some(chosen) = &mut list.chosen else {
@@ -104,7 +103,6 @@ pub fn press_rewind(app: &mut App, press: KeyPress, action: Option<Action>) -> V
     Vec::new()
 }
 
-/// Takes the selected prompt, or the selected way back to it.
 pub fn choose(app: &mut App) -> Vec<Effect> {
     let list = topmost!(app, Rewind);
     let Some(chosen) = &mut list.chosen else {

@@ -34,7 +34,6 @@ pub(super) fn recent(app: &mut App, recent: Option<Recent>) {
     }
 }
 
-/// Goes on with the session used last, where that is offered.
 pub fn go_on_with_recent(app: &mut App) -> Vec<Effect> {
     // Where it was told: on the first screen.
     match app.start.recent.take_if(|_| app.transcript.is_empty()) {
@@ -140,7 +139,6 @@ pub fn give_up(app: &mut App) -> bool {
     !text.is_empty()
 }
 
-/// Asks how to go on with a session that was not opened.
 pub fn ask(app: &mut App, refused: &Refused) {
     app.overlays.retain(|it| !matches!(it, Overlay::Opening(_)));
     app.overlays
@@ -182,7 +180,6 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
     Vec::new()
 }
 
-/// Waits no longer for a session, if one is waited for.
 pub fn stop_waiting(app: &App) -> Vec<Effect> {
     let waits = |it: &Overlay| matches!(it, Overlay::Opening(opening) if opening.waits);
     let stop = app.overlays.iter().any(waits);
