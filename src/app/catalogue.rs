@@ -15,7 +15,6 @@ use crate::llm::replace_file::replace_file;
 
 /// How long a server may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Most bytes of a catalogue.
 const MAX_BYTES: usize = 8 * 1024 * 1024;
 
 /// The newer of the built-in catalogue and the one in `file`, which is stored as it came: another

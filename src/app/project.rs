@@ -17,7 +17,6 @@ const LIVE: [&str; 3] = ["agent.", "compaction.", "retry."];
 #[derive(Clone, Debug)]
 pub struct Project {
     trust: Trust,
-    /// The settings that tiller was started with.
     layers: Layers,
     config_file: PathBuf,
 }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::app::export::Format;
 use clap::{Args, Subcommand};
 
 /// What to do with sessions: list them unless a sub-command says something else.
@@ -128,8 +127,8 @@ pub struct ExportArgs {
 
     /// The form: a page with all branches, the current branch as Markdown, or the lines for
     /// programs. Without it, what FILE ends with, else html.
-    #[arg(long)]
-    pub format: Option<Format>,
+    #[arg(long, value_parser = ["html", "md", "jsonl"])]
+    pub format: Option<String>,
 
     /// The current branch only; Markdown never has more.
     #[arg(long)]

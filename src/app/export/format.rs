@@ -2,17 +2,13 @@
 
 use std::path::Path;
 
-use clap::ValueEnum;
-
 /// The form of an exported session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// One page that needs nothing else.
     #[default]
-    #[value(alias = "htm")]
     Html,
     /// Markdown.
-    #[value(alias = "markdown")]
     Md,
     /// The lines of the file, which pi reads too.
     Jsonl,
@@ -31,9 +27,20 @@ pub enum Scope {
 impl Format {
     /// All forms.
     pub const ALL: [Self; 3] = [Self::Html, Self::Md, Self::Jsonl];
+
+    /// The form of this name, which is also the extension of its files.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        match name.as_str() {
+            "htm" => Some(Self::Html),
+            "markdown" => Some(Self::Md),
+            name => Self::ALL.into_iter().find(|it| it.as_str() == name),
+        }
+    }
+
     /// The form that a file of this name should have; none where its extension says nothing.
-    pub(crate) fn of_file(path: &Path) -> Option<Self> {
-        <Self as ValueEnum>::from_str(path.extension()?.to_str()?, true).ok()
+    pub fn of_file(path: &Path) -> Option<Self> {
+        Self::from_name(path.extension()?.to_str()?)
     }
 
     pub(crate) fn as_str(self) -> &'static str {

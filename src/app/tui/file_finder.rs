@@ -14,7 +14,6 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::msg::{EffectResult, FoundFiles};
 use crate::app::files::{FileIndex, Found, walk};
 
-/// Files that are shown at most.
 const LIMIT: usize = 60;
 /// What was read is good for so long, and for ten times as long as reading it took.
 const FRESH: Duration = Duration::from_secs(3);

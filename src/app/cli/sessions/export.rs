@@ -19,8 +19,9 @@ pub fn export(what: &ExportArgs, place: &SessionsPlace<'_>) -> Result<Outcome, S
     let failed =
         |error: io::Error| StartError::failed(format!("cannot export {}: {error}", path.display()));
     let session = SessionView::open(&path).map_err(failed)?;
-    let of_file = || Format::of_file(what.output.as_deref()?);
-    let format = what.format.or_else(of_file).unwrap_or_default();
+    let named = what.format.as_deref().and_then(Format::from_name);
+    let format = named.or_else(|| Format::of_file(what.output.as_deref()?));
+    let format = format.unwrap_or_default();
     let scope = if what.branch {
         Scope::Branch
     } else {
