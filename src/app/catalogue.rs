@@ -15,7 +15,6 @@ use crate::llm::replace_file::replace_file;
 
 /// How long a server may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Most bytes of a catalogue.
 const MAX_BYTES: usize = 8 * 1024 * 1024;
 
 /// The newer of the built-in catalogue and the one in `file`, which is stored as it came: another
@@ -36,10 +35,7 @@ pub fn newest(file: &Path) -> Arc<BuiltIn> {
     })
 }
 
-/// Fetches the catalogue at `url` into `file`; says what there is now.
-///
-/// # Errors
-/// It cannot be fetched, or is none. The file is as it was.
+/// Fetches the catalogue at `url` into `file`; says what there is now. On an error the file is as it was.
 pub async fn refresh(url: &str, file: &Path) -> Result<String, StartError> {
     let failed = |why: String| {
         StartError::failed(format!(

@@ -35,38 +35,15 @@ pub enum CopyOutcome {
     TooLong(Result<PathBuf, String>),
 }
 
-/// A program that takes a text for the clipboard.
-struct Program {
-    command: &'static [&'static str],
-    /// The variable that says that there is a clipboard of its kind.
-    variable: Option<&'static str>,
-}
-
-const PROGRAMS: &[Program] = &[
-    Program {
-        command: &["pbcopy"],
-        variable: None,
-    },
-    Program {
-        command: &["wl-copy"],
-        variable: Some("WAYLAND_DISPLAY"),
-    },
-    Program {
-        command: &["xclip", "-selection", "clipboard"],
-        variable: Some("DISPLAY"),
-    },
-    Program {
-        command: &["xsel", "--clipboard", "--input"],
-        variable: Some("DISPLAY"),
-    },
-    Program {
-        command: &["clip.exe"],
-        variable: Some("WSL_DISTRO_NAME"),
-    },
-    Program {
-        command: &["termux-clipboard-set"],
-        variable: Some("TERMUX_VERSION"),
-    },
+/// Programs that take a text for the clipboard, each with the variable that says that there is a clipboard of
+/// its kind.
+const PROGRAMS: &[(&[&str], Option<&str>)] = &[
+    (&["pbcopy"], None),
+    (&["wl-copy"], Some("WAYLAND_DISPLAY")),
+    (&["xclip", "-selection", "clipboard"], Some("DISPLAY")),
+    (&["xsel", "--clipboard", "--input"], Some("DISPLAY")),
+    (&["clip.exe"], Some("WSL_DISTRO_NAME")),
+    (&["termux-clipboard-set"], Some("TERMUX_VERSION")),
 ];
 
 /// Copies `text` from this program.
@@ -86,10 +63,9 @@ async fn copy(text: &str, env: &HashMap<String, String>, file: Option<&Path>) ->
         .into_iter()
         .any(has);
     if !is_remote {
-        for program in PROGRAMS {
-            let there = program.variable.is_none_or(has);
-            if there && feed(program.command, text).await {
-                return CopyOutcome::Copied(program.command[0]);
+        for (command, variable) in PROGRAMS {
+            if variable.is_none_or(has) && feed(command, text).await {
+                return CopyOutcome::Copied(command[0]);
             }
         }
     }

@@ -79,64 +79,36 @@ impl Dirs {
         let user = User::from_uid(Uid::current()).ok()??;
         Some(user.dir).filter(|home| home.is_absolute())
     }
+}
 
-    pub fn config_file(&self) -> PathBuf {
-        self.config.join("config.toml")
-    }
+/// Makes a function for each file and folder: its name, the folder it is in, what it is called there.
+macro_rules! paths {
+    ($($(#[$doc:meta])? $name:ident = $folder:ident / $path:literal;)*) => {
+        impl Dirs {
+            $($(#[$doc])? pub fn $name(&self) -> PathBuf {
+                self.$folder.join($path)
+            })*
+        }
+    };
+}
 
-    pub fn models_file(&self) -> PathBuf {
-        self.config.join("models.toml")
-    }
-
-    pub fn auth_file(&self) -> PathBuf {
-        self.config.join("auth.toml")
-    }
-
-    pub fn projects_file(&self) -> PathBuf {
-        self.config.join("projects.toml")
-    }
-
-    /// Unsent drafts, a folder for each working folder.
-    pub fn drafts(&self) -> PathBuf {
-        self.data.join("drafts")
-    }
-
+paths! {
+    config_file = config / "config.toml";
+    models_file = config / "models.toml";
+    auth_file = config / "auth.toml";
+    projects_file = config / "projects.toml";
+    keymap_file = config / "keymap.toml";
+    themes = config / "themes";
     /// The catalogue of models that was fetched last.
-    pub fn catalogue_file(&self) -> PathBuf {
-        self.data.join("models.toml")
-    }
-
-    pub fn keymap_file(&self) -> PathBuf {
-        self.config.join("keymap.toml")
-    }
-
-    pub fn themes(&self) -> PathBuf {
-        self.config.join("themes")
-    }
-
-    pub fn sessions(&self) -> PathBuf {
-        self.data.join("sessions")
-    }
-
-    pub fn trash(&self) -> PathBuf {
-        self.data.join(".trash")
-    }
-
-    pub fn undo(&self) -> PathBuf {
-        self.data.join("undo")
-    }
-
-    pub fn trials(&self) -> PathBuf {
-        self.data.join("try")
-    }
-
-    pub fn history_file(&self) -> PathBuf {
-        self.data.join("history.jsonl")
-    }
-
-    pub fn log(&self) -> PathBuf {
-        self.state.join("log")
-    }
+    catalogue_file = data / "models.toml";
+    /// Unsent drafts, a folder for each working folder.
+    drafts = data / "drafts";
+    history_file = data / "history.jsonl";
+    sessions = data / "sessions";
+    trash = data / ".trash";
+    undo = data / "undo";
+    trials = data / "try";
+    log = state / "log";
 }
 
 #[cfg(test)]

@@ -22,8 +22,7 @@ use crate::llm::local::{self, DiscoveredServer, ServerAddrs};
 use crate::llm::probe::Verdict;
 use crate::llm::{Catalog, Keys, LlmError, Model, Secret};
 
-/// Where most entries come from.
-pub const BUILT_IN: &str = "built in";
+pub(crate) const BUILT_IN: &str = "built in";
 
 /// Everything that can be chosen.
 pub struct Models {
@@ -102,8 +101,7 @@ impl Models {
         }
     }
 
-    /// Where model servers of this machine are looked for.
-    pub fn addrs(&self) -> &ServerAddrs {
+    pub(crate) fn addrs(&self) -> &ServerAddrs {
         &self.addrs
     }
 
@@ -119,8 +117,7 @@ impl Models {
         found
     }
 
-    /// What they said last.
-    pub fn found(&self) -> Arc<[DiscoveredServer]> {
+    pub(crate) fn found(&self) -> Arc<[DiscoveredServer]> {
         Arc::clone(&self.last_found())
     }
 
@@ -130,9 +127,6 @@ impl Models {
 
     /// The model a user means by `name`. A model of this machine is meant when nothing of the
     /// catalogue is; `look` is asked what there is only then.
-    ///
-    /// # Errors
-    /// Nothing or several models fit; the text lists what could be meant and says what to type.
     pub fn resolve_with(
         &self,
         name: &str,
@@ -211,8 +205,7 @@ impl Models {
         ModelList { rows, error }
     }
 
-    /// Whether the key of `provider` is there.
-    pub fn key_state(&self, provider: &str) -> KeyState {
+    pub(crate) fn key_state(&self, provider: &str) -> KeyState {
         self.key_state_in(&self.catalog.current(), provider)
     }
 
@@ -253,9 +246,6 @@ impl Models {
     }
 
     /// Stores a key for `provider`, which counts from now on; says where it is.
-    ///
-    /// # Errors
-    /// It cannot be stored.
     pub fn store_key(&self, provider: &str, key: Secret) -> Result<String, String> {
         let mut store = self.keys.store();
         store.put(provider, Some(key))?;
@@ -274,16 +264,12 @@ impl Models {
         )
     }
 
-    /// What `provider` says to its key.
-    pub async fn check_key(&self, provider: &str) -> Verdict {
+    pub(crate) async fn check_key(&self, provider: &str) -> Verdict {
         check_key(&self.catalog, &self.keys, &Http::default(), provider).await
     }
 
     /// Makes `full_id` the model that is started with, in the user's settings file; says which file
-    /// that is.
-    ///
-    /// # Errors
-    /// The file cannot be read, understood or written; it is as it was.
+    /// that is. On an error the file is as it was.
     pub fn save_default(&self, full_id: &str) -> Result<PathBuf, String> {
         config::set_in_file(&self.config_file, "models", "default", full_id)?;
         Ok(self.config_file.clone())

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::args::{OutputMode, RunArgs};
+use super::args::{OutputMode, RunArgs, existing_folder};
 use super::config::{Layers, Settings};
 use super::dirs::Dirs;
 use super::models::Models;
@@ -179,11 +179,7 @@ pub struct Plan {
     pub front_end: FrontEnd,
     /// The first message; empty when there is none.
     pub prompt: Vec<Content>,
-    pub models: Arc<Models>,
-    /// The model to speak to; the demo where there is none.
-    pub model: Option<(Model, ThinkingLevel)>,
-    /// The models that take over when that one cannot be used, in order.
-    pub fallback: Vec<Model>,
+    pub chosen: Chosen,
 }
 
 impl Plan {
@@ -205,11 +201,8 @@ impl Plan {
             }
             chosen => chosen,
         };
-        let Chosen {
-            models,
-            model,
-            fallback,
-        } = chosen?;
+        let chosen = chosen?;
+        let model = chosen.model.as_ref();
         let args = &loaded.args;
         let prompt = read_prompt(&loaded, stdio, model.is_some())?;
         let front_end = front_end(args, stdio, model.is_some(), !prompt.is_empty());
@@ -218,7 +211,7 @@ impl Plan {
             return Err(refused.clone().into());
         }
         // The demo would be written into it.
-        if let (Some(resumed), None) = (&loaded.resumed, &model) {
+        if let (Some(resumed), None) = (&loaded.resumed, model) {
             return Err(resumed.no_model());
         }
         let silent = matches!(front_end, FrontEnd::Print | FrontEnd::Json) && !args.demo;
@@ -237,8 +230,8 @@ impl Plan {
             ));
         }
         // A run that cannot begin leaves no session behind.
-        if let (true, Some((model, _)), []) = (silent, &model, fallback.as_slice())
-            && let Some(error) = models.missing_key(&model.provider)
+        if let (true, Some((model, _)), []) = (silent, model, chosen.fallback.as_slice())
+            && let Some(error) = chosen.models.missing_key(&model.provider)
         {
             return Err(StartError::failed(error.to_string()));
         }
@@ -247,17 +240,17 @@ impl Plan {
             stdio,
             front_end,
             prompt,
-            models,
-            model,
-            fallback,
+            chosen,
         })
     }
 }
 
-struct Chosen {
-    models: Arc<Models>,
-    model: Option<(Model, ThinkingLevel)>,
-    fallback: Vec<Model>,
+pub struct Chosen {
+    pub models: Arc<Models>,
+    /// The model to speak to; the demo where there is none.
+    pub model: Option<(Model, ThinkingLevel)>,
+    /// The models that take over when that one cannot be used, in order.
+    pub fallback: Vec<Model>,
 }
 
 impl Chosen {
@@ -303,18 +296,14 @@ pub fn layers(
     assignments: &[String],
 ) -> Result<Layers, StartError> {
     let mut layers = Layers::defaults();
-    layers
-        .add_user_file(&dirs.config_file())
-        .map_err(StartError::usage)?;
+    let file = layers.add_user_file(&dirs.config_file());
+    file.map_err(StartError::usage)?;
     if let Some(trust) = trust {
         trust.add_settings(&mut layers);
     }
-    for assignment in assignments {
-        layers
-            .add_assignment(assignment)
-            .map_err(StartError::usage)?;
-    }
-    Ok(layers)
+    let mut assignments = assignments.iter();
+    let added = assignments.try_for_each(|it| layers.add_assignment(it));
+    added.map_err(StartError::usage).map(|()| layers)
 }
 
 /// The models, as the settings and the user's file have them.
@@ -339,12 +328,9 @@ pub fn models(settings: &Settings, dirs: &Dirs, catalog: &Arc<Catalog>, keys: &K
 
 fn run_layers(args: &RunArgs, dirs: &Dirs, trust: &Trust) -> Result<Layers, StartError> {
     let mut layers = layers(dirs, Some(trust), &args.config)?;
-    for (flag, key, value) in args.settings() {
-        layers
-            .add_flag(flag, key, value)
-            .map_err(StartError::usage)?;
-    }
-    Ok(layers)
+    let mut flags = args.settings();
+    let added = flags.try_for_each(|(flag, key, value)| layers.add_flag(flag, key, value));
+    added.map_err(StartError::usage).map(|()| layers)
 }
 
 /// The folder named with `-C`, or the one tiller was started in.
@@ -356,17 +342,8 @@ pub fn working_folder(cd: Option<&Path>) -> Result<PathBuf, StartError> {
             ))
         });
     };
-    match folder.canonicalize() {
-        Ok(path) if path.is_dir() => Ok(path),
-        Ok(_) => Err(StartError::usage(format!(
-            "-C {}: it is not a folder",
-            folder.display()
-        ))),
-        Err(error) => Err(StartError::usage(format!(
-            "-C {}: {error}",
-            folder.display()
-        ))),
-    }
+    let fault = |why| StartError::usage(format!("-C {}: {why}", folder.display()));
+    existing_folder(folder).map_err(fault)
 }
 
 fn choose_model(

@@ -14,11 +14,9 @@ use crate::agent::permission::Rule;
 /// Settings that count while tiller runs, with all below them.
 const LIVE: [&str; 3] = ["agent.", "compaction.", "retry."];
 
-/// What `/trust` needs, and where rules are kept.
 #[derive(Clone, Debug)]
 pub struct Project {
     trust: Trust,
-    /// The settings that tiller was started with.
     layers: Layers,
     config_file: PathBuf,
 }
@@ -32,7 +30,6 @@ impl Project {
         }
     }
 
-    /// Whether it was trusted when tiller was started.
     pub fn is_trusted(&self) -> bool {
         self.trust.is_trusted()
     }
@@ -43,11 +40,7 @@ impl Project {
     }
 
     /// Keeps what the user says, and has the agent go by the project's rules, or not; what to tell
-    /// the user.
-    ///
-    /// # Errors
-    /// What the user says cannot be kept, or the project's settings have an error. It counts for
-    /// this session all the same.
+    /// the user. It counts for this session also where it cannot be kept.
     pub fn decide(&self, trusted: bool, handle: &AgentHandle) -> Result<String, String> {
         let trust = self.trust.with_verdict(trusted);
         let mut layers = self.layers.clone().without_project();
@@ -67,10 +60,8 @@ impl Project {
         Ok(text)
     }
 
-    /// Keeps rules for later runs; what to tell the user.
-    ///
-    /// # Errors
-    /// They cannot be kept. They count for this session all the same.
+    /// Keeps rules for later runs; what to tell the user. They count for this session also where they
+    /// cannot be kept.
     pub fn keep_rules(&self, scope: RuleScope, rules: &[Rule]) -> Result<String, String> {
         let kept = match scope {
             RuleScope::Session => return Ok(String::new()),

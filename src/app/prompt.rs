@@ -72,9 +72,6 @@ pub enum Silence {
 }
 
 /// What was piped into the program until it is closed, if stdin is not a terminal.
-///
-/// # Errors
-/// It cannot be read, is too much, or is not closed before `deadline`.
 pub fn piped_stdin(
     silence: Silence,
     deadline: Option<Instant>,

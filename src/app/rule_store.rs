@@ -22,10 +22,24 @@ pub enum RuleScope {
     Always,
 }
 
-/// The rules of the project in `root`, in the text of `projects.toml`.
-///
-/// # Errors
-/// What is wrong with them.
+impl RuleScope {
+    pub(crate) fn wider(self) -> Self {
+        if self == Self::Session {
+            Self::Project
+        } else {
+            Self::Always
+        }
+    }
+
+    pub(crate) fn narrower(self) -> Self {
+        if self == Self::Always {
+            Self::Project
+        } else {
+            Self::Session
+        }
+    }
+}
+
 pub(super) fn project_rules(text: &str, root: &Path) -> Result<Vec<Rule>, String> {
     let table: Table = text
         .parse()
@@ -55,10 +69,7 @@ pub(super) fn project_rules(text: &str, root: &Path) -> Result<Vec<Rule>, String
     Ok(rules)
 }
 
-/// Appends rules of the project in `root` to `file`.
-///
-/// # Errors
-/// The file cannot be changed, or would be faulty; it is as it was.
+/// Appends rules of the project in `root` to `file`. On an error the file is as it was.
 pub(super) fn append_project_rules(file: &Path, root: &Path, rules: &[Rule]) -> Result<(), String> {
     let named = |what: String| format!("{}: {what}", file.display());
     append_to_file(

@@ -48,9 +48,6 @@ pub struct Trust {
 
 impl Trust {
     /// Reads what `file` says of the project around `cwd`.
-    ///
-    /// # Errors
-    /// The file cannot be read or understood.
     pub fn load(file: &Path, cwd: &Path) -> Result<Self, StartError> {
         let root = project_root(cwd);
         let fault = |what: String| StartError::usage(format!("{}: {what}", file.display()));
@@ -107,9 +104,6 @@ impl Trust {
     }
 
     /// Keeps the verdict for later runs; what to tell the user.
-    ///
-    /// # Errors
-    /// The file cannot be written.
     pub fn keep(&self) -> Result<String, String> {
         let root = self.root.to_str().ok_or_else(|| {
             format!(
@@ -152,9 +146,6 @@ impl Trust {
     }
 
     /// Keeps rules of permission for later runs in this project; where.
-    ///
-    /// # Errors
-    /// The file cannot be written.
     pub fn keep_rules(&self, rules: &[Rule]) -> Result<&Path, String> {
         append_project_rules(&self.file, &self.root, rules)?;
         Ok(&self.file)

@@ -5,9 +5,6 @@ use super::outcome::StartError;
 use super::plan::Stdio;
 
 /// Refuses each flag that this run would not read: what was asked for must not be left undone silently.
-///
-/// # Errors
-/// The first such flag, and why.
 pub fn check_flags(args: &RunArgs, stdio: Stdio) -> Result<(), StartError> {
     let headless = args.print || args.mode.is_some();
     let screen = !headless && stdio.stdin && stdio.stdout;
@@ -16,22 +13,15 @@ pub fn check_flags(args: &RunArgs, stdio: Stdio) -> Result<(), StartError> {
     } else {
         "is for the full screen, which needs a terminal on stdin and stdout"
     };
+    let no_screen = "is for runs without a screen: add -p";
     let demo = "has no effect with --demo, which plays its own prompt";
     let flags = [
         (args.resume && !screen, "--resume", only_screen),
         (args.read_only && !screen, "--read-only", only_screen),
         (args.inline.is_some() && !screen, "--inline", only_screen),
         (args.theme.is_some() && !screen, "--theme", only_screen),
-        (
-            args.timeout.is_some() && screen,
-            "--timeout",
-            "is for runs without a screen: add -p",
-        ),
-        (
-            args.no_stdin && screen,
-            "--no-stdin",
-            "is for runs without a screen: add -p",
-        ),
+        (args.timeout.is_some() && screen, "--timeout", no_screen),
+        (args.no_stdin && screen, "--no-stdin", no_screen),
         (args.demo && !args.prompt.is_empty(), "the prompt", demo),
         (args.demo && args.model.is_some(), "--model", demo),
     ];

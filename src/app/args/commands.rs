@@ -10,13 +10,11 @@ use crate::agent::permission::PermissionMode;
 pub enum SubCommand {
     /// Store API keys, list where keys come from, check whether they are accepted.
     Auth {
-        /// What about them.
         #[command(subcommand)]
         what: AuthCommand,
     },
     /// Show the settings in force.
     Config {
-        /// What about them.
         #[command(subcommand)]
         what: ConfigCommand,
     },
@@ -32,7 +30,6 @@ pub enum SubCommand {
     Models(ModelsArgs),
     /// Explain permission rules.
     Policy {
-        /// What about it.
         #[command(subcommand)]
         what: PolicyCommand,
     },

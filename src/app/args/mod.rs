@@ -9,7 +9,7 @@ pub use commands::{
     AuthCommand, ConfigCommand, ModelsArgs, PolicyCheckArgs, PolicyCommand, StatusArgs, SteerArgs,
     SubCommand,
 };
-pub use run::{Args, OutputMode, RunArgs};
+pub use run::{Args, OutputMode, RunArgs, existing_folder};
 pub use sessions::{
     ExportArgs, SessionDiffArgs, SessionListArgs, SessionSearchArgs, SessionShowArgs, SessionsArgs,
     SessionsCommand,

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::RunArgs;
-use super::run::Permission;
+use crate::agent::permission::PermissionMode;
 
 impl RunArgs {
     /// Those that name `folder` and what is said of it, for a start in the same place.
@@ -23,7 +23,7 @@ impl RunArgs {
     }
 
     fn is_full(&self) -> bool {
-        self.permission == Some(Permission::Full)
+        self.permission == Some(PermissionMode::Full)
     }
 
     /// These flags as they are typed, without those that name a session, a folder or a prompt, and

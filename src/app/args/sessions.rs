@@ -8,11 +8,9 @@ use clap::{Args, Subcommand};
 #[derive(Clone, Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct SessionsArgs {
-    /// Something else than the list.
     #[command(subcommand)]
     pub what: Option<SessionsCommand>,
 
-    /// The list.
     #[command(flatten)]
     pub list: SessionListArgs,
 }

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use crate::agent::memory::InstructionSources;
 use crate::agent::permission::{PermissionMode, Policy};
 use crate::agent::process::Processes;
-use crate::agent::session::folder::folder_for;
 use crate::agent::session::{HistoryFacts, Session, SessionBranch};
 use crate::agent::undo::Undo;
 use crate::agent::workspace::{Places, PrivateFolders};
@@ -24,7 +23,8 @@ use crate::app::plan::{FrontEnd, Loaded, Plan};
 use crate::app::project::Project;
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::{Opened, title_of};
-use crate::app::tui::app::{Access, SessionInfo, Start, Status};
+use crate::app::tui::app::{SessionInfo, Start, Status};
+use crate::app::tui::theme::ThemeChoice;
 use crate::app::{keys, log, tui};
 use crate::llm::local::LocalServer;
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
@@ -55,7 +55,7 @@ impl RunContext {
         dirs: &Dirs,
         env: &HashMap<String, String>,
     ) -> Result<(Self, Session, HistoryFacts), StartError> {
-        let (scratch, model, thinking) = match &plan.model {
+        let (scratch, model, thinking) = match &plan.chosen.model {
             Some((model, thinking)) => (None, model.clone(), *thinking),
             None => {
                 let scratch = Scratch::create().map_err(|error| {
@@ -123,7 +123,7 @@ impl RunContext {
             scratch,
             session: session_file.clone().map(|file| SessionInfo {
                 name: session.tree().name().map(str::to_owned),
-                access: Access::of(session.is_read_only()),
+                is_read_only: session.is_read_only(),
                 title: title_of(&session.first_prompt().unwrap_or_default()),
                 file,
             }),
@@ -167,7 +167,7 @@ impl RunContext {
                     .with_idle_timeout(settings.idle_timeout),
             ),
             model: self.model.clone(),
-            fallback: plan.fallback.clone(),
+            fallback: plan.chosen.fallback.clone(),
             thinking: self.thinking,
             cwd: self.cwd.clone(),
             toolbox,
@@ -251,7 +251,7 @@ impl RunContext {
                 )
             }),
             processes: processes.scope(),
-            models: Arc::clone(&plan.models),
+            models: Arc::clone(&plan.chosen.models),
             secrets: KnownSecrets::new(keys, &plan.loaded.catalog, &settings.tools.bash_secret_env),
             status: Status {
                 session: self.session.clone(),
@@ -269,7 +269,7 @@ impl RunContext {
                 refused: plan.loaded.refused.clone(),
                 recent: None,
                 asks_trust: self.scratch.is_none() && plan.loaded.trust.undecided().is_some(),
-                no_key: (plan.models.missing_key(&self.model.provider))
+                no_key: (plan.chosen.models.missing_key(&self.model.provider))
                     .filter(|error| error.to_string().contains("/login"))
                     .map(|_| self.model.provider.clone()),
                 notices,
@@ -277,24 +277,15 @@ impl RunContext {
             },
             notify: settings.notify,
             manners: settings.manners,
-            theme: tui::ThemeSettings {
+            theme: ThemeChoice {
                 wanted: settings.theme.clone(),
                 for_dark: settings.theme_dark.clone(),
                 for_light: settings.theme_light.clone(),
+                ..ThemeChoice::default()
             },
-            storage: self.session_file.is_some().then(|| tui::StoredFiles {
-                history: dirs.history_file(),
-                drafts: folder_for(&dirs.drafts(), &self.cwd),
-                sessions: dirs.sessions(),
-                trash: dirs.trash(),
-                trials: dirs.trials(),
-            }),
-            user_files: tui::UserFiles {
-                config: dirs.config_file(),
-                keymap: dirs.keymap_file(),
-                themes: dirs.themes(),
-                overrides: overrides(&plan.loaded.layers).into(),
-            },
+            dirs: dirs.clone(),
+            is_stored: self.session_file.is_some(),
+            overrides: overrides(&plan.loaded.layers).into(),
         }
     }
 }

@@ -21,7 +21,6 @@ use crate::app::trust::Trust;
 use crate::app::{catalogue, keys, plan};
 use crate::llm::local::{self, DiscoveredServer};
 
-/// What needs no agent.
 pub(super) fn sub_command(
     command: &SubCommand,
     dirs: &Dirs,
@@ -72,7 +71,6 @@ pub(super) fn sub_command(
     }
 }
 
-/// Explains one decision, or holds the rules to their examples.
 fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartError> {
     let layers = layers(dirs, &what.config)?;
     let settings = Settings::resolve(&layers).map_err(StartError::usage)?;

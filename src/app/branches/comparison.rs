@@ -6,23 +6,15 @@ use std::fmt::Write as _;
 use crate::agent::session::{BranchTail, ComparedEntry, Comparison, Entries};
 use crate::app::humanize::{dollars, grouped, measured, plural};
 
-/// A line of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ComparisonLine {
-    /// What the lines below are about.
     Heading(String),
-    /// A figure of both.
     Figure {
-        /// What it counts.
         name: &'static str,
-        /// Of the first branch.
         a: String,
-        /// Of the second.
         b: String,
     },
-    /// A text.
     Text(String),
-    /// A line to breathe.
     Blank,
 }
 

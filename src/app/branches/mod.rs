@@ -4,5 +4,7 @@
 mod comparison;
 mod outline;
 
-pub use comparison::{ComparisonLine, compare, comparison_lines};
-pub use outline::{EntryKind, Filter, Outline, OutlineEntry};
+pub use comparison::compare;
+pub(crate) use comparison::{ComparisonLine, comparison_lines};
+pub use outline::Outline;
+pub(crate) use outline::{EntryKind, Filter, OutlineEntry};

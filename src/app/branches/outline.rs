@@ -21,22 +21,15 @@ pub struct Outline {
     here: Option<usize>,
 }
 
-/// One entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutlineEntry {
-    /// Its id in the file.
     pub id: String,
-    /// The entry it goes on from.
     pub parent: Option<usize>,
-    /// What it holds.
     pub kind: EntryKind,
     /// When it was written (Unix ms), if it says so.
     pub time: Option<i64>,
-    /// How it begins.
     pub text: String,
-    /// The user's bookmark.
     pub label: Option<String>,
-    /// Whether it is part of the conversation.
     pub is_on_path: bool,
     /// Of the last of several calls in a row: what they are about, or how many there are of a tool.
     pub calls: Option<String>,
@@ -47,23 +40,20 @@ pub struct OutlineEntry {
 }
 
 /// What an entry holds, as users tell entries apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A prompt of the user.
     Prompt,
-    /// What the program told the model.
     Note,
     /// An answer with text, or one that failed.
     Answer,
     /// An answer that is tool calls only.
     Calls,
-    /// The result of a call.
     Result,
     /// A summary in the place of what stands before it.
     Compaction,
     /// A summary of a branch that was left.
     Summary,
-    /// Anything else.
+    #[default]
     State,
 }
 
@@ -75,16 +65,13 @@ pub enum Filter {
     Default,
     /// What was said, without calls.
     NoTools,
-    /// The user's prompts.
     Prompts,
-    /// Entries with a label.
     Labelled,
     /// Everything that is in the file.
     All,
 }
 
 impl Filter {
-    /// All filters, in the order a key goes through them.
     pub const EACH: [Self; 5] = [
         Self::Default,
         Self::NoTools,
@@ -93,7 +80,6 @@ impl Filter {
         Self::All,
     ];
 
-    /// What it is called.
     pub fn name(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -140,13 +126,11 @@ impl Outline {
         &self.entries
     }
 
-    /// The entry the conversation goes on from.
-    pub fn here(&self) -> Option<usize> {
+    pub(crate) fn here(&self) -> Option<usize> {
         self.here
     }
 
-    /// Whether `filter` shows an entry.
-    pub fn shows(&self, entry: usize, filter: Filter) -> bool {
+    pub(crate) fn shows(&self, entry: usize, filter: Filter) -> bool {
         let entry = &self.entries[entry];
         let said = match entry.kind {
             EntryKind::Prompt | EntryKind::Answer | EntryKind::Compaction | EntryKind::Summary => {
@@ -182,20 +166,12 @@ impl Outline {
 impl OutlineEntry {
     fn new(kind: EntryKind, text: String) -> Self {
         Self {
-            id: String::new(),
-            parent: None,
             kind,
-            time: None,
             text,
-            label: None,
-            is_on_path: false,
-            calls: None,
-            asked: Vec::new(),
-            haystack: String::new(),
+            ..Self::default()
         }
     }
 
-    /// The text that stands for it.
     pub fn shown(&self) -> &str {
         self.calls.as_deref().unwrap_or(&self.text)
     }

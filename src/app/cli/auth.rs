@@ -193,11 +193,10 @@ impl AuthContext {
                 Verdict::Unreachable(why) => (format!("unreachable: {why}"), Outcome::Unreachable),
             };
             say(&format!("{provider:width$}  {message}\n"));
-            outcome = match (outcome, result) {
-                (Outcome::Failed, _) | (_, Outcome::Failed) => Outcome::Failed,
-                (Outcome::Done, result) => result,
-                (outcome, _) => outcome,
-            };
+            // A refused key weighs more than a provider that is not reached.
+            if outcome != Outcome::Failed && result != Outcome::Done {
+                outcome = result;
+            }
         }
         Ok(outcome)
     }

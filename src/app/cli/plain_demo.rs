@@ -10,7 +10,6 @@ use crate::llm::{BlockKind, Message, StreamEvent};
 
 const PREVIEW_LINES: usize = 8;
 
-/// Writes a run as text.
 #[derive(Debug, Default)]
 pub struct PlainDemo {
     /// Whether the last thing written was a piece of a line.

@@ -90,6 +90,7 @@ fn as_text(mode: PermissionMode, decision: &Decision) -> String {
         );
     }
     let (word, place) = words(decision.verdict);
+    let place = place.map_or("", of_place);
     let _ = writeln!(
         text,
         "{mode} mode: {word}{place}\n       {}",
@@ -114,11 +115,11 @@ fn alone(mode: PermissionMode, action: Action, verdict: Verdict) -> &'static str
     }
 }
 
-fn words(verdict: Verdict) -> (&'static str, &'static str) {
+fn words(verdict: Verdict) -> (&'static str, Option<Confinement>) {
     match verdict {
-        Verdict::Allow(place) => ("allow", of_place(place)),
-        Verdict::Ask(place) => ("ask", of_place(place)),
-        Verdict::Deny => ("deny", ""),
+        Verdict::Allow(place) => ("allow", Some(place)),
+        Verdict::Ask(place) => ("ask", Some(place)),
+        Verdict::Deny => ("deny", None),
     }
 }
 
@@ -140,11 +141,7 @@ fn as_json(mode: PermissionMode, command: &str, decision: &Decision) -> Value {
             "rule": judged.rule.as_deref().map(rule),
         })
     });
-    let (verdict, place) = match decision.verdict {
-        Verdict::Allow(place) => ("allow", Some(place)),
-        Verdict::Ask(place) => ("ask", Some(place)),
-        Verdict::Deny => ("deny", None),
-    };
+    let (verdict, place) = words(decision.verdict);
     let sandbox = place.map(|place| place != Confinement::Free);
     let network = place.map(|place| place != Confinement::Sandboxed { network: false });
     json!({

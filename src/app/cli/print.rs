@@ -6,7 +6,6 @@ use crate::agent::{AgentEvent, Event, NoticeLevel};
 use crate::app::sanitize::for_terminal;
 use crate::llm::Message;
 
-/// Keeps the last reply and prints it at the end.
 #[derive(Debug)]
 pub struct Print {
     reply: String,

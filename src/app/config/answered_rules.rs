@@ -12,10 +12,7 @@ use super::rules::parse_checked_rules;
 use super::settings::Settings;
 use crate::agent::permission::{Action, Origin as RuleOrigin, Rule, rules_to_toml};
 
-/// Reads the rules that a user has edited to answer a question.
-///
-/// # Errors
-/// What is wrong with the text, with its line.
+/// Reads the rules that a user has edited to answer a question. What is wrong is told with its line.
 pub fn read_answer(text: &str) -> Result<Vec<Rule>, String> {
     let origin = |line: usize| RuleOrigin::User(format!("line {line}"));
     let mut rules =
@@ -41,10 +38,7 @@ pub fn read_answer(text: &str) -> Result<Vec<Rule>, String> {
     Ok(rules)
 }
 
-/// Appends rules to the user's settings file.
-///
-/// # Errors
-/// The file cannot be changed, or would be faulty; it is as it was.
+/// Appends rules to the user's settings file. On an error the file is as it was.
 pub fn append_rules(file: &Path, rules: &[Rule]) -> Result<(), String> {
     let resolve = |text: String| {
         let mut layers = Layers::defaults();

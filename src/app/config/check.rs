@@ -12,9 +12,6 @@ pub(super) const RULES: &str = "permission.rules";
 
 /// Whether all that `table` sets exists in `defaults` and is of the same type; `place` says where a
 /// key of it stands.
-///
-/// # Errors
-/// The first that is not, where it stands, and what is expected.
 pub fn check(
     defaults: &Table,
     table: &Table,

@@ -15,20 +15,17 @@ use super::settings::Settings;
 use crate::llm::read_small::read_small;
 use crate::llm::replace_file::replace_file;
 
-/// Sets the string `name` of `table` in `file`, which is made if need be.
-///
-/// # Errors
-/// The file cannot be read, understood or written; it is as it was. The text names it.
+/// Sets the string `name` of `table` in `file`, which is made if need be. On an error the file is as it
+/// was.
 pub fn set_in_file(file: &Path, table: &str, name: &str, value: &str) -> Result<(), String> {
     let named = |message: String| format!("{}: {message}", file.display());
-    change_file(file, |text| set(text, table, name, value).map_err(named))
+    change_file(file, |text| {
+        set_value(text, &[table], name, value.into()).map_err(named)
+    })
 }
 
-/// Sets the setting `key`, which is dotted, in the user's settings `file`, which is made if need be.
-///
-/// # Errors
-/// The value is not one that this setting takes, or the file cannot be read, understood or written; it
-/// is as it was.
+/// Sets the setting `key`, which is dotted, in the user's settings `file`, which is made if need be. On
+/// an error the file is as it was.
 pub fn set_checked(file: &Path, key: &str, value: &toml::Value) -> Result<(), String> {
     let named = |message: String| format!("{}: {message}", file.display());
     let value: Value = value
@@ -49,10 +46,8 @@ pub fn set_checked(file: &Path, key: &str, value: &toml::Value) -> Result<(), St
     })
 }
 
-/// Takes the setting `key`, which is dotted, out of the user's settings `file`: its default counts.
-///
-/// # Errors
-/// The file cannot be read, understood or written; it is as it was.
+/// Takes the setting `key`, which is dotted, out of the user's settings `file`: its default counts. On an
+/// error the file is as it was.
 pub fn unset_checked(file: &Path, key: &str) -> Result<(), String> {
     let named = |message: String| format!("{}: {message}", file.display());
     change_file(file, |text| {
@@ -88,10 +83,7 @@ fn cut_out(text: &str, key: &str) -> Option<String> {
 }
 
 /// Appends tables to `file`, which is made if need be. `check` looks at the whole text before it is
-/// written.
-///
-/// # Errors
-/// The file cannot be read or written, or `check` fails; it is as it was.
+/// written. On an error the file is as it was.
 pub fn append_to_file(
     file: &Path,
     tables: &str,
@@ -139,10 +131,6 @@ fn lock(file: &Path) -> io::Result<File> {
     let lock = lock.open(path)?;
     rustix::fs::flock(&lock, FlockOperation::LockExclusive)?;
     Ok(lock)
-}
-
-fn set(text: &str, table: &str, name: &str, value: &str) -> Result<String, String> {
-    set_value(text, &[table], name, value.into())
 }
 
 fn set_value(text: &str, tables: &[&str], name: &str, value: Value) -> Result<String, String> {
@@ -221,11 +209,8 @@ mod tests {
                 "[models]\ndefault = \"a/b\"\n[models.aliases]\nfast = \"x\"\n",
             ),
         ] {
-            assert_eq!(
-                set(before, "models", "default", "a/b").unwrap(),
-                after,
-                "{before}"
-            );
+            let set = set_value(before, &["models"], "default", "a/b".into());
+            assert_eq!(set.unwrap(), after, "{before}");
         }
     }
 

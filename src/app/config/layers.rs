@@ -122,11 +122,8 @@ impl Layers {
 
     /// Adds the user's settings file. One that does not exist adds nothing. A setting that does not exist or
     /// has a wrong value is left out, see `left_out`: one wrong word, or a setting of a newer tiller, must
-    /// not cost the start.
-    ///
-    /// # Errors
-    /// The file cannot be read or is not valid TOML, or a setting of permission or budget is wrong, or
-    /// one that may be meant for these.
+    /// not cost the start. What is wrong with permission or budget, or with what may be meant for these,
+    /// is an error.
     pub fn add_user_file(&mut self, path: &Path) -> Result<(), String> {
         let text = match read_small(path) {
             Ok(text) => text,

@@ -137,13 +137,11 @@ fn daily(key: &str) -> (usize, &'static str, &str) {
 }
 
 impl SettingRow {
-    /// Its group among the settings.
-    pub fn group(&self) -> &'static str {
+    pub(crate) fn group(&self) -> &'static str {
         daily(&self.key).1
     }
 
-    /// Its name for users.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         daily(&self.key).2
     }
 }
@@ -157,19 +155,17 @@ pub fn words_of(key: &str) -> Option<&'static [&'static str]> {
 /// All settings with what `layers` make of them and what of it is overridden: those of daily use first,
 /// then the others in the order of the shipped file. Tables of names are left out: they are written by hand.
 pub fn setting_rows(layers: &Layers, overrides: &[SettingOverride]) -> Vec<SettingRow> {
-    let mut rows = Vec::new();
-    for (key, about) in manual() {
-        if let Some((value, origin)) = layers.get(&key) {
-            let overridden = overrides.iter().find(|it| it.key == key).cloned();
-            rows.push(SettingRow {
-                overridden,
-                key,
-                value: value.clone(),
-                is_set: matches!(origin, Origin::User(_)),
-                about,
-            });
-        }
-    }
+    let row = |(key, about): (String, String)| {
+        let (value, origin) = layers.get(&key)?;
+        Some(SettingRow {
+            overridden: overrides.iter().find(|it| it.key == key).cloned(),
+            value: value.clone(),
+            is_set: matches!(origin, Origin::User(_)),
+            key,
+            about,
+        })
+    };
+    let mut rows: Vec<_> = manual().into_iter().filter_map(row).collect();
     rows.sort_by_key(|row| daily(&row.key).0);
     rows
 }

@@ -19,10 +19,7 @@ pub struct PlaceSettings {
     pub caches: Vec<PathBuf>,
 }
 
-/// Reads them.
-///
-/// # Errors
-/// The first path that means another one wherever tiller starts, and where it stands.
+/// Reads them. A path that means another one wherever tiller starts is an error.
 pub(super) fn place_settings(layers: &Layers) -> Result<PlaceSettings, String> {
     let strongest = |key| {
         layers

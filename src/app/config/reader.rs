@@ -10,7 +10,6 @@ use super::layers::Layers;
 use crate::agent::{QueueMode, Threshold};
 use crate::llm::local::{Address, LocalServer, ServerAddrs};
 
-/// The merged layers, read value by value.
 pub(super) struct Reader<'a>(pub &'a Layers);
 
 impl Reader<'_> {
@@ -21,7 +20,6 @@ impl Reader<'_> {
         })
     }
 
-    /// The word of `key`, as `parse` takes it.
     pub fn parsed<T>(
         &self,
         key: &str,
@@ -30,7 +28,6 @@ impl Reader<'_> {
         self.convert(key, |value| parse(value.as_str().unwrap_or_default()))
     }
 
-    /// The value of `key`, as `convert` takes it.
     pub fn convert<T>(
         &self,
         key: &str,
@@ -42,44 +39,46 @@ impl Reader<'_> {
             .map_err(|error| format!("setting {key} = {value} ({}): {error}", layer.place(key)))
     }
 
-    /// The word of `key`, which is one of `words`.
-    pub fn one_of(&self, key: &str, words: &[&str]) -> Result<String, String> {
-        self.parsed(key, |text| {
-            if words.contains(&text) {
-                Ok(text.to_owned())
-            } else {
-                Err(format!("expected one of {}", words.join(", ")))
-            }
+    fn expect<T>(
+        &self,
+        key: &str,
+        expected: &str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> Result<T, String> {
+        self.convert(key, |value| {
+            read(value).ok_or_else(|| format!("expected {expected}"))
+        })
+    }
+
+    pub fn one_of<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Result<T, String> {
+        let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        self.expect(key, &format!("one of {}", names.join(", ")), |value| {
+            let found = words.iter().find(|(word, _)| value.as_str() == Some(word));
+            found.map(|(_, meaning)| *meaning)
         })
     }
 
     pub fn not_zero<T: TryFrom<u64>>(&self, key: &str) -> Result<T, String> {
-        self.convert(key, |value| {
-            let number = value.as_integer().and_then(|it| u64::try_from(it).ok());
-            let number = number
-                .filter(|it| *it > 0)
-                .and_then(|it| it.try_into().ok());
-            number.ok_or_else(|| "expected a whole number from 1".to_owned())
+        self.expect(key, "a whole number from 1", |value| {
+            let number = u64::try_from(value.as_integer()?).ok()?;
+            T::try_from(number).ok().filter(|_| number > 0)
         })
     }
 
     pub fn share(&self, key: &str) -> Result<f64, String> {
-        self.convert(key, |value| {
-            let share: f64 = value.clone().try_into().unwrap_or(f64::NAN);
-            let fault = || "expected a share of the window from 0.05 to 1, such as 0.8".to_owned();
-            (0.05..=1.0)
-                .contains(&share)
-                .then_some(share)
-                .ok_or_else(fault)
-        })
+        let expected = "a share of the window from 0.05 to 1, such as 0.8";
+        self.number(key, expected, |share| (0.05..=1.0).contains(&share))
     }
 
     pub fn dollars(&self, key: &str) -> Result<f64, String> {
-        self.convert(key, |value| {
-            let usd: f64 = value.clone().try_into().unwrap_or(f64::NAN);
-            let ok = usd.is_finite() && usd >= 0.0;
-            ok.then_some(usd)
-                .ok_or_else(|| "expected US dollars from 0, such as 2.5".to_owned())
+        let expected = "US dollars from 0, such as 2.5";
+        self.number(key, expected, |usd| usd.is_finite() && usd >= 0.0)
+    }
+
+    fn number(&self, key: &str, expected: &str, fits: impl Fn(f64) -> bool) -> Result<f64, String> {
+        self.expect(key, expected, |value| {
+            let number = value.clone().try_into().ok();
+            number.filter(|number| fits(*number))
         })
     }
 
@@ -111,9 +110,6 @@ impl Reader<'_> {
     }
 
     pub fn queue_mode(&self, key: &str) -> Result<QueueMode, String> {
-        Ok(match self.one_of(key, &["all", "one"])?.as_str() {
-            "one" => QueueMode::One,
-            _ => QueueMode::All,
-        })
+        self.one_of(key, &[("all", QueueMode::All), ("one", QueueMode::One)])
     }
 }

@@ -10,16 +10,12 @@ use crate::agent::tools::builtin;
 /// The rules that count, and in words those of a project that do not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PermissionRules {
-    /// Those that count.
     pub rules: Vec<Rule>,
     /// A project's rules that would allow something.
     pub dropped: Vec<String>,
 }
 
 /// Reads the rules and checks each.
-///
-/// # Errors
-/// The first that cannot mean what its author wants, where it stands, and the way out.
 pub(super) fn permission_rules(layers: &Layers) -> Result<PermissionRules, String> {
     let mut all = Vec::new();
     for layer in layers.with(RULES) {
@@ -47,9 +43,6 @@ fn rules_of(layer: &Layer) -> Result<Vec<Rule>, String> {
 }
 
 /// Reads rules and checks each; `origin` says who made the rule that begins on a line.
-///
-/// # Errors
-/// Where the first stands that cannot mean what its author wants, what is wrong, and the way out.
 pub fn parse_checked_rules(
     text: &str,
     origin: impl Fn(usize) -> permission::Origin,

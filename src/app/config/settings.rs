@@ -60,7 +60,6 @@ pub struct Settings {
     pub theme_dark: String,
     /// What it takes on a light one.
     pub theme_light: String,
-    /// How the user is called who looks elsewhere.
     pub notify: Notify,
     pub manners: Manners,
 }
@@ -123,10 +122,8 @@ impl Settings {
                 .map(Duration::from_secs),
             catalogue_url: read.get("models.catalogue_url")?,
             caching: if read.get("models.auto_cache")? {
-                match read.one_of("models.cache", &["5m", "1h"])?.as_str() {
-                    "1h" => PromptCaching::Hour,
-                    _ => PromptCaching::On,
-                }
+                let words = [("5m", PromptCaching::On), ("1h", PromptCaching::Hour)];
+                read.one_of("models.cache", &words)?
             } else {
                 PromptCaching::Off
             },

@@ -36,7 +36,7 @@ pub fn folders(dirs: &Dirs) -> Section {
         });
     }
     checks.extend(room(&dirs.data));
-    let undo = dirs.data.join("undo");
+    let undo = dirs.undo();
     if undo.is_dir() {
         let text = format!("{} for /undo", bytes(size(&undo)));
         checks.push(Check::good("before-images", text));
@@ -87,7 +87,6 @@ fn room(data: &Path) -> Option<Check> {
     })
 }
 
-/// Bytes of all files below `folder`.
 fn size(folder: &Path) -> u64 {
     let mut total = 0;
     let mut open: Vec<PathBuf> = vec![folder.to_owned()];

@@ -5,7 +5,6 @@ use crate::app::models::Models;
 use crate::llm::auth::KeyLocation;
 use crate::llm::{Catalog, Keys, local};
 
-/// The providers with a key, and the model servers of this machine.
 pub fn keys(catalog: &Catalog, keys: &Keys, models: &Models) -> Section {
     let snapshot = catalog.current();
     let mut checks = Vec::new();

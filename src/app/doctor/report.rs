@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::app::humanize::plural;
 use crate::app::sanitize::for_terminal;
 
-/// How good something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Good,
@@ -68,13 +67,11 @@ impl Check {
 #[derive(Clone, Debug)]
 pub struct Section {
     pub title: &'static str,
-    /// In the order they are shown.
     pub checks: Vec<Check>,
 }
 
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// In the order they are shown.
     pub sections: Vec<Section>,
 }
 
@@ -112,13 +109,11 @@ impl Report {
             out.push('\n');
         }
         let (bad, hints) = (self.count(State::Bad), self.count(State::Hint));
-        let mut parts = Vec::new();
-        if bad > 0 {
-            parts.push(plural(bad, "problem", "problems"));
-        }
-        if hints > 0 {
-            parts.push(plural(hints, "hint", "hints"));
-        }
+        let parts = [(bad, "problem", "problems"), (hints, "hint", "hints")].into_iter();
+        let parts = parts.filter(|(count, ..)| *count > 0);
+        let parts: Vec<_> = parts
+            .map(|(count, one, many)| plural(count, one, many))
+            .collect();
         let end = match (bad, parts.is_empty()) {
             (_, true) => "All is well.".to_owned(),
             (0, false) => format!("tiller works; {}.", parts.join(", ")),

@@ -16,7 +16,6 @@ pub fn problem(name: &'static str, file: &Path, result: &Result<(), String>) -> 
     }
 }
 
-/// A file that was left out, because of this fault.
 pub fn left_out(name: &'static str, fault: &str) -> Check {
     Check::hint(
         name,

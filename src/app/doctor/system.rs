@@ -11,7 +11,6 @@ use crate::agent::process::{ExitStatus, Processes, Spawn, run_captured};
 /// How long a command of these may take.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// The system, and whether a command starts on it.
 pub async fn system(processes: &Processes, env: &HashMap<String, String>) -> Section {
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let machine = format!(

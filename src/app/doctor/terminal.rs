@@ -7,6 +7,8 @@ use rustix::termios::tcgetwinsize;
 
 use super::report::{Check, Section};
 use super::terminal_query::{Answers, query};
+use crate::app::tui::color_depth;
+use crate::app::tui::theme::ColorDepth;
 
 /// Smaller ones cut off more than they show.
 const SMALLEST: (u16, u16) = (40, 10);
@@ -59,10 +61,7 @@ fn checks(
             Check::good("size", text)
         });
     }
-    // GNU screen has no RGB colors, whatever the terminal around it says.
-    let in_screen = !var("STY").is_empty() && var("TMUX").is_empty();
-    let colorterm = if in_screen { "" } else { var("COLORTERM") };
-    checks.push(colors(term, colorterm, var("NO_COLOR")));
+    checks.push(colors(color_depth(var)));
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].map(var);
     let locale = locale
         .into_iter()
@@ -89,20 +88,17 @@ fn checks(
     checks
 }
 
-fn colors(term: &str, colorterm: &str, no_color: &str) -> Check {
+fn colors(depth: ColorDepth) -> Check {
     let name = "colours";
-    if !no_color.is_empty() {
-        Check::good(name, "none, as NO_COLOR says")
-    } else if matches!(colorterm, "truecolor" | "24bit") || term.ends_with("-direct") {
-        Check::good(name, "16 million")
-    } else if term.contains("256color") {
-        Check::good(name, "256")
-    } else {
-        Check::hint(
+    match depth {
+        ColorDepth::None => Check::good(name, "none, as NO_COLOR says"),
+        ColorDepth::TrueColor => Check::good(name, "16 million"),
+        ColorDepth::Indexed256 => Check::good(name, "256"),
+        ColorDepth::Ansi16 => Check::hint(
             name,
             "16, as far as TERM and COLORTERM say",
             "Where the terminal has more: export COLORTERM=truecolor",
-        )
+        ),
     }
 }
 

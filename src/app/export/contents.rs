@@ -8,7 +8,6 @@ use crate::agent::session::Body;
 use crate::app::humanize::plural;
 use crate::llm::Message;
 
-/// Characters of a line.
 const LINE: usize = 80;
 /// Steps a line is indented at most.
 const DEEPEST: usize = 8;

@@ -20,9 +20,6 @@ pub struct Export {
 
 impl Export {
     /// Brings `session` into a form, without what `redactor` knows.
-    ///
-    /// # Errors
-    /// The session cannot be read.
     pub fn new(
         session: &SessionView,
         format: Format,

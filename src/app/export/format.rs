@@ -43,8 +43,7 @@ impl Format {
         Self::from_name(path.extension()?.to_str()?)
     }
 
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Html => "html",
             Self::Md => "md",

@@ -9,10 +9,6 @@ use super::redact::redact_line;
 use crate::agent::session::SessionView;
 use crate::llm::auth::Redactor;
 
-/// The lines of a session file.
-///
-/// # Errors
-/// It cannot be read.
 pub fn jsonl(session: &SessionView, scope: Scope, redactor: &Redactor) -> io::Result<Vec<u8>> {
     let (mut file, length) = session.whole();
     file.rewind()?;

@@ -19,7 +19,6 @@ use crate::llm::{Content, Message, ToolCall, ToolResultMessage};
 /// Most times a text is looked through for HTML: what stood in it as HTML can be Markdown then.
 const PASSES: usize = 5;
 
-/// The conversation up to the leaf.
 pub fn markdown(transcript: &Transcript) -> String {
     let mut out = String::new();
     let title = match transcript.title.as_str() {

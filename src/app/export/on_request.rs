@@ -12,9 +12,6 @@ use crate::llm::auth::Redactor;
 
 /// Exports the session in `file` as `argument` says: `[--branch] [--force] [FILE]`, where FILE is
 /// seen from `cwd`. Answers what to tell the user.
-///
-/// # Errors
-/// Nothing was written; why, for the user.
 pub fn export_on_request(
     file: &Path,
     argument: &str,
@@ -76,7 +73,6 @@ pub fn export_on_request(
     }
 }
 
-/// What stands behind the command.
 #[derive(Debug, PartialEq, Eq)]
 struct Request {
     scope: Scope,

@@ -10,7 +10,6 @@ use crate::llm::Image;
 /// Base64 letters that hold the first twelve bytes.
 const HEAD: usize = 16;
 
-/// Appends a picture, or what it would be.
 pub(super) fn push_image(out: &mut String, image: &Image) {
     let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
     match picture_type(&image.data) {

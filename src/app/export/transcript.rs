@@ -12,10 +12,8 @@ use crate::agent::session::{Body, NodeId, SessionView, StoredEntry};
 use crate::llm::auth::Redactor;
 use crate::llm::{AssistantMessage, Message, ToolCall, Usage};
 
-/// Characters of a title.
 const TITLE: usize = 100;
 
-/// A session as a reader sees it.
 #[derive(Debug, Default)]
 pub struct Transcript {
     /// Its name, or the beginning of its first prompt.
@@ -28,12 +26,10 @@ pub struct Transcript {
     pub(super) usage: Usage,
     /// In the order of the file.
     pub(super) entries: Vec<Shown>,
-    /// The entry the conversation goes on from.
     pub(super) leaf: Option<usize>,
     pub(super) problems: Vec<String>,
 }
 
-/// An entry that a reader sees.
 #[derive(Debug)]
 pub(super) struct Shown {
     /// The entry it goes on from, of those that are shown.
@@ -41,7 +37,6 @@ pub(super) struct Shown {
     pub children: Vec<usize>,
     /// ISO 8601, or empty.
     pub time: String,
-    /// The user's bookmark.
     pub label: Option<String>,
     /// None for one that cannot be read.
     pub body: Option<Body>,
@@ -54,10 +49,6 @@ pub(super) struct Shown {
 }
 
 impl Transcript {
-    /// Reads the entries of a session.
-    ///
-    /// # Errors
-    /// The file cannot be read.
     pub fn read(session: &SessionView, scope: Scope, redactor: &Redactor) -> io::Result<Self> {
         let clean = |text: &str| redactor.redact(text).into_owned();
         let header = session.header();

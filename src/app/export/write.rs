@@ -6,26 +6,20 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Characters of a file name that is made from a title.
 const NAME: usize = 60;
 /// Names that are tried before giving up.
 const TRIES: usize = 1000;
 /// What a new file allows, less what the umask takes away: it is made to be passed on.
 const MODE: u32 = 0o666;
 
-/// What becomes of a file that is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfExists {
-    /// It stays, and writing fails.
     Refuse,
-    /// It is replaced.
     Replace,
 }
 
-/// Writes `bytes` to `path`. A pipe or a device takes them as they come.
-///
-/// # Errors
-/// It cannot be written, or is there already ([`io::ErrorKind::AlreadyExists`]).
+/// Writes `bytes` to `path`. A pipe or a device takes them as they come. Where it is there already, the
+/// error is [`io::ErrorKind::AlreadyExists`].
 pub fn write_file(path: &Path, bytes: &[u8], if_exists: IfExists) -> io::Result<()> {
     if let Ok(there) = fs::metadata(path)
         && !there.is_file()
@@ -62,10 +56,8 @@ pub fn write_file(path: &Path, bytes: &[u8], if_exists: IfExists) -> io::Result<
     stored.map(drop).map_err(|error| error.error)
 }
 
-/// Writes a new file into `folder`, named after `title`, and gives its name.
-///
-/// # Errors
-/// It cannot be written; with the name it should have.
+/// Writes a new file into `folder`, named after `title`, and gives its name. An error comes with that
+/// name.
 pub fn write_new(
     folder: &Path,
     title: &str,
@@ -89,7 +81,6 @@ pub fn write_new(
     }
 }
 
-/// Whether both name the same file, which is there.
 pub fn same_file(one: &Path, other: &Path) -> bool {
     match (one.canonicalize(), other.canonicalize()) {
         (Ok(one), Ok(other)) => one == other,

@@ -70,13 +70,11 @@ impl FileIndex {
         index
     }
 
-    /// How many paths there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.masks.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.masks.is_empty()
     }
 

@@ -5,7 +5,6 @@ use crate::llm::http::Http;
 use crate::llm::probe::{Verdict, probe};
 use crate::llm::{Catalog, Keys};
 
-/// What `provider` says to its key.
 pub async fn check_key(catalog: &Catalog, keys: &Keys, http: &Http, provider: &str) -> Verdict {
     let models = catalog.current();
     let fetched = match models.provider_auth(provider).key_location(keys) {

@@ -13,6 +13,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 
 use crate::agent::process::{ExitStatus, Processes, Spawn, run_captured};
+use crate::app::humanize::shell_word;
 use crate::llm::Secret;
 use crate::llm::auth::RunCommand;
 
@@ -52,7 +53,7 @@ async fn run(processes: Processes, mut spawn: Spawn) -> Result<Secret, String> {
         .tempfile()
         .map_err(|error| format!("no temporary file: {error}"))?;
     // One pipe carries both outputs, and only one of them is the key.
-    let file = quoted(&errors.path().display().to_string());
+    let file = shell_word(errors.path());
     spawn.command = format!("exec 2>{file}\n{}\n", spawn.command);
     let ran = run_captured(&processes, spawn, LIMIT, MAX_BYTES)
         .await
@@ -80,8 +81,4 @@ async fn run(processes: Processes, mut spawn: Spawn) -> Result<Secret, String> {
     } else {
         format!("{why}: {quote}")
     })
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -17,9 +17,6 @@ use std::os::unix::fs::FileExt;
 
 /// Wipes every variable whose name `hide` says yes to; they are gone from this process's
 /// environment as well. To be called while there is one thread, after what is needed was copied.
-///
-/// # Errors
-/// The system does not let a process write there; nothing else is affected.
 pub fn scrub_environ(hide: impl Fn(&OsStr) -> bool) -> io::Result<()> {
     if !cfg!(target_os = "linux") {
         return Ok(());

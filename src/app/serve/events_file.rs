@@ -35,9 +35,6 @@ pub struct EventsFile {
 
 impl EventsFile {
     /// Opens the file at `path`, or makes it.
-    ///
-    /// # Errors
-    /// It cannot be written to, or it is stdout, which carries something else.
     pub fn open(path: &Path) -> Result<Self, StartError> {
         let fault = |what: &str| StartError::usage(format!("--events {}: {what}", path.display()));
         let shared = "stdout carries the screen, the answer or the records; name a file, or use --mode \
@@ -134,7 +131,6 @@ impl EventsWriter {
     }
 }
 
-/// The lines that wait for the thread.
 struct Queue {
     lines: mpsc::Sender<String>,
     waiting: Arc<AtomicUsize>,
@@ -161,7 +157,6 @@ impl Queue {
     }
 }
 
-/// The thread's side.
 struct Writer {
     name: String,
     handle: AgentHandle,

@@ -69,7 +69,6 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// The process that a socket of this name belongs to.
 fn owner(name: &str) -> Option<Pid> {
     let (pid, _) = name.strip_suffix(".sock")?.split_once('-')?;
     pid.parse().ok().map(Pid::from_raw)

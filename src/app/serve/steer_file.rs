@@ -93,24 +93,18 @@ fn take(cwd: &Path) -> io::Result<(String, PathBuf)> {
 }
 
 fn check(found: &Metadata) -> io::Result<()> {
-    let fault = if found.is_symlink() {
-        "it is a symbolic link"
-    } else if found.is_dir() {
-        "it is a folder"
-    } else if found.file_type().is_fifo() {
-        "it is a named pipe"
-    } else if !found.is_file() {
-        "it is no regular file"
-    } else if found.uid() != Uid::effective().as_raw() {
-        "it belongs to another user"
-    } else if found.nlink() != 1 {
-        "it is a file with several names"
-    } else if found.len() > MAX_MESSAGE as u64 {
-        "it is longer than 1 MiB"
-    } else {
-        return Ok(());
-    };
-    Err(refusal(fault))
+    let is_foreign = found.uid() != Uid::effective().as_raw();
+    let faults = [
+        (found.is_symlink(), "it is a symbolic link"),
+        (found.is_dir(), "it is a folder"),
+        (found.file_type().is_fifo(), "it is a named pipe"),
+        (!found.is_file(), "it is no regular file"),
+        (is_foreign, "it belongs to another user"),
+        (found.nlink() != 1, "it is a file with several names"),
+        (found.len() > MAX_MESSAGE as u64, "it is longer than 1 MiB"),
+    ];
+    let fault = faults.iter().find(|(is_faulty, _)| *is_faulty);
+    fault.map_or(Ok(()), |(_, fault)| Err(refusal(fault)))
 }
 
 fn read(file: &File) -> io::Result<String> {

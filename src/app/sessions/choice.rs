@@ -40,11 +40,8 @@ pub enum Choice {
 
 /// A session that is ready to go on, and what the user should read about it.
 pub struct Opened {
-    /// The session.
     pub session: Session,
-    /// The conversation at its leaf.
     pub facts: HistoryFacts,
-    /// What the user should read about it.
     pub notices: Vec<String>,
     /// The prompt it was forked before.
     pub prompt: Option<String>,
@@ -155,9 +152,6 @@ impl Choice {
 
     /// The same as [`open`](Self::open), but waits as long as another process has it open; `say` tells
     /// the user so.
-    ///
-    /// # Errors
-    /// It is not free before `deadline`.
     pub fn open_when_free(
         &self,
         root: &Path,
@@ -195,8 +189,8 @@ impl Choice {
             },
             Self::Fork(path) => (path, Session::fork(root, path, cwd)),
             Self::Look(path) => (path, Session::look(path)),
-            Self::Clone(path) => return Opened::clone_branch(root, path, cwd),
-            Self::ForkAt(path, entry) => return Opened::fork_at(root, path, cwd, entry),
+            Self::Clone(path) => return Opened::fork_at(root, path, cwd, None),
+            Self::ForkAt(path, entry) => return Opened::fork_at(root, path, cwd, Some(entry)),
         };
         let (mut session, problems) = opened.map_err(|error| Refused::of(root, path, &error))?;
         let notices = problems.into_iter();
@@ -226,14 +220,28 @@ impl Choice {
 }
 
 impl Opened {
-    fn fork_at(root: &Path, path: &Path, cwd: &Path, entry: &str) -> Result<Self, Refused> {
+    /// A session of its own with what leads to `entry`, without one with the branch that it is on, and then
+    /// with its name.
+    fn fork_at(root: &Path, path: &Path, cwd: &Path, entry: Option<&str>) -> Result<Self, Refused> {
         let failed = |error: &OpenError| Refused::of(root, path, error);
         let view = SessionView::open(path).map_err(|error| failed(&error.into()))?;
-        let node = view.tree().find(entry);
-        let node = node.ok_or_else(|| Refused::no_entry(path, entry))?;
-        let (leaf, prompt) = view.fork_point(node);
-        let (session, notices) =
+        let (leaf, prompt) = match entry {
+            None => (view.tree().leaf(), None),
+            Some(entry) => {
+                let node = view.tree().find(entry);
+                view.fork_point(node.ok_or_else(|| Refused::no_entry(path, entry))?)
+            }
+        };
+        let (mut session, notices) =
             Session::fork_at(root, &view, cwd, leaf).map_err(|error| failed(&error))?;
+        // Where it was named on another branch.
+        if entry.is_none()
+            && let Some(name) = view.tree().name()
+            && session.tree().name() != Some(name)
+        {
+            let name = name.to_owned();
+            session.append(Body::SessionInfo { name });
+        }
         Ok(Self {
             facts: session.facts(),
             session,
@@ -249,28 +257,6 @@ impl Opened {
             self.facts = self.session.facts();
         }
         self
-    }
-
-    /// The branch that a session is on as a session of its own, with its name.
-    fn clone_branch(root: &Path, path: &Path, cwd: &Path) -> Result<Self, Refused> {
-        let failed = |error: &OpenError| Refused::of(root, path, error);
-        let view = SessionView::open(path).map_err(|error| failed(&error.into()))?;
-        let leaf = view.tree().leaf();
-        let (mut session, notices) =
-            Session::fork_at(root, &view, cwd, leaf).map_err(|error| failed(&error))?;
-        // Where it was named on another branch.
-        if let Some(name) = view.tree().name()
-            && session.tree().name() != Some(name)
-        {
-            let name = name.to_owned();
-            session.append(Body::SessionInfo { name });
-        }
-        Ok(Self {
-            facts: session.facts(),
-            session,
-            notices,
-            prompt: None,
-        })
     }
 
     /// A new session of the folder `cwd`.

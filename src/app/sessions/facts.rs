@@ -51,9 +51,6 @@ pub struct SessionFacts {
 impl SessionFacts {
     /// Reads the session in the file at `path`. Results of tools are passed over. Gives none when
     /// `wanted` says that nobody waits for it any more.
-    ///
-    /// # Errors
-    /// It cannot be read, or is no session.
     pub fn read(path: &Path, wanted: impl Fn() -> bool) -> Result<Option<Self>, String> {
         let view = SessionView::open(path).map_err(|error| error.to_string())?;
         let tree = view.tree();

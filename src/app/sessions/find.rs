@@ -20,9 +20,8 @@ pub fn find(wanted: &str, root: &Path) -> Result<PathBuf, StartError> {
     }
     let stored = all_sessions(root)
         .map_err(|error| StartError::failed(format!("cannot read {}: {error}", root.display())))?;
-    let mut fitting = stored.iter();
     let fits = |it: &&StoredSession| it.id.starts_with(wanted) || it.id.ends_with(wanted);
-    let fitting: Vec<&StoredSession> = fitting.by_ref().filter(fits).collect();
+    let fitting: Vec<&StoredSession> = stored.iter().filter(fits).collect();
     let whole = fitting.iter().find(|it| it.id == wanted);
     match (whole, fitting.as_slice()) {
         (Some(one), _) | (None, [one]) if !wanted.is_empty() => Ok(one.path.clone()),

@@ -11,9 +11,6 @@ use crate::app::outcome::StartError;
 
 /// Gives the session in the file at `path` another name; an empty one takes it away. It stays where it
 /// is in the order of sessions.
-///
-/// # Errors
-/// Another process has it open, or it cannot be written.
 pub async fn rename(root: &Path, path: &Path, name: &str) -> Result<(), String> {
     let shown = path.display();
     let used = path.metadata().and_then(|data| data.modified()).ok();
@@ -41,9 +38,6 @@ pub async fn rename(root: &Path, path: &Path, name: &str) -> Result<(), String> 
 }
 
 /// Moves the session in the file at `path` below `trash`; gives the folder it is in now.
-///
-/// # Errors
-/// Some process has it open, it is none of the sessions below `root`, or it cannot be moved.
 pub fn remove(root: &Path, trash: &Path, path: &Path) -> Result<PathBuf, StartError> {
     let shown = path.display();
     let ours = |path: &Path| Some(path.canonicalize().ok()?.parent()?.parent()?.to_owned());

@@ -49,8 +49,7 @@ impl SessionRow {
         }
     }
 
-    /// Whether a program has it open.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.state != SessionState::Closed
     }
 }

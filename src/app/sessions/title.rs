@@ -1,7 +1,6 @@
 //! The name that a session goes by until the user gives it one: made from its first prompt, without a
 //! model.
 
-/// Characters of a title.
 const LONGEST: usize = 60;
 
 /// A title of what was typed first: its first line with words, without marks of markdown, cut between

@@ -4,7 +4,6 @@
 /// How long after its appearance a question takes no answer, in milliseconds.
 const DELAY_MS: i64 = 400;
 
-/// Since when a question takes answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnswerDelay {
     /// Unix ms.
@@ -12,7 +11,6 @@ pub struct AnswerDelay {
 }
 
 impl AnswerDelay {
-    /// For a question that appears `now` (Unix ms).
     pub fn starting(now: i64) -> Self {
         let end = now + DELAY_MS;
         Self { end }

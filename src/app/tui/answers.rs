@@ -4,7 +4,6 @@
 use super::answer_delay::AnswerDelay;
 use crate::app::action::Action;
 
-/// Which answer is selected, and since when it can be confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answers {
     selected: Option<usize>,

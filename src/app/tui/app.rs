@@ -10,7 +10,7 @@ use ratatui::layout::Size;
 
 use super::completion::Completion;
 use super::composer::{Composer, SavedDraft};
-use super::effect::Direction;
+use super::effect::{Direction, Effect};
 use super::input::KeyPress;
 use super::keymap::{Chord, Keymap, label};
 use super::layout::{Areas, editor_size};
@@ -21,7 +21,7 @@ use super::question_strip::QuestionStrip;
 use super::rule_draft::RuleDraft;
 use super::run_facts::{Resume, RunStats};
 use super::screen_mode::ScreenMode;
-pub use super::session_info::{Access, SessionInfo};
+pub use super::session_info::SessionInfo;
 use super::session_switch::SessionSwitch;
 use super::shell::ShellRun;
 pub use super::start::Start;
@@ -80,8 +80,7 @@ pub struct App {
     pub(crate) run: RunState,
     pub(crate) stats: RunStats,
     pub(crate) timeline: Timeline,
-    /// The trial that is open.
-    pub trial: Option<OpenTrial>,
+    pub(crate) trial: Option<OpenTrial>,
     /// The prompt that begins a run, until the conversation has it or it is back.
     pub(crate) opening: Option<String>,
     /// Messages that wait, in the order they go out.
@@ -211,8 +210,7 @@ impl Status {
 /// A trial as the screen knows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenTrial {
-    /// The trial.
-    pub trial: Arc<Trial>,
+    pub(crate) trial: Arc<Trial>,
     /// Files that it has changed so far, when that was counted.
     pub changed: Option<usize>,
 }
@@ -301,8 +299,7 @@ impl App {
         }
     }
 
-    /// Which bindings of a key count.
-    pub fn scope(&self) -> Scope {
+    pub(crate) fn scope(&self) -> Scope {
         match self.overlays.last() {
             Some(top) => top.scope(),
             None => Scope::Everywhere,
@@ -346,10 +343,9 @@ impl App {
         }
     }
 
-    /// Whether the session is only read.
-    pub fn is_read_only(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         let session = self.status.session.as_ref();
-        session.is_some_and(|session| session.access == Access::ReadOnly)
+        session.is_some_and(|session| session.is_read_only)
     }
 
     /// Whether what was printed is read on the whole screen, or something in it was gone to.
@@ -361,8 +357,7 @@ impl App {
         }
     }
 
-    /// The file of the session that is open.
-    pub fn session_file(&self) -> Option<&Path> {
+    pub(crate) fn session_file(&self) -> Option<&Path> {
         let session = self.status.session.as_ref();
         session.map(|session| session.file.as_path())
     }
@@ -372,8 +367,7 @@ impl App {
         matches!(self.run, RunState::Running { .. })
     }
 
-    /// Takes in what the agent does now.
-    pub fn set_run(&mut self, run: RunState) {
+    pub(crate) fn set_run(&mut self, run: RunState) {
         let phase_changed = match (&self.run, &run) {
             (RunState::Running { phase: old }, RunState::Running { phase: new }) => old != new,
             (old, new) => std::mem::discriminant(old) != std::mem::discriminant(new),
@@ -385,12 +379,6 @@ impl App {
             self.stats.run_since = self.now;
         }
         self.run = run;
-    }
-
-    /// Takes in the messages that wait: those that go out between tool calls, and those for when the
-    /// run is done.
-    pub fn set_queue(&mut self, steering: &[Queued], follow_up: &[Queued]) {
-        self.queue = [steering, follow_up].concat();
     }
 
     /// Whether a message waits that could be delivered now.
@@ -429,19 +417,20 @@ impl App {
             .get_or_insert(self.now + SAVE_DRAFT_MS + weight);
     }
 
-    /// Shows a hint above the editor, as long as it takes to read.
-    pub fn say(&mut self, text: impl Into<String>) {
-        self.say_for(text, SAY_MS);
+    /// Shows a hint above the editor, as long as it takes to read; asks for no effect.
+    pub fn say(&mut self, text: impl Into<String>) -> Vec<Effect> {
+        self.say_for(text, SAY_MS)
     }
 
     /// Shows a hint above the editor for `millis`, its lines as one.
-    pub fn say_for(&mut self, text: impl Into<String>, millis: i64) {
+    pub fn say_for(&mut self, text: impl Into<String>, millis: i64) -> Vec<Effect> {
         let text = text.into();
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
         self.hint = Some(Hint {
             text: lines.join(" · "),
             until: self.now + millis,
         });
+        Vec::new()
     }
 
     /// The key of an action as users write it, for hints.

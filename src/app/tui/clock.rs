@@ -27,7 +27,6 @@ impl Clock {
         self.at(self.start.elapsed(), wall_clock())
     }
 
-    /// How long until `at`.
     pub(super) fn until(&mut self, at: i64) -> Duration {
         Duration::from_millis(at.saturating_sub(self.now()).max(0) as u64)
     }

@@ -61,7 +61,6 @@ pub struct Drawn {
 }
 
 impl Display {
-    /// Of this size; inline where the app is.
     pub fn new(app: &App) -> Self {
         let inline = (app.screen != ScreenMode::Full).then(|| Inline {
             region: InlineBuffer::new(reflow(|name| std::env::var(name).ok())),
@@ -146,7 +145,6 @@ impl Display {
         [inline.held, inline.colors].into_iter().flatten().min()
     }
 
-    /// Appends the next frame to `out`.
     pub fn draw(
         &mut self,
         app: &App,

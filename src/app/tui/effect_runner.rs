@@ -18,7 +18,6 @@ use super::file_finder::FileFinder;
 use super::git_reader::GitReader;
 use super::msg::{EffectResult, FoundModel};
 use super::open_target;
-use super::options::{StoredFiles, UserFiles};
 use super::outbox::{Outbox, Outgoing};
 use super::page_searcher::PageSearcher;
 use super::session_effect_runner::{Reading, SessionEffectRunner};
@@ -32,6 +31,7 @@ use crate::agent::undo::UndoCommand;
 use crate::agent::{AgentHandle, QueueKind};
 use crate::app::branches::{Outline, compare};
 use crate::app::clipboard;
+use crate::app::dirs::Dirs;
 use crate::app::export::export_on_request;
 use crate::app::keys::KnownSecrets;
 use crate::app::models::Models;
@@ -55,15 +55,11 @@ pub struct EffectRunner {
     project: Option<Project>,
     cwd: PathBuf,
     /// None where nothing is stored.
+    dirs: Option<Dirs>,
     storage: Option<Storage>,
-    history: Option<HistoryFile>,
-    /// The file for what cannot be known to be copied.
-    copied: Option<PathBuf>,
+    sessions: Option<SessionEffectRunner>,
     /// What is on its way into the clipboard, or was last.
     copying: Option<AbortHandle>,
-    trials: Option<PathBuf>,
-    /// None where nothing is stored.
-    sessions: Option<SessionEffectRunner>,
     shell: ShellRunner,
     finder: FileFinder,
     searcher: PageSearcher,
@@ -77,8 +73,8 @@ impl EffectRunner {
         handle: AgentHandle,
         models: Arc<Models>,
         project: Option<Project>,
-        files: Option<StoredFiles>,
-        user: UserFiles,
+        dirs: Option<Dirs>,
+        user: UserEffects,
         shell: ShellRunner,
     ) -> Self {
         let (cwd, secrets) = (shell.cwd.clone(), shell.secrets.clone());
@@ -87,10 +83,8 @@ impl EffectRunner {
         let searcher = PageSearcher::new(results.clone());
         let trusted = project.as_ref().is_some_and(Project::is_trusted);
         let git = GitReader::new(&cwd, trusted, results.clone());
-        let sessions = files.as_ref().map(|files| SessionEffectRunner {
-            root: files.sessions.clone(),
-            trash: files.trash.clone(),
-            trials: files.trials.clone(),
+        let sessions = dirs.as_ref().map(|dirs| SessionEffectRunner {
+            dirs: dirs.clone(),
             cwd: cwd.clone(),
             handle: handle.clone(),
             models: Arc::clone(&models),
@@ -98,14 +92,9 @@ impl EffectRunner {
             reading: Reading::default(),
             waiting: Arc::default(),
         });
-        let copied = files.as_ref();
-        let copied = copied.map(|files| files.history.with_file_name("copied.txt"));
-        let history = files.as_ref().map(|files| HistoryFile::new(&files.history));
-        let trials = files.as_ref().map(|files| files.trials.clone());
-        let storage = files.and_then(|files| {
-            let handle = handle.clone();
-            Storage::start(files, handle, results.clone())
-        });
+        let storage = dirs
+            .as_ref()
+            .and_then(|dirs| Storage::start(dirs, &cwd, handle.clone(), results.clone()));
         Self {
             outbox: Outbox::new(handle.clone(), cwd.clone()),
             handle,
@@ -113,17 +102,15 @@ impl EffectRunner {
             secrets,
             project,
             cwd,
-            history,
-            copied,
+            dirs,
             copying: None,
-            trials,
             sessions,
             shell,
             finder,
             searcher,
             git,
             storage,
-            user: UserEffects::new(user),
+            user,
             results,
         }
     }
@@ -193,10 +180,13 @@ impl EffectRunner {
             }
             Effect::SearchPages(search) => self.searcher.search(search.map(|search| *search)),
             Effect::Copy(text, what) => {
-                let copied = clipboard::copy_here(text, self.copied.clone());
+                // For what cannot be known to be copied.
+                let dirs = self.dirs.as_ref();
+                let file = dirs.map(|dirs| dirs.data.join("copied.txt"));
+                let copied = clipboard::copy_here(text, file);
                 let copied = copied.map(|outcome| EffectResult::Copied(what, outcome));
                 // An older text must not come after it.
-                let copying = self.start(copied);
+                let copying = self.spawn(copied);
                 if let Some(older) = self.copying.replace(copying) {
                     older.abort();
                 }
@@ -246,8 +236,10 @@ impl EffectRunner {
                 EffectResult::TrialChanges(trial, changes.ok())
             }),
             TrialEffect::FindAbandoned => {
-                if let Some(folder) = self.trials.clone() {
-                    self.block(move || EffectResult::AbandonedTrials(trial::abandoned(&folder)));
+                if let Some(dirs) = self.dirs.clone() {
+                    self.block(move || {
+                        EffectResult::AbandonedTrials(trial::abandoned(&dirs.trials()))
+                    });
                 }
             }
         }
@@ -343,8 +335,8 @@ impl EffectRunner {
 
     /// Not on the thread that stores: what is typed would wait there for a long file.
     fn load_history(&self) {
-        if let Some(file) = self.history.clone() {
-            self.block(move || match file.load() {
+        if let Some(dirs) = self.dirs.clone() {
+            self.block(move || match HistoryFile::new(dirs.history_file()).load() {
                 Ok(prompts) => EffectResult::History(History::new(prompts)),
                 Err(error) => {
                     EffectResult::Failed(format!("The prompt history cannot be read: {error}"))
@@ -393,11 +385,7 @@ impl EffectRunner {
         tokio::task::spawn_blocking(move || drop(results.send(work())));
     }
 
-    fn spawn(&self, work: impl Future<Output = EffectResult> + Send + 'static) {
-        self.start(work);
-    }
-
-    fn start(&self, work: impl Future<Output = EffectResult> + Send + 'static) -> AbortHandle {
+    fn spawn(&self, work: impl Future<Output = EffectResult> + Send + 'static) -> AbortHandle {
         let results = self.results.clone();
         tokio::spawn(async move { drop(results.send(work.await)) }).abort_handle()
     }

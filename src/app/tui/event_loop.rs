@@ -30,6 +30,7 @@ use super::subscription::{Received, receive};
 use super::terminal::Terminal;
 use super::text::HighlightWorker;
 use super::update::update;
+use super::user_effects::UserEffects;
 use super::view::{ScreenDrawn, ViewCache};
 use super::window::Window;
 use crate::agent::{AgentHandle, Event, NoticeLevel};
@@ -68,14 +69,10 @@ struct Tui {
     app: App,
     cache: ViewCache,
     display: Display,
-    /// Bytes of the frame being written.
     out: Vec<u8>,
-    /// Whether something changed since the last frame.
     dirty: bool,
     next_frame: Instant,
-    /// Whether unseen cells are still to be measured.
     unmeasured: bool,
-    /// Whether another program has the terminal.
     away: bool,
     /// When the program last continued after its own suspension.
     resumed: Option<Instant>,
@@ -131,8 +128,8 @@ impl Tui {
                 options.handle,
                 options.models,
                 options.project,
-                options.storage,
-                options.user_files,
+                options.is_stored.then(|| options.dirs.clone()),
+                UserEffects::new(options.dirs, options.overrides),
                 ShellRunner {
                     processes: options.processes,
                     cwd: options.status.cwd,
@@ -178,7 +175,6 @@ impl Tui {
         kind
     }
 
-    /// Waits for the next event and handles it.
     async fn turn(&mut self) -> io::Result<()> {
         let behind = self.terminal.is_behind();
         let frame = (self.dirty && !self.away && !behind).then_some(self.next_frame);
@@ -289,7 +285,6 @@ impl Tui {
         Ok(())
     }
 
-    /// Changes the state and performs the effects.
     fn update(&mut self, msg: Msg) {
         let effects = update(&mut self.app, self.clock.now(), msg);
         self.dirty = true;

@@ -1,12 +1,14 @@
 //! The user's editor on the text of the prompt.
 
+use std::ffi::OsStr;
+use std::io;
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 
 /// Lets the user edit `text` in `$VISUAL` or `$EDITOR`; the terminal must be given back by now.
 pub(super) async fn edit(text: &str) -> Result<String, String> {
     let editor = name();
-    let failed = |error: std::io::Error| format!("The editor `{editor}` failed: {error}");
+    let failed = |error: io::Error| format!("The editor `{editor}` failed: {error}");
     let file = tempfile::Builder::new()
         .prefix("tiller-")
         .suffix(".md")
@@ -15,16 +17,7 @@ pub(super) async fn edit(text: &str) -> Result<String, String> {
         .tempfile()
         .map_err(failed)?;
     tokio::fs::write(file.path(), text).await.map_err(failed)?;
-    // Through a shell, since users put options into these variables.
-    let status = tokio::process::Command::new("sh")
-        .arg("-c")
-        .arg(format!("{editor} \"$1\""))
-        .arg("sh")
-        .arg(file.path())
-        .stdin(Stdio::inherit())
-        .status()
-        .await
-        .map_err(failed)?;
+    let status = run(&editor, [file.path()]).await.map_err(failed)?;
     let bytes = tokio::fs::read(file.path()).await.map_err(failed)?;
     let failure = format!("The editor `{editor}` ended with {status}");
     if !status.success() && bytes != text.as_bytes() {
@@ -58,21 +51,24 @@ pub(super) async fn open(file: PathBuf, line: Option<u64>) -> Result<(), String>
         ("hx" | "helix" | "subl" | "zed" | "micro", _) => vec![place.unwrap_or_default()],
         (_, Some(line)) => vec![format!("+{line}"), file.into_owned()],
     };
-    let status = tokio::process::Command::new("sh")
-        .arg("-c")
-        .arg(format!("{editor} \"$@\""))
-        .arg("sh")
-        .args(arguments)
-        .stdin(Stdio::inherit())
-        .status()
-        .await
-        .map_err(|error| format!("The editor `{editor}` failed: {error}"))?;
+    let status = run(&editor, arguments).await;
+    let status = status.map_err(|error| format!("The editor `{editor}` failed: {error}"))?;
     if status.success() {
         return Ok(());
     }
     Err(format!(
         "The editor `{editor}` ended with {status}\n$VISUAL or $EDITOR names the editor"
     ))
+}
+
+async fn run(
+    editor: &str,
+    arguments: impl IntoIterator<Item: AsRef<OsStr>>,
+) -> io::Result<ExitStatus> {
+    // Through a shell, since users put options into these variables.
+    let mut shell = tokio::process::Command::new("sh");
+    let shell = shell.arg("-c").arg(format!("{editor} \"$@\"")).arg("sh");
+    shell.args(arguments).stdin(Stdio::inherit()).status().await
 }
 
 fn name() -> String {

@@ -14,7 +14,6 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::msg::{EffectResult, FoundFiles};
 use crate::app::files::{FileIndex, Found, walk};
 
-/// Files that are shown at most.
 const LIMIT: usize = 60;
 /// What was read is good for so long, and for ten times as long as reading it took.
 const FRESH: Duration = Duration::from_secs(3);
@@ -48,7 +47,6 @@ struct Search {
 }
 
 impl FileFinder {
-    /// Finds below `root`; nothing is started or read yet.
     pub(super) fn new(root: &Path, results: UnboundedSender<EffectResult>) -> Self {
         Self {
             root: root.to_owned(),

@@ -14,7 +14,6 @@ use crate::agent::memory::{count_changes, git_head};
 /// counted after each of many quick turns.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Reads branch and changes of one folder.
 #[derive(Debug)]
 pub(super) struct GitReader {
     cwd: PathBuf,
@@ -36,13 +35,11 @@ impl GitReader {
         }
     }
 
-    /// Whether the project is trusted is decided anew.
     pub(super) fn trust(&mut self, trusted: bool) {
         self.trusted = trusted;
         self.requests = None;
     }
 
-    /// Reads both anew.
     pub(super) fn read(&mut self) {
         let (cwd, results) = (self.cwd.clone(), self.results.clone());
         tokio::task::spawn_blocking(move || {

@@ -57,8 +57,7 @@ impl InlineBuffer {
         buffer
     }
 
-    /// Rows of the region.
-    pub fn height(&self) -> u16 {
+    pub(crate) fn height(&self) -> u16 {
         if self.is_stale {
             0
         } else {

@@ -37,12 +37,10 @@ pub struct Areas {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Rows of the editor's text.
     pub editor_rows: u16,
     pub queue_rows: u16,
     pub todo_rows: u16,
     pub question_rows: u16,
-    /// Whether there is something to say beside the conversation.
     pub rail: bool,
     /// Rows of what is to be said in the activity line.
     pub activity_rows: u16,
@@ -54,13 +52,10 @@ pub const MEASURE: u16 = 100;
 const CONVERSATION: u16 = 142;
 /// Columns of a screen that has room for the rail.
 pub const RAIL_FROM: u16 = CONVERSATION + 30;
-/// Columns of the rail at most.
 const RAIL_COLUMNS: u16 = 52;
-/// Rows of the queue strip at most.
 const QUEUE_ROWS: u16 = 6;
 
 impl Areas {
-    /// Gives every part its place.
     pub fn new(size: Size, wanted: Wanted) -> Self {
         let border = has_border(size);
         let frame = if border { 2 } else { 0 };
@@ -142,9 +137,7 @@ impl Areas {
             ..Self::default()
         }
     }
-}
 
-impl Areas {
     /// The same with so many rows for the conversation and no more, the other parts right below.
     pub fn with_transcript_rows(mut self, rows: u16) -> Self {
         let up = self.transcript.height.saturating_sub(rows);

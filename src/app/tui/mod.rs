@@ -69,4 +69,5 @@ pub mod input;
 
 pub(crate) use event_loop::run;
 pub use options::ExitKind;
-pub(crate) use options::{StoredFiles, ThemeSettings, TuiOptions, UserFiles};
+pub(crate) use options::TuiOptions;
+pub(crate) use setup::color_depth;

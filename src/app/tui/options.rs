@@ -7,68 +7,35 @@ use tokio::sync::mpsc;
 
 use super::app::{Start, Status};
 use super::composer::SavedDraft;
+use super::theme::ThemeChoice;
 use crate::agent::process::Processes;
 use crate::agent::{AgentHandle, Event};
 use crate::app::config::SettingOverride;
+use crate::app::dirs::Dirs;
 use crate::app::keys::KnownSecrets;
 use crate::app::manners::Manners;
 use crate::app::models::Models;
 use crate::app::notify::Notify;
 use crate::app::project::Project;
 
-/// Everything the screen needs to know.
 pub(crate) struct TuiOptions {
     pub handle: AgentHandle,
     pub events: mpsc::Receiver<Arc<Event>>,
-    /// The project around it; none in the demo.
     pub project: Option<Project>,
     pub models: Arc<Models>,
     /// What stands in no text that is given away.
     pub secrets: KnownSecrets,
-    /// The scope of the commands that the user runs.
     pub processes: Processes,
     pub status: Status,
-    /// What happens by itself at the start.
     pub start: Start,
-    pub theme: ThemeSettings,
-    /// How the user is called who looks elsewhere.
+    pub theme: ThemeChoice,
     pub notify: Notify,
     pub manners: Manners,
-    /// What is kept for later runs; none keeps nothing.
-    pub storage: Option<StoredFiles>,
-    /// What the user may have written, or has the screen write.
-    pub user_files: UserFiles,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct ThemeSettings {
-    /// `auto`, or the name of one.
-    pub wanted: String,
-    /// What `auto` takes on a dark ground.
-    pub for_dark: String,
-    /// What it takes on a light one.
-    pub for_light: String,
-}
-
-/// The user's own files; none of them need exist.
-#[derive(Clone, Debug)]
-pub(crate) struct UserFiles {
-    pub config: PathBuf,
-    pub keymap: PathBuf,
-    pub themes: PathBuf,
-    /// What counts in place of the settings in this run.
+    pub dirs: Dirs,
+    /// Whether anything is kept for later runs.
+    pub is_stored: bool,
+    /// What counts in place of the user's settings in this run.
     pub overrides: Arc<[SettingOverride]>,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct StoredFiles {
-    pub history: PathBuf,
-    /// The folder of unsent drafts, one for each working folder.
-    pub drafts: PathBuf,
-    pub sessions: PathBuf,
-    /// Where removed ones go.
-    pub trash: PathBuf,
-    pub trials: PathBuf,
 }
 
 /// Why the screen ended. The terminal is restored by then; ending the agent
@@ -91,8 +58,7 @@ pub enum ExitKind {
 }
 
 impl ExitKind {
-    /// The exit code of the program.
-    pub fn code(&self) -> u8 {
+    pub(crate) fn code(&self) -> u8 {
         match self {
             Self::Quit | Self::Reopen(_) | Self::Anew(..) => 0,
             Self::Signal(number) => (128 + number) as u8,

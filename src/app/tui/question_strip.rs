@@ -21,11 +21,9 @@ pub struct QuestionStrip {
 /// An answer to a question whether a call may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
-    /// It runs, this once.
     Once,
     /// It runs, and a rule answers from now on.
     Rule,
-    /// It does not run.
     Refuse,
 }
 
@@ -65,7 +63,6 @@ impl QuestionStrip {
     }
 }
 
-/// How many answers the list has.
 pub fn count(question: &Question) -> usize {
     match &question.subject {
         Subject::Permission(subject) => Offer::of(subject).len(),

@@ -83,10 +83,10 @@ fn best_move(before: &[Option<u64>], after: &[Option<u64>]) -> Option<Move> {
 /// What tells a cell of a picture from another: only in color they differ.
 fn pixel(cell: &Cell) -> impl Iterator<Item = u8> {
     let bytes = match (cell.symbol(), cell.fg, cell.bg) {
-        ("▀", Color::Rgb(r, g, b), Color::Rgb(r2, g2, b2)) => [r, g, b, r2, g2, b2],
-        _ => return None.into_iter().flatten(),
+        ("▀", Color::Rgb(r, g, b), Color::Rgb(r2, g2, b2)) => Some([r, g, b, r2, g2, b2]),
+        _ => None,
     };
-    Some(bytes).into_iter().flatten()
+    bytes.into_iter().flatten()
 }
 
 /// A quick hash of each row's text; none for a blank row. A collision costs a needless scroll, never

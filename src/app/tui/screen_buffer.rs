@@ -27,8 +27,7 @@ pub struct ScreenBuffer {
 /// What a frame came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameCost {
-    /// Rows of which something was written.
-    pub rows: usize,
+    pub(crate) rows: usize,
     /// Whether nearly the whole screen was replaced, so that frames should come slower.
     pub heavy: bool,
 }
@@ -45,8 +44,7 @@ impl ScreenBuffer {
         }
     }
 
-    /// The size painted on.
-    pub fn size(&self) -> Size {
+    pub(crate) fn size(&self) -> Size {
         self.next.area.as_size()
     }
 

@@ -12,15 +12,14 @@ use super::overlay::TextSearch;
 use super::session_effect::{SessionEffect, SessionResult};
 use crate::agent::session::Session;
 use crate::agent::{AgentHandle, OpenSession};
+use crate::app::dirs::Dirs;
 use crate::app::models::Models;
 use crate::app::sessions::{self, Choice, LOOK_AGAIN, Opened, Refusal, SessionFacts, SessionScope};
 use crate::llm::Model;
 
 #[derive(Clone, Debug)]
 pub(super) struct SessionEffectRunner {
-    pub root: PathBuf,
-    pub trash: PathBuf,
-    pub trials: PathBuf,
+    pub dirs: Dirs,
     pub cwd: PathBuf,
     pub handle: AgentHandle,
     pub models: Arc<Models>,
@@ -38,7 +37,7 @@ pub(super) struct Reading {
 
 impl SessionEffectRunner {
     pub fn run(&mut self, effect: SessionEffect) {
-        let root = self.root.clone();
+        let root = self.dirs.sessions();
         match effect {
             SessionEffect::List(scope) => {
                 let cwd = self.cwd.clone();
@@ -81,7 +80,7 @@ impl SessionEffectRunner {
                 });
             }
             SessionEffect::Remove(path) => {
-                let trash = self.trash.clone();
+                let trash = self.dirs.trash();
                 self.block(move || {
                     let removed = sessions::remove(&root, &trash, &path);
                     SessionResult::Removed(path, removed.map_err(|error| error.message))
@@ -97,7 +96,8 @@ impl SessionEffectRunner {
 
     fn search(&self, query: String, scope: SessionScope) {
         let wanted = next(&self.reading.search);
-        let (root, cwd, results) = (self.root.clone(), self.cwd.clone(), self.results.clone());
+        let (root, cwd) = (self.dirs.sessions(), self.cwd.clone());
+        let results = self.results.clone();
         spawn_blocking(move || {
             let give = |found, state| {
                 send(&results, SessionResult::Found(query.clone(), found, state));
@@ -120,8 +120,8 @@ impl SessionEffectRunner {
                 let (choice, it) = (choice.clone(), runner.clone());
                 let opened = spawn_blocking(move || {
                     choice.fits(&it.cwd)?;
-                    let opened = choice.open(&it.root, &it.cwd, None);
-                    opened.map(|opened| opened.with_trial(&it.trials))
+                    let opened = choice.open(&it.dirs.sessions(), &it.cwd, None);
+                    opened.map(|opened| opened.with_trial(&it.dirs.trials()))
                 });
                 let opened = opened.await;
                 if waits.as_ref().is_some_and(|waits| !waits()) {
@@ -160,7 +160,10 @@ impl SessionEffectRunner {
         });
         let opened = self.handle.open(OpenSession {
             thinking: session.thinking(),
-            spill_dir: session.path().unwrap_or(&self.root).with_extension(""),
+            spill_dir: session
+                .path()
+                .unwrap_or(&self.dirs.sessions())
+                .with_extension(""),
             session,
             facts,
             model,

@@ -11,29 +11,8 @@ pub struct SessionInfo {
     pub title: String,
     /// Its file.
     pub file: PathBuf,
-    /// What can be done with it.
-    pub access: Access,
-}
-
-/// What can be done with a session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Access {
-    /// The conversation goes on.
-    #[default]
-    Full,
-    /// It is only read: nothing is sent or stored.
-    ReadOnly,
-}
-
-impl Access {
-    /// From what the agent says.
-    pub fn of(read_only: bool) -> Self {
-        if read_only {
-            Self::ReadOnly
-        } else {
-            Self::Full
-        }
-    }
+    /// Whether it is only read: nothing is sent or stored.
+    pub is_read_only: bool,
 }
 
 impl SessionInfo {

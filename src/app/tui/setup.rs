@@ -21,16 +21,12 @@ pub(super) fn app(
     (size, cell): (Size, Option<(u16, u16)>),
     now: i64,
 ) -> Result<App, String> {
-    let files = &options.user_files;
-    let (keymap, wrong_keys) = Keymap::load(&files.keymap);
+    let (keymap, wrong_keys) = Keymap::load(&options.dirs.keymap_file());
     let choice = ThemeChoice {
-        themes: Arc::new(Themes::read(&files.themes)),
+        themes: Arc::new(Themes::read(&options.dirs.themes())),
         depth: color_depth(|name| std::env::var(name).unwrap_or_default()),
-        wanted: options.theme.wanted.clone(),
-        for_dark: options.theme.for_dark.clone(),
-        for_light: options.theme.for_light.clone(),
         scheme: scheme(&std::env::var("COLORFGBG").unwrap_or_default()),
-        ..ThemeChoice::default()
+        ..options.theme.clone()
     };
     let (theme, faults) = first_theme(&choice)?;
     let mut app = App::new(size, now, keymap, theme, options.status.clone());
@@ -116,12 +112,14 @@ fn scheme(fgbg: &str) -> Option<Kind> {
 }
 
 /// How many colors a terminal with these variables has.
-fn color_depth(var: impl Fn(&str) -> String) -> ColorDepth {
+pub(crate) fn color_depth<S: AsRef<str>>(var: impl Fn(&str) -> S) -> ColorDepth {
+    let is_set = |name: &str| !var(name).as_ref().is_empty();
     let term = var("TERM");
+    let term = term.as_ref();
     // GNU screen takes the numbers of an RGB color for styles, whatever the terminal around it can.
-    let in_screen = !var("STY").is_empty() && var("TMUX").is_empty();
-    let colorterm = matches!(&*var("COLORTERM"), "truecolor" | "24bit") && !in_screen;
-    if !var("NO_COLOR").is_empty() {
+    let in_screen = is_set("STY") && !is_set("TMUX");
+    let colorterm = matches!(var("COLORTERM").as_ref(), "truecolor" | "24bit") && !in_screen;
+    if is_set("NO_COLOR") {
         ColorDepth::None
     } else if colorterm || term.ends_with("-direct") {
         ColorDepth::TrueColor

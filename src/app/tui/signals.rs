@@ -38,7 +38,6 @@ fn real_time() -> impl Iterator<Item = i32> {
     std::iter::empty()
 }
 
-/// A signal that means something to the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignalEvent {
     Resize,

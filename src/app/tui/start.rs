@@ -71,8 +71,7 @@ impl Start {
             .collect()
     }
 
-    /// Everything was told.
-    pub fn forget_notices(&mut self) {
+    pub(crate) fn forget_notices(&mut self) {
         self.notices.clear();
         self.draft_elsewhere = None;
     }

@@ -2,7 +2,7 @@
 //! is tried again.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -12,10 +12,11 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::composer::{DraftFile, HistoryFile, SavedDraft};
 use super::effect::DraftChange;
 use super::msg::EffectResult;
-use super::options::StoredFiles;
 use super::start::DraftElsewhere;
 use crate::agent::AgentHandle;
 use crate::agent::session::StoredSession;
+use crate::agent::session::folder::folder_for;
+use crate::app::dirs::Dirs;
 use crate::app::sessions::{short_id, title_of};
 
 /// How long to wait before what failed is tried again.
@@ -42,14 +43,15 @@ pub(super) struct Storage(Sender<Job>);
 impl Storage {
     /// Starts the thread. Where there can be no more threads, the user is told.
     pub(super) fn start(
-        files: StoredFiles,
+        dirs: &Dirs,
+        cwd: &Path,
         handle: AgentHandle,
         results: UnboundedSender<EffectResult>,
     ) -> Option<Self> {
         let (sender, jobs) = channel();
         let writer = Writer {
-            history: HistoryFile::new(files.history),
-            drafts: DraftFile::new(files.drafts),
+            history: HistoryFile::new(dirs.history_file()),
+            drafts: DraftFile::new(folder_for(&dirs.drafts(), cwd)),
             prompts: VecDeque::new(),
             draft: None,
             given: Default::default(),
@@ -81,9 +83,7 @@ impl Storage {
 struct Writer {
     history: HistoryFile,
     drafts: DraftFile,
-    /// Prompts that are not on disk yet.
     prompts: VecDeque<String>,
-    /// The draft, when it is not on disk yet.
     draft: Option<SavedDraft>,
     /// How many drafts of earlier programs were given to the screen, and the last of them: it may end
     /// before it has taken that in.
@@ -193,7 +193,6 @@ impl Writer {
         Ok(())
     }
 
-    /// Gives what was kept of a session to the screen.
     fn give(&mut self, draft: Option<SavedDraft>) {
         if let Some(draft) = draft {
             self.handle.release(draft.returned.clone());

@@ -45,9 +45,7 @@ const TMUX_KEYS_OFF: &[u8] = b"\x1b[>4m";
 /// unmistakable) and 4 (alternate keys: shortcuts work on layouts without Latin letters).
 const KITTY: &[u8] = b"\x1b[>5u";
 const KITTY_OFF: &[u8] = b"\x1b[<1u";
-/// Queries the kitty flags in force.
 const QUERY_KITTY: &[u8] = b"\x1b[?u";
-/// Queries the kitty flags and the background color.
 const QUERIES: &str = "\x1b[?u\x1b]11;?\x1b\\";
 /// What every terminal answers (DA1), so that it ends a round of queries.
 const QUERY_ATTRIBUTES: &str = "\x1b[c";
@@ -131,8 +129,7 @@ impl Terminal {
         }
     }
 
-    /// Sets the modes again. The screen's content is lost by then.
-    pub fn resume(&self) -> io::Result<()> {
+    pub(crate) fn resume(&self) -> io::Result<()> {
         self.modes.enter()
     }
 
@@ -166,8 +163,7 @@ impl Terminal {
         self.modes.out.is_behind()
     }
 
-    /// Waits until the terminal has read everything.
-    pub async fn caught_up(&self) -> io::Result<()> {
+    pub(crate) async fn caught_up(&self) -> io::Result<()> {
         self.modes.out.caught_up().await
     }
 
@@ -176,8 +172,7 @@ impl Terminal {
         Arc::clone(&self.modes.cursor_shaped)
     }
 
-    /// Takes the mouse, or leaves it to the terminal.
-    pub fn set_mouse(&self, on: bool) -> io::Result<()> {
+    pub(crate) fn set_mouse(&self, on: bool) -> io::Result<()> {
         self.modes.mouse.store(on, Ordering::Relaxed);
         if !self.modes.alternate.load(Ordering::Relaxed) {
             return Ok(());
@@ -218,8 +213,7 @@ impl Terminal {
         Ok(did)
     }
 
-    /// The last of the replies has come.
-    pub fn answered(&self) {
+    pub(crate) fn answered(&self) {
         self.modes.unanswered.store(false, Ordering::Relaxed);
     }
 
@@ -256,9 +250,7 @@ impl Terminal {
             height: known(height, "LINES", 24).min(LARGEST.height),
         }
     }
-}
 
-impl Terminal {
     /// Width and height of a cell in pixels, where the terminal says them with its size.
     pub fn cell() -> Option<(u16, u16)> {
         let size = crossterm::terminal::window_size().ok()?;
@@ -311,7 +303,6 @@ impl Modes {
         cfmakeraw(&mut raw);
         tcsetattr(io::stdin(), SetArg::TCSANOW, &raw)?;
         self.active.store(true, Ordering::Relaxed);
-        let when = |on: bool, bytes: &'static [u8]| if on { bytes } else { b"" };
         let mut bytes = [
             when(self.manners.title, TITLE),
             ENTER,
@@ -331,11 +322,7 @@ impl Modes {
     fn switch(&self, to_alternate: bool) -> Vec<u8> {
         if to_alternate {
             self.alternate.store(true, Ordering::Relaxed);
-            let mouse: &[u8] = if self.mouse.load(Ordering::Relaxed) {
-                MOUSE
-            } else {
-                b""
-            };
+            let mouse = when(self.mouse.load(Ordering::Relaxed), MOUSE);
             return [ALTERNATE, mouse, self.push_kitty()].concat();
         }
         let bytes = [self.pop_kitty(), MOUSE_OFF, ALTERNATE_OFF].concat();
@@ -346,19 +333,14 @@ impl Modes {
     /// Switches the kitty keyboard protocol on for the screen that shows, if it is to be on there.
     fn push_kitty(&self) -> &'static [u8] {
         let wanted = self.kitty.load(Ordering::Relaxed) && self.active.load(Ordering::Relaxed);
-        if wanted && !self.pushed().swap(true, Ordering::Relaxed) {
-            KITTY
-        } else {
-            b""
-        }
+        when(
+            wanted && !self.pushed().swap(true, Ordering::Relaxed),
+            KITTY,
+        )
     }
 
     fn pop_kitty(&self) -> &'static [u8] {
-        if self.pushed().swap(false, Ordering::Relaxed) {
-            KITTY_OFF
-        } else {
-            b""
-        }
+        when(self.pushed().swap(false, Ordering::Relaxed), KITTY_OFF)
     }
 
     fn pushed(&self) -> &AtomicBool {
@@ -371,14 +353,10 @@ impl Modes {
         if !self.active.swap(false, Ordering::Relaxed) {
             return true;
         }
-        let tmux = if self.tmux { TMUX_KEYS_OFF } else { b"" };
-        let title: &[u8] = if self.manners.title { TITLE_OFF } else { b"" };
+        let tmux = when(self.tmux, TMUX_KEYS_OFF);
+        let title = when(self.manners.title, TITLE_OFF);
         let shows = shows_progress(|name| std::env::var(name).ok());
-        let progress: &[u8] = if self.manners.progress && shows {
-            NO_PROGRESS.as_bytes()
-        } else {
-            b""
-        };
+        let progress = when(self.manners.progress && shows, NO_PROGRESS.as_bytes());
         let back = if self.alternate.load(Ordering::Relaxed) {
             self.switch(false)
         } else {
@@ -389,11 +367,8 @@ impl Modes {
             rows => format!("\x1b[{rows}B\r\n"),
         };
         let kitty = self.pop_kitty();
-        let cursor: &[u8] = if self.cursor_shaped.swap(false, Ordering::Relaxed) {
-            OWN_CURSOR.as_bytes()
-        } else {
-            b""
-        };
+        let is_shaped = self.cursor_shaped.swap(false, Ordering::Relaxed);
+        let cursor = when(is_shaped, OWN_CURSOR.as_bytes());
         let end = [LEAVE, cursor, below.as_bytes(), title].concat();
         let bytes = [END_UPDATE, &back, kitty, tmux, progress, &end].concat();
         let prints = self.manners.inline;
@@ -412,6 +387,10 @@ impl Modes {
         let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &self.original());
         is_printed
     }
+}
+
+fn when(on: bool, bytes: &'static [u8]) -> &'static [u8] {
+    if on { bytes } else { b"" }
 }
 
 /// Discards what the terminal still replies: it would be typed into the shell.

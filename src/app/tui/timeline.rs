@@ -5,7 +5,6 @@ use crate::agent::AgentEvent;
 use crate::agent::session::{CallSummary, IterationSummary};
 use crate::llm::Message;
 
-/// The iterations so far, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
     steps: Vec<IterationSummary>,
@@ -18,7 +17,6 @@ impl Timeline {
         &self.steps
     }
 
-    /// Takes in an event that happened at `time` (Unix ms).
     pub fn apply(&mut self, event: &AgentEvent, time: i64) {
         match event {
             AgentEvent::TurnStart { iteration } => self.begin(*iteration, time),

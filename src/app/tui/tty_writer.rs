@@ -162,7 +162,7 @@ impl TtyWriter {
     }
 }
 
-/// Whether a write that failed this way may succeed later.
-fn is_passing(error: &io::Error) -> bool {
+/// Whether a read or a write that failed this way may succeed later.
+pub(super) fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock)
 }

@@ -9,9 +9,10 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::effect::Effect;
 use super::msg::EffectResult;
-use super::options::UserFiles;
 use super::theme::Themes;
+use crate::app::config::SettingOverride;
 use crate::app::config::{Layers, set_checked, setting_rows, unset_checked};
+use crate::app::dirs::Dirs;
 use crate::app::models::Models;
 use crate::llm::Secret;
 use crate::llm::probe::Verdict;
@@ -19,17 +20,22 @@ use crate::llm::probe::Verdict;
 /// Performs such effects one after the other, in the order they come: of several changes of a setting the
 /// last is in force.
 pub struct UserEffects {
-    pub files: UserFiles,
+    dirs: Dirs,
+    /// What counts in place of the settings in this run.
+    overrides: Arc<[SettingOverride]>,
     /// Says when the last one is done: its other end is gone then.
     last: Option<Receiver<()>>,
 }
 
 impl UserEffects {
-    pub fn new(files: UserFiles) -> Self {
-        Self { files, last: None }
+    pub fn new(dirs: Dirs, overrides: Arc<[SettingOverride]>) -> Self {
+        Self {
+            dirs,
+            overrides,
+            last: None,
+        }
     }
 
-    /// Performs one and sends its result back.
     pub fn run(
         &mut self,
         effect: Effect,
@@ -37,12 +43,12 @@ impl UserEffects {
         results: &UnboundedSender<EffectResult>,
     ) {
         let (models, results) = (Arc::clone(models), results.clone());
-        let files = self.files.clone();
+        let (dirs, overrides) = (self.dirs.clone(), Arc::clone(&self.overrides));
         let (done, next) = channel();
         let before = self.last.replace(next);
         tokio::task::spawn_blocking(move || {
             before.map(|before| before.recv());
-            perform(effect, files, &models, &results);
+            perform(effect, &dirs, &overrides, &models, &results);
             drop(done);
         });
     }
@@ -50,24 +56,20 @@ impl UserEffects {
 
 fn perform(
     effect: Effect,
-    files: UserFiles,
+    dirs: &Dirs,
+    overrides: &[SettingOverride],
     models: &Arc<Models>,
     results: &UnboundedSender<EffectResult>,
 ) {
-    let UserFiles {
-        config,
-        themes,
-        overrides,
-        ..
-    } = files;
+    let config = dirs.config_file();
     let result = match effect {
         Effect::ListProviders => EffectResult::Providers(models.provider_keys()),
         Effect::StoreKey(provider, key) => store_key(models, provider, key, results),
-        Effect::ReadThemes => EffectResult::Themes(Arc::new(Themes::read(&themes))),
+        Effect::ReadThemes => EffectResult::Themes(Arc::new(Themes::read(&dirs.themes()))),
         Effect::ReadSettings => {
             let mut layers = Layers::defaults();
             let read = layers.add_user_file(&config);
-            EffectResult::Settings(read.map(|()| setting_rows(&layers, &overrides)))
+            EffectResult::Settings(read.map(|()| setting_rows(&layers, overrides)))
         }
         Effect::SaveSetting(key, value) => {
             saved(set_checked(&config, &key, &value), (key, value), &config)

@@ -11,7 +11,6 @@ use crate::agent::RunState;
 use crate::app::manners::Manners;
 use crate::app::sanitize::visible_line;
 
-/// Characters of a title at most.
 const MAX_TITLE: usize = 80;
 
 #[derive(Debug)]
@@ -39,7 +38,6 @@ enum State {
 }
 
 impl Window {
-    /// Of a window of which nothing was said yet.
     pub fn new(manners: Manners, shaped: Arc<AtomicBool>) -> Self {
         Self {
             title: manners.title,
@@ -93,7 +91,6 @@ impl Window {
     }
 }
 
-/// Takes the progress away.
 pub const NO_PROGRESS: &str = "\x1b]9;4;0\x1b\\";
 
 /// Gives the cursor the shape that the terminal's settings say.

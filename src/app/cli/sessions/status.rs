@@ -20,9 +20,7 @@ pub fn status(what: &StatusArgs, root: &Path, home: Option<&Path>) -> Result<Out
     let live = live_sessions(root);
     let text = match &what.session {
         Some(wanted) => one(wanted, &live, root, home, what.json)?,
-        None if what.json => {
-            format!("{}\n", json!(live))
-        }
+        None if what.json => format!("{}\n", json!(live)),
         None if live.is_empty() => String::from("No session is open.\n"),
         None => live.iter().map(|record| live_line(record, home)).collect(),
     };

@@ -30,7 +30,6 @@ const EXPORT: [(&str, &str); 5] = [
     ("session.jsonl", "as it is stored, without any key"),
 ];
 
-/// What `/budget` takes.
 const BUDGET: [(&str, &str); 3] = [
     ("off", "no limit"),
     ("$5", "dollars"),

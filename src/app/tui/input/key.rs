@@ -67,7 +67,6 @@ impl KeyPress {
         Self::new(code, KeyModifiers::NONE)
     }
 
-    /// The names of all modifiers and keys that have one, to suggest from.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         let mods = MOD_NAMES.iter().map(|(name, _)| *name);
         mods.chain(KEY_NAMES.iter().map(|(name, _)| *name))

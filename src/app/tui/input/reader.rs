@@ -5,7 +5,7 @@
 //! and once it has returned, no byte is taken that belongs to another program.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, IsTerminal, PipeReader, PipeWriter, Read, Write};
+use std::io::{self, IsTerminal, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -18,6 +18,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::decoder::{Decoder, Escape};
 use super::event::InputEvent;
+use crate::app::tui::tty_writer::is_passing;
 
 /// Bytes read from the terminal at once.
 const READ_SIZE: usize = 64 * 1024;
@@ -121,8 +122,7 @@ impl Input {
         *lock(&self.replies_until) = Some(Instant::now() + REPLIES);
     }
 
-    /// The last of the replies has come.
-    pub fn answered(&self) {
+    pub(crate) fn answered(&self) {
         *lock(&self.replies_until) = None;
     }
 }
@@ -311,9 +311,4 @@ fn readable(fds: [BorrowedFd<'_>; 2], timeout: Option<Duration>) -> nix::Result<
     let mut timeout = timeout.map(|timeout| TimeVal::microseconds(timeout.as_micros() as i64));
     select(None, &mut ready, None, None, &mut timeout)?;
     Ok(fds.map(|fd| ready.contains(fd)))
-}
-
-/// Whether a read that failed this way may succeed later.
-fn is_passing(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock)
 }

@@ -11,7 +11,6 @@ pub struct Confirm {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfirmAbout {
-    /// Whether to leave while a run is under way.
     Leave,
     /// Whether everything may run without a question and without a sandbox.
     Full(FullFor),

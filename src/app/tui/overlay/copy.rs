@@ -66,10 +66,6 @@ impl CopyItem {
             });
         items.filter(|item| !item.text.is_empty()).take(MAX_ITEMS)
     }
-
-    pub fn is_reply(&self) -> bool {
-        self.kind == CopyKind::Reply
-    }
 }
 
 fn without_numbers(diff: &str) -> String {
@@ -84,7 +80,6 @@ fn without_numbers(diff: &str) -> String {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyPicker {
-    /// What is typed, and which entries match it.
     pub picker: Picker,
     /// The entries, newest first.
     pub items: Vec<CopyItem>,
@@ -100,7 +95,6 @@ impl CopyPicker {
         list
     }
 
-    /// Finds the entries that hold all words that are typed.
     pub fn search(&mut self) {
         let holds = self.picker.holds();
         let fits = |item: &CopyItem| holds(&format!("{}\n{}", item.kind.name(), item.text));

@@ -14,10 +14,8 @@ pub struct IterationPicker {
     pub picker: Picker,
     /// What the file has; none until it was read.
     stored: Option<Arc<[IterationSummary]>>,
-    /// Why the file cannot be read.
-    pub error: Option<String>,
-    /// The iteration that is looked into.
-    pub opened: Option<OpenedIteration>,
+    pub(crate) error: Option<String>,
+    pub(crate) opened: Option<OpenedIteration>,
 }
 
 #[derive(Clone, Debug)]
@@ -44,8 +42,7 @@ impl IterationPicker {
         list
     }
 
-    /// The file was read.
-    pub fn read(&mut self, stored: Arc<[IterationSummary]>, timeline: &Timeline) {
+    pub(crate) fn read(&mut self, stored: Arc<[IterationSummary]>, timeline: &Timeline) {
         let from_end = self.count(timeline) - self.picker.selected().min(self.count(timeline));
         self.stored = Some(stored);
         self.search(timeline);
@@ -53,13 +50,11 @@ impl IterationPicker {
             .select(self.picker.matches().len().saturating_sub(from_end));
     }
 
-    /// Whether the file was read.
-    pub fn is_read(&self) -> bool {
+    pub(crate) fn is_read(&self) -> bool {
         self.stored.is_some() || self.error.is_some()
     }
 
-    /// How many there are.
-    pub fn count(&self, timeline: &Timeline) -> usize {
+    pub(crate) fn count(&self, timeline: &Timeline) -> usize {
         self.before(timeline).len() + timeline.steps().len()
     }
 

@@ -9,7 +9,6 @@ use super::login::Login;
 use super::models::ModelPicker;
 use super::opening::Opening;
 use super::picker::{Pager, Picker};
-use super::search::SearchBar;
 use super::sessions::{SessionMode, SessionPicker};
 use super::settings::SettingsPicker;
 use super::themes::ThemePicker;
@@ -42,7 +41,7 @@ pub enum Overlay {
     /// Earlier prompts.
     HistorySearch(HistoryPicker),
     /// What is looked for in the conversation.
-    Search(SearchBar),
+    Search(Picker),
     /// Text of the conversation is selected with the keys, by this; none while only the cursor moves.
     Selecting(Option<Unit>),
     /// What can be copied.

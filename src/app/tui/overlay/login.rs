@@ -10,10 +10,8 @@ use crate::llm::Secret;
 /// Longer keys do not exist.
 const MAX_BYTES: usize = 16 * 1024;
 
-/// The list of providers, or the line for a key.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Login {
-    /// What is typed to find a provider, and which fit.
     pub picker: Picker,
     /// The providers that want a key; none until they were read.
     pub providers: Option<Vec<ProviderKey>>,
@@ -38,7 +36,6 @@ impl Login {
         }
     }
 
-    /// Finds the providers that fit what is typed.
     pub fn search(&mut self) {
         let providers = self.providers.iter().flatten();
         self.picker.find(providers.map(|it| it.name.clone()));
@@ -63,7 +60,6 @@ impl Login {
         }
     }
 
-    /// Takes the last character of the key away.
     pub fn delete_backward(&mut self) {
         if let Some((_, key)) = &mut self.typing {
             let mut shorter = Zeroizing::new(key.expose().to_owned());

@@ -14,8 +14,7 @@ use crate::llm::Model;
 pub struct ModelsState {
     /// What there is; empty until the list was opened once.
     pub listing: Arc<ModelList>,
-    /// Whether it was read at all.
-    pub is_read: bool,
+    pub(crate) is_read: bool,
     /// What is wrong with `models.toml`, as told since the list was opened.
     pub error: Option<String>,
     /// The models of this session, the latest first.

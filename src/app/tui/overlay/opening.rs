@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use crate::app::sessions::{Refusal, Refused};
 use crate::app::tui::answers::Answers;
 
-/// The question, or the wait that was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opening {
     pub path: PathBuf,

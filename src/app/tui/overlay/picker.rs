@@ -88,38 +88,42 @@ impl Picker {
     /// Does what a key says: moves by `page` entries or less, or edits the query. Returns whether
     /// the query is to be searched anew.
     pub fn press(&mut self, action: Option<Action>, text: Option<char>, page: usize) -> bool {
-        let page = page as isize;
-        let by = match action {
-            Some(Action::Up | Action::ListPrevious) => -1,
-            Some(Action::Down | Action::ListNext) => 1,
-            Some(Action::PageUp) => -page,
-            Some(Action::PageDown) => page,
-            Some(Action::ScrollTop | Action::LineStart) => isize::MIN,
-            Some(Action::ScrollBottom | Action::LineEnd) => isize::MAX,
-            Some(Action::DeleteBackward) => {
-                self.query.pop();
-                return true;
+        match (action, text) {
+            (Some(Action::DeleteBackward), _) => drop(self.query.pop()),
+            (Some(Action::CutWordBackward | Action::CutToSpaceBackward), _) => {
+                let kept = self.query.trim_end();
+                let end = kept.rfind(' ').map_or(0, |at| at + 1);
+                self.query.truncate(end);
             }
-            Some(Action::CutToStart | Action::CutWordBackward | Action::CutToSpaceBackward) => {
-                self.query.clear();
-                return true;
-            }
-            Some(_) => return false,
-            None => {
-                if let Some(c) = text {
-                    self.type_text(c.encode_utf8(&mut [0; 4]));
+            (Some(Action::CutToStart), _) => self.query.clear(),
+            (None, Some(c)) => self.type_text(c.encode_utf8(&mut [0; 4])),
+            _ => {
+                if let Some(by) = rows(action, page) {
+                    self.go(by);
                 }
-                return text.is_some();
+                return false;
             }
-        };
-        self.go(by);
-        false
+        }
+        true
     }
+}
+
+/// How many rows a key moves by, down when positive, if it moves; a page is so many.
+fn rows(action: Option<Action>, page: usize) -> Option<isize> {
+    let page = page as isize;
+    Some(match action? {
+        Action::Up | Action::ListPrevious => -1,
+        Action::Down | Action::ListNext => 1,
+        Action::PageUp => -page,
+        Action::PageDown | Action::PagerNext => page,
+        Action::ScrollTop | Action::LineStart => isize::MIN,
+        Action::ScrollBottom | Action::LineEnd => isize::MAX,
+        _ => return None,
+    })
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pager {
-    /// The first line shown.
     pub top: usize,
 }
 
@@ -130,18 +134,9 @@ impl Pager {
         self.top = self.top.min(end).saturating_add_signed(by).min(end);
     }
 
-    /// Scrolls as a key says, a page being so many lines.
     pub fn press(&mut self, action: Option<Action>, page: usize, end: usize) {
-        let page = page as isize;
-        let by = match action {
-            Some(Action::Up) => -1,
-            Some(Action::Down) => 1,
-            Some(Action::PageUp) => -page,
-            Some(Action::PageDown | Action::PagerNext) => page,
-            Some(Action::ScrollTop | Action::LineStart) => isize::MIN,
-            Some(Action::ScrollBottom | Action::LineEnd) => isize::MAX,
-            _ => return,
-        };
-        self.go(by, end);
+        if let Some(by) = rows(action, page) {
+            self.go(by, end);
+        }
     }
 }

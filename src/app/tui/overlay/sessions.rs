@@ -2,7 +2,7 @@
 //! chosen one, and what is being done to it.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,10 +28,8 @@ pub struct SessionPicker {
     pub rows: Option<Vec<SessionRow>>,
     /// Where the text of a session has the words that are typed.
     pub found: HashMap<PathBuf, Found>,
-    /// How far the search through all text has come.
     pub search: TextSearch,
     pub preview: Option<Preview>,
-    /// What the keys mean.
     pub mode: SessionMode,
     /// Why what was asked for last was not done; until the next key.
     pub error: Option<String>,
@@ -66,7 +64,6 @@ pub enum SessionMode {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preview {
     pub path: PathBuf,
-    /// What is known, or why nothing is.
     pub facts: Result<Arc<SessionFacts>, String>,
 }
 
@@ -120,7 +117,6 @@ impl SessionPicker {
         self.arrange(self.chosen_path(), now);
     }
 
-    /// Takes in what the open ones are doing.
     pub fn set_states(&mut self, states: &HashMap<PathBuf, SessionState>, now: i64) {
         for row in self.rows.iter_mut().flatten() {
             let state = states.get(&row.path).copied();
@@ -175,24 +171,23 @@ impl SessionPicker {
     /// The session at `chosen` stays chosen.
     fn arrange(&mut self, chosen: Option<PathBuf>, now: i64) {
         let rows = self.rows.as_deref().unwrap_or_default();
-        let mut fitting = search_rows(rows, self.picker.query(), self.scope);
+        let fitting = search_rows(rows, self.picker.query(), self.scope).into_iter();
+        let fitting = fitting.map(|fit| {
+            let (rank, score) = if fit.scattered {
+                (2, fit.score)
+            } else {
+                (0, 0)
+            };
+            (rank, Reverse(score), fit.row)
+        });
         let by_text = rows.iter().enumerate();
         let by_text = by_text.filter(|(_, row)| self.found.contains_key(&row.path));
-        let mut place = HashMap::new();
-        for fit in &fitting {
-            let rank = if fit.scattered { 2 } else { 0 };
-            let score = if fit.scattered { fit.score } else { 0 };
-            place.insert(fit.row, (rank, Reverse(score), fit.row));
-        }
-        for (row, _) in by_text {
-            let text = (1, Reverse(0), row);
-            let place = place.entry(row).or_insert(text);
-            *place = text.min(*place);
-        }
-        fitting.clear();
-        let mut order: Vec<_> = place.into_values().collect();
+        let by_text = by_text.map(|(row, _)| (1, Reverse(0), row));
+        let mut order: Vec<_> = fitting.chain(by_text).collect();
         order.sort_unstable();
-        let matches: Vec<usize> = order.into_iter().map(|(_, _, row)| row).collect();
+        let mut listed = HashSet::new();
+        let order = order.into_iter().map(|(_, _, row)| row);
+        let matches: Vec<usize> = order.filter(|row| listed.insert(*row)).collect();
         let selected =
             chosen.and_then(|path| matches.iter().position(|row| rows[*row].path == path));
         self.picker.set_matches(matches, selected.unwrap_or(0));

@@ -43,7 +43,6 @@ impl ThemePicker {
         self.picker.select(at.unwrap_or(0));
     }
 
-    /// Finds the rows that fit what is typed.
     pub fn search(&mut self) {
         let rows = self.rows.iter();
         self.picker

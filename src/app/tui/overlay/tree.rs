@@ -19,7 +19,6 @@ pub enum TreePurpose {
 /// The tree while it is open. Its matches are rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreePicker {
-    /// What is typed, and which row is chosen.
     pub picker: Picker,
     pub purpose: TreePurpose,
     /// All entries; none until they were read.
@@ -59,7 +58,6 @@ impl TreePicker {
         self.show(here);
     }
 
-    /// The most rows there were since it was opened.
     pub fn tallest(&self) -> usize {
         self.tallest
     }

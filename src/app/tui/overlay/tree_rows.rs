@@ -120,12 +120,10 @@ impl TreeRows {
         levels.concat()
     }
 
-    /// The first row of the branch that a row is in.
     pub fn branch_start(&self, row: usize) -> usize {
         self.branches[self.rows[row].branch].first_row
     }
 
-    /// The first row of the branch that the branch of a row leaves.
     pub fn parent_start(&self, row: usize) -> Option<usize> {
         let parent = self.branches[self.rows[row].branch].parent?;
         Some(self.branches[parent].first_row)

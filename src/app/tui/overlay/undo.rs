@@ -5,7 +5,6 @@ use super::picker::{Pager, Picker};
 use crate::agent::undo::{Preview, Rewind, RewindPoint};
 use crate::app::tui::answer_delay::AnswerDelay;
 
-/// The question whether the next turn is to be undone or redone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndoQuestion {
     pub preview: Preview,
@@ -13,17 +12,14 @@ pub struct UndoQuestion {
     pub delay: AnswerDelay,
 }
 
-/// The prompts of the conversation, and the one that was chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RewindPicker {
-    /// What is typed, and which prompts match it.
     pub picker: Picker,
     /// The prompts, the oldest first; none until they are known.
     pub points: Option<Vec<RewindPoint>>,
     pub chosen: Option<ChosenPoint>,
 }
 
-/// A prompt that was chosen, and how to go back to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenPoint {
     pub point: RewindPoint,
@@ -34,7 +30,6 @@ pub struct ChosenPoint {
     pub delay: AnswerDelay,
 }
 
-/// The ways to go back.
 pub const WAYS: [Rewind; 3] = [Rewind::Both, Rewind::Conversation, Rewind::Files];
 
 impl RewindPicker {
@@ -44,7 +39,6 @@ impl RewindPicker {
         self.search();
     }
 
-    /// Finds the prompts that hold all words that are typed.
     pub fn search(&mut self) {
         let holds = self.picker.holds();
         let points = self.points.iter().flatten().enumerate();

@@ -17,7 +17,7 @@ use crate::app::init::message_as_typed;
 use crate::app::notify::Notify;
 use crate::app::sessions::title_of;
 use crate::app::tui::answer_delay::AnswerDelay;
-use crate::app::tui::app::{Access, App, SessionInfo, Status};
+use crate::app::tui::app::{App, SessionInfo, Status};
 use crate::app::tui::effect::{Effect, TerminalEffect, TrialEffect};
 use crate::app::tui::overlay::Overlay;
 use crate::app::tui::run_facts::Resume;
@@ -46,7 +46,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
                 return vec![Effect::Terminal(call)];
             }
         }
-        AgentEvent::MessageUpdate { event } => count(app, event),
+        AgentEvent::MessageUpdate { event } => begin_streaming(app, event),
         AgentEvent::MessageStart { message } if matches!(**message, Message::User(_)) => {
             app.opening = None;
         }
@@ -64,7 +64,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
         AgentEvent::QueueUpdate {
             steering,
             follow_up,
-        } => app.set_queue(steering, follow_up),
+        } => app.queue = [steering.as_slice(), follow_up].concat(),
         AgentEvent::Budget(budget) => app.status.budget = *budget,
         AgentEvent::Notice { level, text } if *level == NoticeLevel::Refusal => {
             app.say_for(text.as_str(), REFUSAL_MS);
@@ -109,7 +109,7 @@ pub fn event(app: &mut App, event: &Event) -> Vec<Effect> {
             app.status.session = path.clone().map(|file| SessionInfo {
                 name: name.clone(),
                 title: title_of(first_prompt.as_deref().unwrap_or_default()),
-                access: Access::of(*read_only),
+                is_read_only: *read_only,
                 file,
             });
             app.resume = app.resume.filter(|_| !*read_only);
@@ -209,7 +209,7 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
         NoticeLevel::Warning,
         "The terminal took nothing for some seconds; the conversation was read anew.",
     );
-    app.set_queue(&snapshot.steering, &snapshot.follow_up);
+    app.queue = [&snapshot.steering[..], &snapshot.follow_up].concat();
     app.set_run(snapshot.state.clone());
     let open = snapshot.questions.clone();
     app.transcript
@@ -217,8 +217,7 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     questions::set(app, &snapshot.questions)
 }
 
-/// Shows a conversation in place of the one so far.
-pub fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
+pub(crate) fn show(app: &mut App, branch: &Arc<SessionBranch>, facts: &HistoryFacts) {
     show_transcript(app, Transcript::of_branch(Arc::clone(branch)), facts);
     // Only a failure is shown again.
     let resume = if facts.has_failed() {
@@ -240,7 +239,6 @@ fn show_transcript(app: &mut App, transcript: Transcript, facts: &HistoryFacts) 
     app.work.clone_from(&facts.work);
 }
 
-/// No event will come any more.
 pub fn gone(app: &mut App) -> Vec<Effect> {
     app.agent_gone = true;
     let effects = questions::set(app, &[]);
@@ -256,21 +254,17 @@ pub fn gone(app: &mut App) -> Vec<Effect> {
     effects
 }
 
-/// Counts what streams, for the speed in the activity line.
-fn count(app: &mut App, event: &StreamEvent) {
-    if !matches!(event, StreamEvent::BlockDelta { .. }) {
-        return;
-    }
-    if let RunState::Running {
-        phase: phase @ Phase::Requesting,
-    } = &mut app.run
-    {
-        // Shown at the first token; the agent's own state follows.
-        *phase = Phase::Streaming;
+/// Shows with the first token that an answer streams; the agent's own state follows.
+fn begin_streaming(app: &mut App, event: &StreamEvent) {
+    let is_token = matches!(event, StreamEvent::BlockDelta { .. });
+    match &mut app.run {
+        RunState::Running { phase } if is_token && *phase == Phase::Requesting => {
+            *phase = Phase::Streaming;
+        }
+        _ => {}
     }
 }
 
-/// Adds the tokens and the cost of an answer.
 fn account(status: &mut Status, message: &AssistantMessage) {
     let usage = &message.usage;
     status.total.add(usage);

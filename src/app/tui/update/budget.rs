@@ -8,14 +8,11 @@ use crate::app::tui::run_facts::Resume;
 
 pub fn act(app: &mut App, argument: &str) -> Vec<Effect> {
     if argument.is_empty() {
-        let text = spent(&app.status);
-        app.say_for(text, 5000);
-        return Vec::new();
+        return app.say_for(spent(&app.status), 5000);
     }
     let Some(budget) = parse(argument, app.status.budget) else {
         let text = format!("No budget {argument}: /budget $5, /budget 200k tokens, or /budget off");
-        app.say_for(text, 5000);
-        return Vec::new();
+        return app.say_for(text, 5000);
     };
     app.status.budget = budget;
     // It is not raised then, but replaced.

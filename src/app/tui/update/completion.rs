@@ -96,7 +96,6 @@ fn ask_for(app: &App, action: Action, typed: &str, opens: bool) -> Option<Effect
     }
 }
 
-/// What may stand behind the command of `action` is known now.
 fn known(app: &mut App, action: Action, known: Vec<Candidate>) {
     let kind = CompletionKind::Argument(action);
     if let Some(list) = app.completion.as_ref().filter(|list| list.kind == kind) {
@@ -176,7 +175,7 @@ pub fn folder_read(app: &mut App, typed: &str, names: Vec<String>) {
     let typed = typed.as_str();
     let found = path_candidates(typed, names);
     let common = match found.as_slice() {
-        [] => return app.say_for(format!("Nothing begins with {typed}"), 2000),
+        [] => return drop(app.say_for(format!("Nothing begins with {typed}"), 2000)),
         [only] => only.insert.clone(),
         several => common_start(several),
     };
@@ -253,8 +252,7 @@ pub fn complete_path(app: &mut App) -> Vec<Effect> {
     };
     let word = word.unwrap_or_default();
     if word.is_empty() {
-        app.say_for("Tab completes a path; @ finds files, / commands", 3000);
-        return Vec::new();
+        return app.say_for("Tab completes a path; @ finds files, / commands", 3000);
     }
     vec![Effect::ReadFolder(if before.starts_with('!') {
         unescaped(word)

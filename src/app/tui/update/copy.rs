@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::overlay::topmost;
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::clipboard::CopyOutcome;
 use crate::app::humanize::{abbreviate_home, plural};
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
-use crate::app::tui::overlay::{CopyItem, CopyPicker, Overlay};
+use crate::app::tui::overlay::{CopyItem, CopyKind, CopyPicker, Overlay};
 use crate::app::tui::transcript::Copied;
 
 /// How long it is said that something was copied.
@@ -25,19 +26,16 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
             return Vec::new();
         }
     } else {
-        let reply = CopyItem::all(&app.transcript).find(CopyItem::is_reply);
+        let reply = CopyItem::all(&app.transcript).find(|item| item.kind == CopyKind::Reply);
         if let Some(reply) = reply {
             return copy(app, &reply, "the last reply");
         }
     }
-    app.say_for("There is nothing to copy yet", SAID_MS);
-    Vec::new()
+    app.say_for("There is nothing to copy yet", SAID_MS)
 }
 
 pub fn choose(app: &mut App) -> Vec<Effect> {
-    let Some(Overlay::Copy(list)) = app.overlays.last() else {
-        return Vec::new();
-    };
+    let list = topmost!(app, Copy);
     let item = list.chosen().cloned();
     app.overlays.pop();
     item.map_or_else(Vec::new, |item| copy(app, &item, item.kind.name()))
@@ -68,7 +66,6 @@ fn amount(text: &str) -> String {
     }
 }
 
-/// A text was copied, or not: says what is known.
 pub fn done(app: &mut App, what: &str, outcome: CopyOutcome) -> Vec<Effect> {
     let home = app.status.home.clone();
     let place = |file: &Path| abbreviate_home(file, home.as_deref());
@@ -81,19 +78,22 @@ pub fn done(app: &mut App, what: &str, outcome: CopyOutcome) -> Vec<Effect> {
         CopyOutcome::Terminal(bytes, _) => {
             // No terminal answers whether it took it.
             app.say_for(format!("Copied {what} through the terminal"), SAID_MS);
-            return vec![Effect::Terminal(TerminalEffect::AskClipboard(bytes))];
+            vec![Effect::Terminal(TerminalEffect::AskClipboard(bytes))]
         }
         CopyOutcome::TooLong(Ok(file)) => app.say_for(
-            format!("Not in the clipboard: too long for it. {what} in {}", place(&file)),
+            format!(
+                "Not in the clipboard: too long for it. {what} in {}",
+                place(&file)
+            ),
             LONG_MS,
         ),
-        CopyOutcome::TooLong(Err(error)) => app.transcript.push_notice(
-            NoticeLevel::Error,
-            format!(
+        CopyOutcome::TooLong(Err(error)) => {
+            let text = format!(
                 "Nothing was copied: no clipboard program was found, and {what} are too long for the \
-                 terminal's\nInstall wl-copy, xclip or xsel ({error})"
-            ),
-        ),
+                                                                    terminal's\nInstall wl-copy, xclip or xsel ({error})"
+            );
+            app.transcript.push_notice(NoticeLevel::Error, text);
+            Vec::new()
+        }
     }
-    Vec::new()
 }

@@ -66,7 +66,7 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
 }
 
 /// An earlier run left text behind: it comes before what was typed meanwhile.
-pub fn restore(app: &mut App, draft: &SavedDraft) {
+pub fn restore(app: &mut App, draft: &SavedDraft) -> Vec<Effect> {
     app.start.demo = None;
     app.drafts_taken += 1;
     app.told.extend_from_slice(&draft.told);
@@ -81,7 +81,7 @@ pub fn restore(app: &mut App, draft: &SavedDraft) {
     } else {
         app.message_mut().prepend(&draft.joined());
     }
-    app.say_for("Unsent text of the last run is back in the editor", 6000);
+    app.say_for("Unsent text of the last run is back in the editor", 6000)
 }
 
 /// The external editor was given one text and left another, or failed. What was brought back into
@@ -101,7 +101,7 @@ pub fn edited(app: &mut App, given: &str, left: Result<String, String>) {
                 app.message_mut().history_mut().push(text);
                 let up = app.key(Action::Up);
                 let told = format!("The text of the external editor is in the history: {up}");
-                return app.say_for(told, 8000);
+                return drop(app.say_for(told, 8000));
             };
             // As long as its first line is the one that came back it is a message.
             let is_message = app.composer.is_message()

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::list;
+use super::overlay::topmost;
 use crate::agent::session::{Iteration, IterationSummary};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -21,33 +22,26 @@ pub fn open(app: &mut App) -> Vec<Effect> {
 }
 
 pub fn read(app: &mut App, stored: Result<Arc<[IterationSummary]>, String>) {
-    if let Some(Overlay::Iterations(list)) = app.overlays.last_mut() {
-        match stored {
-            Ok(stored) => list.read(stored, &app.timeline),
-            Err(error) => list.error = Some(error),
-        }
+    let list = topmost!(app, Iterations);
+    match stored {
+        Ok(stored) => list.read(stored, &app.timeline),
+        Err(error) => list.error = Some(error),
     }
 }
 
 pub fn refresh(app: &mut App) {
-    if let Some(Overlay::Iterations(list)) = app.overlays.last_mut() {
-        list.refresh(&app.timeline);
-    }
+    topmost!(app, Iterations).refresh(&app.timeline);
 }
 
 pub fn looked_into(app: &mut App, number: usize, content: Result<Arc<Iteration>, String>) {
-    if let Some(Overlay::Iterations(list)) = app.overlays.last_mut()
-        && let Some(opened) = &mut list.opened
-        && opened.number == number
-    {
+    let opened = topmost!(app, Iterations).opened.as_mut();
+    if let Some(opened) = opened.filter(|opened| opened.number == number) {
         opened.content = Some(content);
     }
 }
 
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
-    let Some(Overlay::Iterations(list)) = app.overlays.last_mut() else {
-        return Vec::new();
-    };
+    let list = topmost!(app, Iterations);
     let Some(opened) = &mut list.opened else {
         return match action {
             Some(Action::Iterations) => {
@@ -60,8 +54,10 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
     match action {
         Some(Action::Back | Action::Accept) => list.opened = None,
         Some(Action::Interrupt | Action::Iterations) => drop(app.overlays.pop()),
-        Some(Action::Left) => return step(app, -1),
-        Some(Action::Right) => return step(app, 1),
+        Some(step @ (Action::Left | Action::Right)) => {
+            list.picker.go(if step == Action::Left { -1 } else { 1 });
+            return look_into(app);
+        }
         action => {
             let page = usize::from(app.areas.list.height.max(2) - 1);
             opened.pager.press(action, page, app.areas.list_end);
@@ -71,32 +67,18 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
 }
 
 pub fn look_into(app: &mut App) -> Vec<Effect> {
-    let Some(Overlay::Iterations(list)) = app.overlays.last() else {
+    let list = topmost!(app, Iterations);
+    let row = list
+        .picker
+        .chosen()
+        .and_then(|place| list.row(&app.timeline, place));
+    let Some(number) = row.map(|row| row.number) else {
         return Vec::new();
     };
-    let chosen = list.picker.chosen();
-    chosen.map_or_else(Vec::new, |place| look_at(app, place))
-}
-
-/// The next of the matches, or the one before.
-fn step(app: &mut App, by: isize) -> Vec<Effect> {
-    let Some(Overlay::Iterations(list)) = app.overlays.last_mut() else {
-        return Vec::new();
-    };
-    list.picker.go(by);
-    let chosen = list.picker.chosen();
-    chosen.map_or_else(Vec::new, |place| look_at(app, place))
-}
-
-fn look_at(app: &mut App, place: usize) -> Vec<Effect> {
-    let Some(Overlay::Iterations(list)) = app.overlays.last_mut() else {
-        return Vec::new();
-    };
-    let Some(number) = list.row(&app.timeline, place).map(|row| row.number) else {
-        return Vec::new();
-    };
-    if let Some(opened) = &list.opened
-        && opened.number == number
+    if list
+        .opened
+        .as_ref()
+        .is_some_and(|opened| opened.number == number)
     {
         return Vec::new();
     }

@@ -118,8 +118,7 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             // Ctrl+C is for copying while something is selected, as elsewhere; it was copied already.
             let stop = app.key(Action::Interrupt);
             let text = format!("It was copied when it was selected; {stop} stops");
-            app.say_for(text, 3000);
-            Some(Vec::new())
+            Some(app.say_for(text, 3000))
         }
         Context::Popup => {
             let is_read_only = |overlay: &Overlay| overlay.scope() == Scope::Pager;
@@ -187,8 +186,7 @@ fn editor_key(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Eff
     app.say_for(
         format!("{key} does nothing here; {help} shows the keys"),
         3000,
-    );
-    Vec::new()
+    )
 }
 
 /// Moves to the character that was typed for it.
@@ -259,10 +257,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
                     act(app, action, &argument)
                 }
                 Some(Command::Shell(typed)) => shell::run(app, &typed),
-                Some(Command::Unknown(text)) => {
-                    app.say_for(text, 5000);
-                    Vec::new()
-                }
+                Some(Command::Unknown(text)) => app.say_for(text, 5000),
             };
         }
         Action::TakeBack => return queue::take_back(app),
@@ -350,7 +345,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
                 _ => Direction::Back,
             };
             app.jump = Some((way, app.now + CHORD_MS));
-            app.say_for("Type the character to move to", CHORD_MS);
+            return app.say_for("Type the character to move to", CHORD_MS);
         }
         Action::Complete => return completion::complete_path(app),
         _ => return completion::edit(app, action),
@@ -380,10 +375,6 @@ fn trust(app: &mut App, argument: &str) -> Vec<Effect> {
             app.start.asks_trust = false;
             vec![Effect::Trust(argument.is_empty())]
         }
-        other => {
-            let text = format!("/trust {other}: say /trust, or /trust no");
-            app.say_for(text, 5000);
-            Vec::new()
-        }
+        other => app.say_for(format!("/trust {other}: say /trust, or /trust no"), 5000),
     }
 }

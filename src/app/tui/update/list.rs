@@ -23,14 +23,12 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
     Vec::new()
 }
 
-/// Opens the search through earlier prompts.
 pub fn open_history(app: &mut App) {
     let list = HistoryPicker::default();
     app.overlays.push(Overlay::HistorySearch(list));
     search(app);
 }
 
-/// The prompts of earlier runs were read.
 pub fn history_loaded(app: &mut App, older: History) {
     app.message_mut().history_mut().merge(older);
     if let Some(Overlay::HistorySearch(_)) = app.overlays.last() {
@@ -54,7 +52,6 @@ pub fn paste(app: &mut App, text: &str) -> bool {
     true
 }
 
-/// Finds what matches the query of the topmost list.
 fn search(app: &mut App) {
     match app.overlays.last_mut() {
         Some(Overlay::HistorySearch(list)) => list.search(app.composer.history()),

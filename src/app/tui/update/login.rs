@@ -1,5 +1,6 @@
 //! Storing a key without leaving the screen: it counts from the next request on.
 
+use super::overlay::topmost;
 use super::{list, stop};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
@@ -11,7 +12,6 @@ use crate::app::tui::options::ExitKind;
 use crate::app::tui::overlay::{Login, Overlay};
 use crate::llm::Secret;
 
-/// Opens the list of providers, or asks for the key of the one that was named.
 pub fn open(app: &mut App, provider: &str) -> Vec<Effect> {
     let named = Some(provider.to_owned()).filter(|name| !name.is_empty());
     let login = Login {
@@ -34,15 +34,11 @@ pub fn refuse_key(app: &mut App) -> Vec<Effect> {
 }
 
 pub fn read(app: &mut App, providers: Vec<ProviderKey>) {
-    if let Some(Overlay::Login(login)) = app.overlays.last_mut() {
-        login.read(providers);
-    }
+    topmost!(app, Login).read(providers);
 }
 
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
-    let Some(Overlay::Login(login)) = app.overlays.last_mut() else {
-        return Vec::new();
-    };
+    let login = topmost!(app, Login);
     if login.typing.is_none() {
         return list::press(app, press, action);
     }
@@ -65,11 +61,9 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
     Vec::new()
 }
 
-/// Asks for the key of the chosen provider.
 pub fn choose(app: &mut App) -> Vec<Effect> {
-    if let Some(Overlay::Login(login)) = app.overlays.last_mut()
-        && let Some(provider) = login.chosen()
-    {
+    let login = topmost!(app, Login);
+    if let Some(provider) = login.chosen() {
         login.typing = Some((provider.name.clone(), Secret::new("")));
         login.fault = None;
     }
@@ -77,9 +71,7 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
 }
 
 fn store(app: &mut App) -> Vec<Effect> {
-    let Some(Overlay::Login(login)) = app.overlays.last_mut() else {
-        return Vec::new();
-    };
+    let login = topmost!(app, Login);
     let Some((provider, key)) = &login.typing else {
         return Vec::new();
     };

@@ -40,6 +40,6 @@ mod pictures;
 mod terminal;
 mod vim;
 
-pub use agent::show;
-pub use pictures::follow as follow_pictures;
+pub(crate) use agent::show;
+pub(crate) use pictures::follow as follow_pictures;
 pub use route::update;

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::overlay::topmost;
 use super::stop;
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
@@ -17,7 +18,6 @@ use crate::llm::ThinkingLevel;
 /// Lines of what is known of a model that a page moves; the smallest screen shows three.
 const DETAILS_PAGE: usize = 2;
 
-/// Does what an action about models means; `argument` is what was typed behind its command.
 pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     match action {
         Action::Models if argument.is_empty() => open(app),
@@ -55,7 +55,6 @@ pub fn listed(app: &mut App, listing: Arc<ModelList>) {
     }
 }
 
-/// The model that was asked for by name, or why there is none.
 pub fn found(app: &mut App, found: Result<FoundModel, String>) -> Vec<Effect> {
     match found {
         Ok(found) => choose(app, &found),
@@ -63,8 +62,7 @@ pub fn found(app: &mut App, found: Result<FoundModel, String>) -> Vec<Effect> {
             // What follows is for the command line.
             let what = error.split("\nLooked in").next().unwrap_or_default();
             let list = app.key(Action::Models);
-            app.say_for(format!("{what} · {list} lists all models"), 6000);
-            Vec::new()
+            app.say_for(format!("{what} · {list} lists all models"), 6000)
         }
     }
 }
@@ -96,17 +94,16 @@ pub fn cycle(app: &mut App, favorites: Vec<FoundModel>, direction: Direction) ->
     };
     if at == Some(next) {
         let list = app.key(Action::Models);
-        app.say(format!(
+        return app.say(format!(
             "No other model to go to: choose one with {list}, or set models.favorites"
         ));
-        return Vec::new();
     }
     choose(app, &models[next])
 }
 
 pub fn saved(app: &mut App, saved: Result<std::path::PathBuf, String>) {
     match saved {
-        Ok(file) => app.say(format!("Default of new sessions, in {}", file.display())),
+        Ok(file) => drop(app.say(format!("Default of new sessions, in {}", file.display()))),
         Err(error) => {
             let text = format!("The default was not changed: {error}");
             app.transcript.push_notice(NoticeLevel::Error, text);
@@ -166,8 +163,7 @@ fn think_more(app: &mut App, direction: Direction) -> Vec<Effect> {
         (_, Direction::Forward) => format!("{now} is the most {id} can"),
         (_, Direction::Back) => format!("{now} is the least {id} can"),
     };
-    app.say(text);
-    Vec::new()
+    app.say(text)
 }
 
 fn think(app: &mut App, level: &str) -> Vec<Effect> {
@@ -186,8 +182,7 @@ fn think(app: &mut App, level: &str) -> Vec<Effect> {
             Err(error) => error,
         }
     };
-    app.say(text);
-    Vec::new()
+    app.say(text)
 }
 
 fn set_thinking(app: &mut App, level: ThinkingLevel) -> Vec<Effect> {
@@ -198,9 +193,7 @@ fn set_thinking(app: &mut App, level: ThinkingLevel) -> Vec<Effect> {
 
 /// A key that means something in this list only; none if it has no such meaning.
 pub fn press(app: &mut App, action: Option<Action>) -> Option<Vec<Effect>> {
-    let Some(Overlay::Models(picker)) = app.overlays.last_mut() else {
-        return None;
-    };
+    let picker = topmost!(app, Models);
     match action? {
         Action::Models => drop(app.overlays.pop()),
         Action::Quit if picker.picker.query().is_empty() => {
@@ -232,9 +225,7 @@ pub fn press(app: &mut App, action: Option<Action>) -> Option<Vec<Effect>> {
 
 /// Takes the selected entry; without one the list stays open.
 pub fn choose_entry(app: &mut App) -> Vec<Effect> {
-    let Some(Overlay::Models(picker)) = app.overlays.last() else {
-        return Vec::new();
-    };
+    let picker = topmost!(app, Models);
     let Some(entry) = picker.entry(&app.models.listing) else {
         return Vec::new();
     };

@@ -148,16 +148,15 @@ fn release(app: &mut App, at: (u16, u16)) -> Vec<Effect> {
     if down.spot.is_some() && (down.moved || down.unit != Unit::Character) {
         app.transcript.copy_selection();
     } else if down.at == at && !down.deselected {
-        let (column, row) = at;
         let list = app.areas.completion;
         if app.completion.is_some() && list.contains(at.into()) {
-            let row = app.areas.completion_top + usize::from(row - list.y);
+            let row = app.areas.completion_top + usize::from(at.1 - list.y);
             return completion::click(app, row);
         }
         if !app.overlays.is_empty() {
-            return click_over(app, column, row);
+            return click_over(app, at.into());
         }
-        click(app, column, row);
+        click(app, at.into());
     }
     Vec::new()
 }
@@ -178,29 +177,27 @@ fn wheel(app: &mut App, rows: i32) {
 }
 
 /// A click while something lies over the screen: chooses from a list.
-fn click_over(app: &mut App, col: u16, row: u16) -> Vec<Effect> {
+fn click_over(app: &mut App, at: Position) -> Vec<Effect> {
     let list = app.areas.list;
-    let row_at = usize::from(row.saturating_sub(list.y));
-    if let Some((answers, count)) = app.overlays.last_mut().and_then(Overlay::answers) {
-        if list.contains(Position::new(col, row)) && row_at < count {
-            answers.select(row_at);
-        }
+    let Some(overlay) = app.overlays.last_mut().filter(|_| list.contains(at)) else {
         return Vec::new();
-    }
-    let picker = app.overlays.last_mut().and_then(Overlay::picker);
-    if let Some(picker) = picker.filter(|_| list.contains(Position::new(col, row))) {
-        let at = app.areas.list_top + usize::from(row - list.y);
-        if at < picker.matches().len() {
-            picker.select(at);
-            return overlay::choose(app);
+    };
+    let row = usize::from(at.y - list.y);
+    if let Some((answers, count)) = overlay.answers() {
+        if row < count {
+            answers.select(row);
         }
+    } else if let Some(picker) = overlay.picker()
+        && app.areas.list_top + row < picker.matches().len()
+    {
+        picker.select(app.areas.list_top + row);
+        return overlay::choose(app);
     }
     Vec::new()
 }
 
-fn click(app: &mut App, col: u16, row: u16) {
-    let at = Position::new(col, row);
-    let inside = |area: Rect| area.contains(at).then(|| (col - area.x, row - area.y));
+fn click(app: &mut App, at: Position) {
+    let inside = |area: Rect| area.contains(at).then(|| (at.x - area.x, at.y - area.y));
     if let Some((col, row)) = inside(app.areas.text) {
         app.composer.click(col, row);
     } else if let Some((_, row)) = inside(app.areas.transcript) {

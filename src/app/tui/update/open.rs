@@ -5,16 +5,14 @@ use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::open_target::OpenTarget;
 
-/// It is known what the word leads to.
 pub fn found(app: &mut App, found: Result<OpenTarget, String>) -> Vec<Effect> {
     match found {
         Ok(OpenTarget::File(file, line)) => {
-            return vec![Effect::Terminal(TerminalEffect::OpenFile(file, line))];
+            vec![Effect::Terminal(TerminalEffect::OpenFile(file, line))]
         }
         Ok(OpenTarget::Address(address)) => app.say(format!("Opened {address}")),
         Err(why) => app.say(why),
     }
-    Vec::new()
 }
 
 pub fn closed(app: &mut App, closed: Result<(), String>) {

@@ -15,6 +15,17 @@ use crate::app::tui::overlay::{Confirm, ConfirmAbout, HelpPage, Overlay, TextPop
 /// Lines a page of a text to read moves.
 const PAGE: usize = 10;
 
+/// The topmost overlay, where it is of this kind; else the function has nothing to do and returns.
+macro_rules! topmost {
+    ($app:ident, $kind:ident) => {
+        match $app.overlays.last_mut() {
+            Some(Overlay::$kind(topmost)) => topmost,
+            _ => return Default::default(),
+        }
+    };
+}
+pub(super) use topmost;
+
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     match app.overlays.last_mut() {
         Some(Overlay::Iterations(_)) => iterations::press(app, press, action),
@@ -72,9 +83,7 @@ fn closes_pager(action: Action) -> bool {
 }
 
 fn confirm_press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
-    let Some(Overlay::Confirm(confirm)) = app.overlays.last_mut() else {
-        return Vec::new();
-    };
+    let confirm = topmost!(app, Confirm);
     let about = confirm.about;
     if matches!(action, Some(Action::Back | Action::Interrupt)) {
         app.overlays.pop();
@@ -125,7 +134,6 @@ pub fn context_read(app: &mut App, usage: Option<ContextUsage>) {
     }
 }
 
-/// Takes the selected entry of the topmost list.
 pub fn choose(app: &mut App) -> Vec<Effect> {
     match app.overlays.last() {
         Some(Overlay::HistorySearch(list)) => {

@@ -7,7 +7,6 @@ use crate::app::tui::effect::Effect;
 use crate::app::tui::overlay::{Confirm, ConfirmAbout, FullFor, Overlay};
 use crate::app::tui::run_facts::Resume;
 
-/// The setting of the mode.
 pub const SETTING: &str = "permission.mode";
 
 /// Shift+Tab and `/permission`.
@@ -25,20 +24,14 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
     }
     match argument.parse() {
         _ if argument.is_empty() => {
-            let text = format!("Permission mode {now}: {}", now.meaning());
-            app.say_for(text, 5000);
-            Vec::new()
+            app.say_for(format!("Permission mode {now}: {}", now.meaning()), 5000)
         }
         Ok(PermissionMode::Full) if now != PermissionMode::Full => {
             ask_full(app, FullFor::Session);
             Vec::new()
         }
         Ok(mode) => set(app, mode),
-        Err(error) => {
-            let text = format!("/permission {error}");
-            app.say_for(text, 5000);
-            Vec::new()
-        }
+        Err(error) => app.say_for(format!("/permission {error}"), 5000),
     }
 }
 
@@ -47,7 +40,6 @@ pub fn ask_full(app: &mut App, how_long: FullFor) {
     app.overlays.push(Overlay::Confirm(confirm));
 }
 
-/// The user has confirmed that everything may run.
 pub fn confirm_full(app: &mut App, how_long: FullFor) -> Vec<Effect> {
     match how_long {
         FullFor::Session => set(app, PermissionMode::Full),

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::llm::message::content_text;
 use crate::llm::{Message, StopReason};
 
-/// Most words of a heading.
 const MOST_WORDS: usize = 8;
 
 pub fn ends_with_plan(messages: &[Arc<Message>]) -> bool {

@@ -7,7 +7,6 @@ use super::rule;
 use crate::agent::{Answer, Question, Subject};
 use crate::app::action::{Action, Scope};
 use crate::app::notify::Notify;
-use crate::app::rule_store::RuleScope;
 use crate::app::tui::answers::Pressed;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Effect, TerminalEffect};
@@ -75,8 +74,8 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<V
         {
             app.strip.answers.settle(app.now);
             match action {
-                Action::Left => app.strip.scope = narrower(app.strip.scope),
-                Action::Right => app.strip.scope = wider(app.strip.scope),
+                Action::Left => app.strip.scope = app.strip.scope.narrower(),
+                Action::Right => app.strip.scope = app.strip.scope.wider(),
                 _ => rule::open(app),
             }
         }
@@ -103,20 +102,6 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<V
         }
     }
     Some(Vec::new())
-}
-
-fn wider(scope: RuleScope) -> RuleScope {
-    match scope {
-        RuleScope::Session => RuleScope::Project,
-        RuleScope::Project | RuleScope::Always => RuleScope::Always,
-    }
-}
-
-fn narrower(scope: RuleScope) -> RuleScope {
-    match scope {
-        RuleScope::Always => RuleScope::Project,
-        RuleScope::Session | RuleScope::Project => RuleScope::Session,
-    }
 }
 
 fn confirm(app: &mut App, at: usize) -> Vec<Effect> {

@@ -2,8 +2,7 @@
 
 use super::{
     agent, completion, copy, editor, iterations, keys, list, login, models, mouse, open, overlay,
-    questions, queue, search, sessions, settings, shell, stop, terminal, themes, tree, trials,
-    undo,
+    questions, queue, sessions, settings, shell, stop, terminal, themes, tree, trials, undo,
 };
 use crate::agent::{AgentEvent, NoticeLevel};
 use crate::app::tui::app::App;
@@ -36,10 +35,7 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
         Msg::CellSize(cell) => terminal::cell(app, cell),
         Msg::End(kind) => stop::end(app, kind),
         Msg::Interrupt => stop::interrupt(app),
-        Msg::CannotSuspend => {
-            app.say("Nothing to suspend to: no shell started tiller as a job");
-            Vec::new()
-        }
+        Msg::CannotSuspend => app.say("Nothing to suspend to: no shell started tiller as a job"),
         Msg::Agent(event) => {
             let mut effects = agent::event(app, &event);
             if matches!(event.kind, AgentEvent::SessionOpened { .. }) {
@@ -154,7 +150,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Favorites(favorites, direction) => {
             return models::cycle(app, favorites, direction);
         }
-        EffectResult::PagesSearched(found) => search::searched(app, found),
+        EffectResult::PagesSearched(found) => app.transcript.add_matches(found),
         EffectResult::Opening(found) => return open::found(app, found),
         EffectResult::FileClosed(closed) => open::closed(app, closed),
         EffectResult::Copied(what, outcome) => return copy::done(app, &what, outcome),
@@ -182,7 +178,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
             }
             return effects;
         }
-        EffectResult::Draft(draft) => editor::restore(app, &draft),
+        EffectResult::Draft(draft) => return editor::restore(app, &draft),
         EffectResult::DraftElsewhere(draft) if app.transcript.is_empty() => {
             app.start.draft_elsewhere = Some(draft);
         }

@@ -59,12 +59,10 @@ fn toggle(app: &mut App, class: CellClass) {
 
 fn toggle_todo(app: &mut App) {
     if app.work.todo.items.is_empty() {
-        app.say("There is no todo list; the model makes one for longer work");
-        return;
+        return drop(app.say("There is no todo list; the model makes one for longer work"));
     }
     if app.work.todo.is_done() {
-        app.say(format!("todo: {}", app.work.todo.progress()));
-        return;
+        return drop(app.say(format!("todo: {}", app.work.todo.progress())));
     }
     let fold = if app.opens_todo(app.size) {
         Fold::Folded

@@ -1,16 +1,15 @@
 //! Searching the conversation.
 
+use super::overlay::topmost;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::KeyPress;
-use crate::app::tui::overlay::{Overlay, SearchBar};
-use crate::app::tui::transcript::PagesSearched;
+use crate::app::tui::overlay::{Overlay, Picker};
 
-/// Opens the search; `query` is what is looked for at once.
 pub fn open(app: &mut App, query: &str) -> Vec<Effect> {
     app.transcript.begin_search();
-    app.overlays.push(Overlay::Search(SearchBar::default()));
+    app.overlays.push(Overlay::Search(Picker::default()));
     paste(app, query)
 }
 
@@ -33,9 +32,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
             }
         }
         _ => {
-            if let Some(Overlay::Search(bar)) = app.overlays.last_mut()
-                && bar.press(action, press.text())
-            {
+            if topmost!(app, Search).press(action, press.text(), 0) {
                 return search(app);
             }
         }
@@ -44,21 +41,12 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
 }
 
 pub fn paste(app: &mut App, text: &str) -> Vec<Effect> {
-    if let Some(Overlay::Search(bar)) = app.overlays.last_mut() {
-        bar.type_text(text);
-        return search(app);
-    }
-    Vec::new()
+    topmost!(app, Search).type_text(text);
+    search(app)
 }
 
 fn search(app: &mut App) -> Vec<Effect> {
-    let Some(Overlay::Search(bar)) = app.overlays.last() else {
-        return Vec::new();
-    };
-    let pages = app.transcript.search_for(&bar.query);
+    let bar = topmost!(app, Search);
+    let pages = app.transcript.search_for(bar.query());
     vec![Effect::SearchPages(pages.map(Box::new))]
-}
-
-pub fn searched(app: &mut App, found: PagesSearched) {
-    app.transcript.add_matches(found);
 }

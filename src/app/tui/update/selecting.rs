@@ -1,5 +1,6 @@
 //! Selecting in the conversation with the keys.
 
+use super::overlay::topmost;
 use crate::app::action::{Action, Scope};
 use crate::app::tui::app::App;
 use crate::app::tui::input::{KeyModifiers, KeyPress};
@@ -15,9 +16,7 @@ pub fn open(app: &mut App) {
 }
 
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) {
-    let Some(Overlay::Selecting(unit)) = app.overlays.last_mut() else {
-        return;
-    };
+    let unit = topmost!(app, Selecting);
     let with_shift = press.mods.contains(KeyModifiers::SHIFT);
     let page = i32::from(app.areas.transcript.height.saturating_sub(2).max(1));
     let plain = KeyPress::new(press.code, press.mods - KeyModifiers::SHIFT);
@@ -55,13 +54,11 @@ pub fn close(app: &mut App) {
 }
 
 fn mark(app: &mut App, unit: Unit) {
-    if let Some(Overlay::Selecting(selected)) = app.overlays.last_mut() {
-        *selected = Some(unit).filter(|unit| *selected != Some(*unit));
-        app.transcript.point(Pointing::Mark(*selected));
-    }
+    let selected = topmost!(app, Selecting);
+    *selected = Some(unit).filter(|unit| *selected != Some(*unit));
+    app.transcript.point(Pointing::Mark(*selected));
 }
 
-/// How the caret moves with an action of the editor.
 fn motion(action: Action, page: i32) -> Option<Motion> {
     Some(match action {
         Action::Left => Motion::Left,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use toml::Value;
 
+use super::overlay::topmost;
 use super::{list, permission, pictures, themes};
 use crate::agent::NoticeLevel;
 use crate::agent::permission::PermissionMode;
@@ -28,21 +29,18 @@ pub fn open(app: &mut App, typed: &str) -> Vec<Effect> {
 }
 
 pub fn read(app: &mut App, rows: Result<Vec<SettingRow>, String>) {
-    if let Some(Overlay::Settings(list)) = app.overlays.last_mut() {
-        match rows {
-            Ok(rows) => list.read(rows),
-            Err(error) => {
-                list.rows = Some(Vec::new());
-                list.fault = Some(error);
-            }
+    let list = topmost!(app, Settings);
+    match rows {
+        Ok(rows) => list.read(rows),
+        Err(error) => {
+            list.rows = Some(Vec::new());
+            list.fault = Some(error);
         }
     }
 }
 
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
-    let Some(Overlay::Settings(list)) = app.overlays.last_mut() else {
-        return Vec::new();
-    };
+    let list = topmost!(app, Settings);
     list.fault = None;
     if let Some(line) = &mut list.typing {
         match action {
@@ -97,9 +95,7 @@ fn save(app: &mut App, key: String, value: Value) -> Vec<Effect> {
 }
 
 fn change(app: &mut App, by: isize) -> Vec<Effect> {
-    let Some(Overlay::Settings(list)) = app.overlays.last() else {
-        return Vec::new();
-    };
+    let list = topmost!(app, Settings);
     match (list.chosen(), list.next_value(by)) {
         (Some(row), Some(value)) => {
             let key = row.key.clone();
@@ -110,9 +106,7 @@ fn change(app: &mut App, by: isize) -> Vec<Effect> {
 }
 
 fn keep_typed(app: &mut App) -> Vec<Effect> {
-    let Some(Overlay::Settings(list)) = app.overlays.last_mut() else {
-        return Vec::new();
-    };
+    let list = topmost!(app, Settings);
     match (list.chosen().map(|row| row.key.clone()), list.typed_value()) {
         (Some(key), Ok(value)) => {
             list.typing = None;

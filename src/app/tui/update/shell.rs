@@ -113,7 +113,7 @@ pub fn picture(app: &mut App, file: Result<PathBuf, String>) {
         Ok(path) => app
             .message_mut()
             .mention(&[path.to_string_lossy().into_owned()]),
-        Err(why) => app.say_for(why, 5000),
+        Err(why) => drop(app.say_for(why, 5000)),
     }
 }
 

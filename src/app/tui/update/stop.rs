@@ -64,8 +64,7 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
     }
     app.presses.interrupt = Some(app.now);
     let key = app.key(Action::Interrupt);
-    app.say_for(format!("Press {key} again to exit"), LEAVE_MS);
-    Vec::new()
+    app.say_for(format!("Press {key} again to exit"), LEAVE_MS)
 }
 
 /// The user goes on: the next Ctrl+C is the first one again, and nothing says otherwise.

@@ -18,7 +18,6 @@ pub fn resize(app: &mut App, size: Size) -> Vec<Effect> {
     Vec::new()
 }
 
-/// A cell has so many pixels.
 pub fn cell(app: &mut App, cell: (u16, u16)) -> Vec<Effect> {
     app.graphics.set_cell(cell);
     pictures::follow(app);

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::overlay::topmost;
 use super::{list, pictures};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
@@ -12,10 +13,8 @@ use crate::app::tui::input::{KeyPress, TerminalColor};
 use crate::app::tui::overlay::{Overlay, ThemePicker};
 use crate::app::tui::theme::{AUTO, Kind, TerminalColors, Theme, Themes};
 
-/// The setting that a choice is kept in.
 const SETTING: &str = "ui.theme";
 
-/// Opens the list, or takes the theme that was named.
 pub fn act(app: &mut App, name: &str) -> Vec<Effect> {
     if name.is_empty() {
         let list = ThemePicker::new(&app.themes, &app.theme);
@@ -33,10 +32,7 @@ pub fn act(app: &mut App, name: &str) -> Vec<Effect> {
             }
             take(app, name.to_owned())
         }
-        Err(error) => {
-            app.say_for(error.to_string(), 5000);
-            Vec::new()
-        }
+        Err(error) => app.say_for(error.to_string(), 5000),
     }
 }
 
@@ -57,20 +53,13 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
 }
 
 pub fn preview(app: &mut App) -> Vec<Effect> {
-    let Some(Overlay::Themes(list)) = app.overlays.last() else {
-        return Vec::new();
-    };
-    match list.chosen() {
-        Some(row) => show(app, row.theme.clone()),
-        None => Vec::new(),
-    }
+    let chosen = topmost!(app, Themes).chosen();
+    let theme = chosen.map(|row| row.theme.clone());
+    theme.map_or_else(Vec::new, |theme| show(app, theme))
 }
 
 pub fn choose(app: &mut App) -> Vec<Effect> {
-    let Some(Overlay::Themes(list)) = app.overlays.last() else {
-        return Vec::new();
-    };
-    let Some(row) = list.chosen() else {
+    let Some(row) = topmost!(app, Themes).chosen() else {
         return Vec::new();
     };
     let wanted = row.wanted.clone();
@@ -102,7 +91,6 @@ pub fn read(app: &mut App, themes: Arc<Themes>) -> Vec<Effect> {
     follow(app)
 }
 
-/// The terminal told one of its colors.
 pub fn color(app: &mut App, which: TerminalColor, color: (u8, u8, u8)) -> Vec<Effect> {
     let terminal = &mut app.themes.terminal;
     match which {
@@ -133,7 +121,6 @@ pub fn scheme(app: &mut App, is_light: bool) -> Vec<Effect> {
     effects
 }
 
-/// All replies of the terminal have come.
 pub fn answered(app: &mut App) -> Vec<Effect> {
     refresh(app);
     app.themes.is_silent = app.themes.terminal.ground.is_none();
@@ -144,15 +131,8 @@ pub fn answered(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// Makes the rows of the list anew, if it is open.
 fn refresh(app: &mut App) -> bool {
-    let App {
-        overlays, themes, ..
-    } = app;
-    match overlays.last_mut() {
-        Some(Overlay::Themes(list)) => list.refresh(themes),
-        _ => return false,
-    }
+    topmost!(app, Themes).refresh(&app.themes);
     true
 }
 

@@ -1,6 +1,7 @@
 //! The tree of the session: opening it, its keys, going on from another entry, labels.
 
 use super::list;
+use super::overlay::topmost;
 use super::refusal::{is_busy, is_read_only};
 use crate::agent::Leaving;
 use crate::app::action::Action;
@@ -31,8 +32,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             vec![Effect::Tree(TreeEffect::Label(None, label))]
         }
         Action::Fork if app.status.session.is_none() => {
-            app.say("Nothing is stored in this run: a fork is a session");
-            Vec::new()
+            app.say("Nothing is stored in this run: a fork is a session")
         }
         Action::Fork => open(app, TreePurpose::Fork),
         Action::CompareBranches => {
@@ -52,9 +52,7 @@ pub fn open(app: &mut App, purpose: TreePurpose) -> Vec<Effect> {
 }
 
 pub fn read(app: &mut App, outline: Outline) {
-    if let Some(Overlay::Tree(tree)) = app.overlays.last_mut() {
-        tree.read(outline);
-    }
+    topmost!(app, Tree).read(outline);
 }
 
 pub fn compared(app: &mut App, lines: Result<Vec<ComparisonLine>, String>) {
@@ -75,9 +73,7 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
     if writes && is_read_only(app) {
         return Vec::new();
     }
-    let Some(Overlay::Tree(tree)) = app.overlays.last_mut() else {
-        return Vec::new();
-    };
+    let tree = topmost!(app, Tree);
     if tree.label.is_some() {
         return press_in_label(tree, press, action);
     }
@@ -120,9 +116,7 @@ fn press_in_label(tree: &mut TreePicker, press: KeyPress, action: Option<Action>
 
 /// Goes on from the chosen entry; the branch that is left is summarised before, or not.
 pub fn choose(app: &mut App, leaving: Leaving) -> Vec<Effect> {
-    let Some(Overlay::Tree(tree)) = app.overlays.last() else {
-        return Vec::new();
-    };
+    let tree = topmost!(app, Tree);
     let purpose = tree.purpose;
     let Some(id) = tree.chosen().map(|chosen| chosen.id.clone()) else {
         return Vec::new();

@@ -1,5 +1,6 @@
 //! `/undo`, `/redo` and `/rewind`: first what would change, then the question, then it is done.
 
+use super::overlay::topmost;
 use super::refusal::{is_busy, is_gone, is_read_only};
 use super::{list, overlay};
 use crate::agent::undo::{Direction, Preview, Rewind, RewindPoint};
@@ -26,15 +27,13 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     vec![Effect::Undo(effect)]
 }
 
-/// It is known what the next undo or redo would change.
 pub fn previewed(app: &mut App, direction: Direction, preview: Option<Preview>) {
     let Some(preview) = preview else {
         let nothing = match direction {
             Direction::Undo => "Nothing to undo",
             Direction::Redo => "Nothing to redo",
         };
-        app.say(nothing);
-        return;
+        return drop(app.say(nothing));
     };
     if !app.is_running() && app.overlays.is_empty() {
         app.overlays.push(Overlay::Undo(Box::new(UndoQuestion {
@@ -48,9 +47,7 @@ pub fn previewed(app: &mut App, direction: Direction, preview: Option<Preview>) 
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     let (now, end) = (app.now, app.areas.list_end);
     let page = usize::from(app.areas.list.height.max(2) - 1);
-    let Some(Overlay::Undo(question)) = app.overlays.last_mut() else {
-        return Vec::new();
-    };
+    let question = topmost!(app, Undo);
     let is_early = !question.delay.is_over(now);
     question.delay.restart(now);
     match action {
@@ -68,17 +65,12 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
 }
 
 pub fn prompts_read(app: &mut App, points: Vec<RewindPoint>) {
-    if let Some(Overlay::Rewind(list)) = app.overlays.last_mut() {
-        list.read(points);
-    }
+    topmost!(app, Rewind).read(points);
 }
 
-/// It is known what going back to a prompt would change in files.
 pub fn rewind_previewed(app: &mut App, entry: &str, preview: Preview) {
-    if let Some(Overlay::Rewind(list)) = app.overlays.last_mut()
-        && let Some(chosen) = &mut list.chosen
-        && chosen.point.entry == entry
-    {
+    let chosen = topmost!(app, Rewind).chosen.as_mut();
+    if let Some(chosen) = chosen.filter(|chosen| chosen.point.entry == entry) {
         chosen.preview = Some(preview);
         chosen.delay.restart(app.now);
     }
@@ -92,11 +84,8 @@ pub fn refused(app: &mut App, why: &str) {
     app.say_for(why, 8000);
 }
 
-/// A key for the list of prompts, or for the ways back to one.
 pub fn press_rewind(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
-    let Some(Overlay::Rewind(list)) = app.overlays.last_mut() else {
-        return Vec::new();
-    };
+    let list = topmost!(app, Rewind);
     let Some(chosen) = &mut list.chosen else {
         return list::press(app, press, action);
     };
@@ -114,11 +103,8 @@ pub fn press_rewind(app: &mut App, press: KeyPress, action: Option<Action>) -> V
     Vec::new()
 }
 
-/// Takes the selected prompt, or the selected way back to it.
 pub fn choose(app: &mut App) -> Vec<Effect> {
-    let Some(Overlay::Rewind(list)) = app.overlays.last_mut() else {
-        return Vec::new();
-    };
+    let list = topmost!(app, Rewind);
     let Some(chosen) = &mut list.chosen else {
         let point = list.choose(app.now);
         let preview = point.map(UndoEffect::PreviewRewind).map(Effect::Undo);

@@ -3,17 +3,17 @@
 use super::line::StyledLine;
 use super::popup::{Popup, PopupDrawn};
 use crate::app::action::Action;
-use crate::app::tui::overlay::SearchBar;
+use crate::app::tui::overlay::Picker;
 use crate::app::tui::text::width::fit_end;
 
 /// Draws it in the last row of the room.
-pub fn draw(popup: &mut Popup<'_>, bar: &SearchBar) -> Option<PopupDrawn> {
+pub fn draw(popup: &mut Popup<'_>, bar: &Picker) -> Option<PopupDrawn> {
     let app = popup.app;
     let theme = &app.theme;
     let area = popup.clear_last_row()?;
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let found = match app.transcript.found() {
-        _ if bar.query.trim().is_empty() => String::new(),
+        _ if bar.query().trim().is_empty() => String::new(),
         Some(((_, 0), true)) => "searching".to_owned(),
         Some(((_, 0), false)) | None => "nothing found".to_owned(),
         Some(((at, count), searching)) => {
@@ -28,7 +28,7 @@ pub fn draw(popup: &mut Popup<'_>, bar: &SearchBar) -> Option<PopupDrawn> {
     }
     let title = StyledLine::of(" Find ", theme.popup_title);
     let columns = usize::from(area.width).saturating_sub(title.width() + right.width() + 4);
-    let shown = fit_end(&bar.query, columns);
+    let shown = fit_end(bar.query(), columns);
     popup.input(&title.with(shown, theme.popup), area);
     let right_columns = (right.width() as u16).min(area.width);
     let x = area.right() - right_columns;

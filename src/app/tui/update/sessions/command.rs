@@ -14,8 +14,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         return Vec::new();
     }
     let Some(session) = &mut app.status.session else {
-        app.say("Nothing is stored in this run: there are no sessions");
-        return Vec::new();
+        return app.say("Nothing is stored in this run: there are no sessions");
     };
     match action {
         Action::Resume => list::open(app),
@@ -31,8 +30,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             session.file.clone(),
         ))],
         Action::CloneSession if session.title.is_empty() => {
-            app.say("Nothing was said yet: there is nothing to copy");
-            Vec::new()
+            app.say("Nothing was said yet: there is nothing to copy")
         }
         Action::CloneSession => {
             let file = session.file.clone();
@@ -45,8 +43,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
 
 fn import(app: &mut App, argument: &str) -> Vec<Effect> {
     if argument.is_empty() {
-        app.say("Which file? /import FILE");
-        return Vec::new();
+        return app.say("Which file? /import FILE");
     }
     let home = app.status.home.as_deref();
     let file = match (argument.strip_prefix("~/"), home) {

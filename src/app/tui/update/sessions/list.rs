@@ -33,41 +33,37 @@ pub(super) fn listed(app: &mut App, scope: SessionScope, rows: Result<Vec<Sessio
     };
     let own = app.status.session.as_ref().map(|session| &session.file);
     let others = rows.into_iter().filter(|row| Some(&row.path) != own);
-    let (others, now) = (others.collect(), app.now);
-    if let Some(list) = list(app).filter(|list| list.scope == scope) {
+    let others = others.collect();
+    if let Some((list, now)) = list(app).filter(|(list, _)| list.scope == scope) {
         list.set_rows(others, now);
     }
 }
 
 pub(super) fn found(app: &mut App, query: &str, found: Vec<(PathBuf, Found)>, search: TextSearch) {
-    let now = app.now;
-    if let Some(list) = list(app) {
+    if let Some((list, now)) = list(app) {
         list.add_found(query, found, search, now);
     }
 }
 
 pub(super) fn previewed(app: &mut App, path: PathBuf, facts: Result<Arc<SessionFacts>, String>) {
-    if let Some(list) = list(app)
+    if let Some((list, _)) = list(app)
         && list.chosen().is_some_and(|row| row.path == path)
     {
         list.preview = Some(Preview { path, facts });
     }
 }
 
-/// It was looked what the open sessions are doing.
 pub(super) fn states(app: &mut App, states: &HashMap<PathBuf, SessionState>) {
-    let now = app.now;
-    if let Some(list) = list(app) {
+    if let Some((list, now)) = list(app) {
         list.set_states(states, now);
     }
 }
 
-/// A session got another name, or did not.
 pub(super) fn renamed(app: &mut App, path: &Path, name: &str, renamed: Result<(), String>) {
     match renamed {
         Ok(()) => {
-            let (now, name) = (app.now, (!name.is_empty()).then(|| name.to_owned()));
-            if let Some(list) = list(app) {
+            if let Some((list, now)) = list(app) {
+                let name = (!name.is_empty()).then(|| name.to_owned());
                 list.set_name(path, name, now);
             }
         }
@@ -79,8 +75,7 @@ pub(super) fn renamed(app: &mut App, path: &Path, name: &str, renamed: Result<()
 pub(super) fn removed(app: &mut App, path: &Path, removed: Result<PathBuf, String>) {
     match removed {
         Ok(folder) => {
-            let now = app.now;
-            if let Some(list) = list(app) {
+            if let Some((list, now)) = list(app) {
                 list.remove(path, now);
             }
             app.say_for(format!("Moved to {}", folder.display()), 8000);
@@ -92,14 +87,13 @@ pub(super) fn removed(app: &mut App, path: &Path, removed: Result<PathBuf, Strin
 /// Something could not be done: the open list says so, as the conversation is behind it.
 fn not_done(app: &mut App, error: String) {
     match list(app) {
-        Some(list) => list.error = Some(error),
+        Some((list, _)) => list.error = Some(error),
         None => app.transcript.push_notice(NoticeLevel::Error, error),
     }
 }
 
 pub fn tick(app: &mut App) -> Vec<Effect> {
-    let now = app.now;
-    let Some(list) = list(app) else {
+    let Some((list, now)) = list(app) else {
         return Vec::new();
     };
     let is_due = |at: &mut i64| *at <= now;
@@ -120,17 +114,15 @@ pub fn tick(app: &mut App) -> Vec<Effect> {
     effects
 }
 
-/// Another row may be chosen.
 pub fn look(app: &mut App) {
-    let now = app.now;
-    if let Some(list) = list(app) {
+    if let Some((list, now)) = list(app) {
         list.look(now);
     }
 }
 
 /// A key that means something in this list only; none if it has no such meaning.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
-    let list = list(app)?;
+    let (list, _) = list(app)?;
     list.error = None;
     match &mut list.mode {
         SessionMode::Choosing => choosing(app, action?),
@@ -145,10 +137,9 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
 }
 
 fn choosing(app: &mut App, action: Action) -> Option<Vec<Effect>> {
-    let now = app.now;
+    let (list, now) = list(app)?;
     match action {
         Action::SessionFolders => {
-            let list = list(app)?;
             let scope = match list.scope {
                 SessionScope::Folder => SessionScope::All,
                 SessionScope::All => SessionScope::Folder,
@@ -167,17 +158,14 @@ fn choosing(app: &mut App, action: Action) -> Option<Vec<Effect>> {
                 Effect::Session(SessionEffect::List(scope)),
             ]);
         }
-        Action::SessionRename if list(app)?.chosen()?.is_open() => {
-            app.say("It is open elsewhere: rename it there");
+        Action::SessionRename if list.chosen()?.is_open() => {
+            return Some(app.say("It is open elsewhere: rename it there"));
         }
-        Action::SessionRename => rename(list(app)?),
-        Action::SessionRemove => {
-            if list(app)?.chosen()?.is_open() {
-                app.say("It is open elsewhere: leave it there first, then remove it");
-            } else {
-                list(app)?.mode = SessionMode::Removing(AnswerDelay::starting(now));
-            }
+        Action::SessionRename => rename(list),
+        Action::SessionRemove if list.chosen()?.is_open() => {
+            return Some(app.say("It is open elsewhere: leave it there first, then remove it"));
         }
+        Action::SessionRemove => list.mode = SessionMode::Removing(AnswerDelay::starting(now)),
         Action::SessionCopy => return Some(take(app, Choice::Fork)),
         Action::Back | Action::Interrupt => {
             app.overlays.pop();
@@ -216,8 +204,7 @@ fn naming(list: &mut SessionPicker, press: KeyPress, action: Option<Action>) -> 
 }
 
 fn removing(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
-    let now = app.now;
-    let list = list(app)?;
+    let (list, now) = list(app)?;
     let SessionMode::Removing(delay) = &mut list.mode else {
         return None;
     };
@@ -242,8 +229,8 @@ fn removing(app: &mut App, press: KeyPress, action: Option<Action>) -> Option<Ve
 }
 
 fn take(app: &mut App, how: impl FnOnce(PathBuf) -> Choice) -> Vec<Effect> {
-    let chosen = list(app).filter(|list| list.mode == SessionMode::Choosing);
-    let Some(path) = chosen.and_then(|list| Some(list.chosen()?.path.clone())) else {
+    let chosen = list(app).filter(|(list, _)| list.mode == SessionMode::Choosing);
+    let Some(path) = chosen.and_then(|(list, _)| Some(list.chosen()?.path.clone())) else {
         return Vec::new();
     };
     app.overlays.pop();
@@ -252,9 +239,12 @@ fn take(app: &mut App, how: impl FnOnce(PathBuf) -> Choice) -> Vec<Effect> {
     effects
 }
 
-fn list(app: &mut App) -> Option<&mut SessionPicker> {
-    app.overlays.iter_mut().rev().find_map(|it| match it {
+/// The list, if it is open, and the time.
+fn list(app: &mut App) -> Option<(&mut SessionPicker, i64)> {
+    let mut overlays = app.overlays.iter_mut().rev();
+    let list = overlays.find_map(|it| match it {
         Overlay::Sessions(list) => Some(&mut **list),
         _ => None,
-    })
+    });
+    Some((list?, app.now))
 }

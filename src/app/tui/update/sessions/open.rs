@@ -1,6 +1,7 @@
 //! Going on with another session: what was asked for, and the conversation that takes the place of the
 //! one before.
 
+use super::super::overlay::topmost;
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::outcome::StartError;
@@ -33,7 +34,6 @@ pub(super) fn recent(app: &mut App, recent: Option<Recent>) {
     }
 }
 
-/// Goes on with the session used last, where that is offered.
 pub fn go_on_with_recent(app: &mut App) -> Vec<Effect> {
     // Where it was told: on the first screen.
     match app.start.recent.take_if(|_| app.transcript.is_empty()) {
@@ -108,7 +108,6 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// Another session is being opened, or not.
 pub(super) fn opened(app: &mut App, opened: Result<Vec<String>, Refused>) {
     match opened {
         Ok(notices) => {
@@ -127,7 +126,6 @@ pub(super) fn opened(app: &mut App, opened: Result<Vec<String>, Refused>) {
     }
 }
 
-/// The session cannot be opened.
 pub(super) fn not_opened(app: &mut App, error: String) {
     give_up(app);
     app.say_for(error, 8000);
@@ -141,14 +139,12 @@ pub fn give_up(app: &mut App) -> bool {
     !text.is_empty()
 }
 
-/// Asks how to go on with a session that was not opened.
 pub fn ask(app: &mut App, refused: &Refused) {
     app.overlays.retain(|it| !matches!(it, Overlay::Opening(_)));
     app.overlays
         .push(Overlay::Opening(Opening::of(refused, app.now)));
 }
 
-/// Asks how to go on with the session that is only read.
 pub fn ask_to_write(app: &mut App) {
     if let Some(session) = &app.status.session {
         let opening = Opening::of_read_only(session.file.clone(), app.now);
@@ -158,9 +154,7 @@ pub fn ask_to_write(app: &mut App) {
 
 /// A key for the question. Text is text for the editor.
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
-    let Some(Overlay::Opening(opening)) = app.overlays.last_mut() else {
-        return Vec::new();
-    };
+    let opening = topmost!(app, Opening);
     if matches!(action, Some(Action::Back | Action::Interrupt)) {
         // Meant for what was there before.
         if opening.answers.next_wake(app.now).is_some() {
@@ -186,7 +180,6 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
     Vec::new()
 }
 
-/// Waits no longer for a session, if one is waited for.
 pub fn stop_waiting(app: &App) -> Vec<Effect> {
     let waits = |it: &Overlay| matches!(it, Overlay::Opening(opening) if opening.waits);
     let stop = app.overlays.iter().any(waits);
@@ -195,9 +188,7 @@ pub fn stop_waiting(app: &App) -> Vec<Effect> {
 }
 
 fn choose_way(app: &mut App, at: usize) -> Vec<Effect> {
-    let Some(Overlay::Opening(opening)) = app.overlays.last_mut() else {
-        return Vec::new();
-    };
+    let opening = topmost!(app, Opening);
     let Some(way) = opening.ways.get(at).cloned() else {
         return Vec::new();
     };

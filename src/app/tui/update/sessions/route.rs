@@ -16,9 +16,7 @@ pub fn done(app: &mut App, result: SessionResult) -> Vec<Effect> {
             let popup = TextPopup::SessionFacts(facts);
             app.overlays.push(Overlay::text(popup));
         }
-        SessionResult::Facts(Err(error)) => {
-            app.say(error);
-        }
+        SessionResult::Facts(Err(error)) => return app.say(error),
         SessionResult::States(states) => list::states(app, &states),
         SessionResult::Renamed(path, name, renamed) => list::renamed(app, &path, &name, renamed),
         SessionResult::Removed(path, removed) => list::removed(app, &path, removed),
