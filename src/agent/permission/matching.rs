@@ -1,7 +1,8 @@
 //! Whether a rule holds of a simple command, where not all of its words may be known.
 
-use super::rule::{Action, Origin, Rule, like};
+use super::rule::{Action, Origin, Rule};
 use super::shell::{SimpleCommand, Word};
+use crate::agent::word_list::like;
 
 /// How certain it is that a rule holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,9 +2,9 @@
 
 use super::inner::{Inner, Through, as_script, fill, is_name, joined};
 use super::line::{Input, SimpleCommand};
-use super::options::Parsed;
+use super::options::{Parsed, options};
 use super::word::{Atom, Word};
-use super::wrapper_table::{LOOSE, RUNNERS, WRAPPERS, Wrapper, options};
+use super::wrapper_table::{LOOSE, RUNNERS, WRAPPERS, Wrapper};
 use super::{find, programs};
 
 /// Shells that read commands as bash does, near enough.
@@ -78,17 +78,13 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Result<Through, String> {
         _ => &[],
     };
     if let Some(folder) = parsed.value(folders) {
-        through
-            .inner
-            .push(Inner::Command(vec![Word::literal("cd"), folder.clone()]));
+        through.add(Inner::change_to(folder.clone()));
     }
     let is_shell = parsed.has(&["i", "s", "login", "shell"]);
     if !rest.is_empty() {
-        through.inner.push(Inner::Command(rest.to_vec()));
+        through.add(Inner::Command(rest.to_vec()));
     } else if wrapper.raises && is_shell {
-        through
-            .inner
-            .push(Inner::Doubt(String::from("a shell of another user")));
+        through.add(Inner::doubt("a shell of another user"));
     }
     Ok(through)
 }
@@ -96,10 +92,8 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Result<Through, String> {
 fn shell(command: &SimpleCommand) -> Result<Through, String> {
     let words = &command.words;
     let known = options(
-        "abcefhiklmnpqrstuvwxyBCDEHPTlL",
-        "oO",
-        "login norc noprofile posix restricted verbose noediting",
-        "",
+        "a b c e f h i k l m n p q r s t u v w x y B C D E H P T L o: O: login norc noprofile \
+        posix restricted verbose noediting",
     );
     // `+e` switches an option off.
     let plus = |word: &Word| match word.strip_prefix("+") {
@@ -130,9 +124,7 @@ fn shell(command: &SimpleCommand) -> Result<Through, String> {
     }
     Ok(Through::wraps(vec![match &command.input {
         Input::Text(Some(text)) => Inner::Script(text.clone()),
-        _ => Inner::Doubt(String::from(
-            "a shell that reads its commands from elsewhere",
-        )),
+        _ => Inner::doubt("a shell that reads its commands from elsewhere"),
     }]))
 }
 
@@ -170,17 +162,17 @@ fn run_by(name: &str, words: &[Word]) -> Through {
     let runner = runners
         .into_iter()
         .find(|(_, wanted, ..)| sub.as_deref() == Some(wanted));
-    let Some((_, _, options, operands)) = runner else {
+    let Some((_, _, known, operands)) = runner else {
         return programs::other(name, words);
     };
-    match options.parse(&words[1..]) {
+    match options(known).parse(&words[1..]) {
         Ok(parsed) => rest_of(&words[1..], &parsed, *operands),
         Err(_) => Through::default(),
     }
 }
 
 fn eval(words: &[Word]) -> Through {
-    let mut inner = vec![Inner::Doubt(String::from("eval"))];
+    let mut inner = vec![Inner::doubt("eval")];
     if let script @ Inner::Script(_) = joined(&words[1..]) {
         inner.push(script);
     }
@@ -188,7 +180,7 @@ fn eval(words: &[Word]) -> Through {
 }
 
 fn by_command(words: &[Word]) -> Result<Through, String> {
-    let parsed = options("pvV", "", "", "").parse(words)?;
+    let parsed = options("p v V").parse(words)?;
     if parsed.has(&["v", "V"]) {
         return Ok(Through::default());
     }
@@ -207,10 +199,9 @@ fn rest_of(words: &[Word], parsed: &Parsed, operands: usize) -> Through {
 
 fn xargs(words: &[Word]) -> Result<Through, String> {
     let known = options(
-        "0oprtx",
-        "aEILnPsd",
-        "null open-tty interactive no-run-if-empty verbose exit replace max-lines eof",
-        "arg-file delimiter max-args max-procs max-chars process-slot-var",
+        "0 o p r t x a: E: I: L: n: P: s: d: null open-tty interactive no-run-if-empty verbose \
+        exit replace max-lines eof arg-file: delimiter: max-args: max-procs: max-chars: \
+        process-slot-var:",
     );
     let parsed = known.parse(words)?;
     let place = match parsed.value(&["I", "replace"]) {
@@ -230,11 +221,9 @@ fn xargs(words: &[Word]) -> Result<Through, String> {
 
 fn parallel(words: &[Word]) -> Through {
     let known = options(
-        "kmnqrtuvX0",
-        "jPNnILSC",
-        "keep-order bar progress dry-run verbose null \
-        ungroup no-notice will-cite eta line-buffer halt-on-error tag quote",
-        "jobs max-args timeout delay retries halt colsep joblog",
+        "k m n: q r t u v X 0 j: P: N: I: L: S: C: keep-order bar progress dry-run verbose null \
+        ungroup no-notice will-cite eta line-buffer halt-on-error tag quote jobs: max-args: \
+        timeout: delay: retries: halt: colsep: joblog:",
     );
     let parsed = match known.parse(words) {
         Ok(parsed) => parsed,
@@ -267,10 +256,8 @@ fn parallel(words: &[Word]) -> Through {
 
 fn watch(words: &[Word]) -> Result<Through, String> {
     let known = options(
-        "bcdeghptwxC",
-        "nq",
-        "beep color differences errexit chgexit precise no-title no-wrap exec",
-        "interval equexit",
+        "b c d e g h p t w x C n: q: beep color differences errexit chgexit precise no-title \
+        no-wrap exec interval: equexit:",
     );
     let parsed = known.parse(words)?;
     if parsed.has(&["x", "exec"]) {
@@ -280,7 +267,7 @@ fn watch(words: &[Word]) -> Result<Through, String> {
 }
 
 fn entr(words: &[Word]) -> Result<Through, String> {
-    let parsed = options("acdnprsxz", "", "", "").parse(words)?;
+    let parsed = options("a c d n p r s x z").parse(words)?;
     if parsed.has(&["s"]) {
         let script = as_script(words.get(parsed.operands));
         return Ok(Through::wraps(vec![script]));
@@ -291,10 +278,8 @@ fn entr(words: &[Word]) -> Result<Through, String> {
 
 fn script(words: &[Word]) -> Result<Through, String> {
     let known = options(
-        "aefq",
-        "cEIOBTmot",
-        "append return flush force quiet",
-        "command echo log-in log-out log-io log-timing output-limit",
+        "a e f q c: E: I: O: B: T: m: o: t: append return flush force quiet command: echo: \
+        log-in: log-out: log-io: log-timing: output-limit:",
     );
     let parsed = known.parse(words)?;
     let writes = words[parsed.operands..].to_vec();
@@ -311,10 +296,8 @@ fn script(words: &[Word]) -> Result<Through, String> {
 
 fn switch_user(words: &[Word]) -> Result<Through, String> {
     let known = options(
-        "lmpfP",
-        "cgGsuw",
-        "login preserve-environment fast pty",
-        "command session-command group supp-group shell user",
+        "l m p f P c: g: G: s: u: w: login preserve-environment fast pty command: \
+        session-command: group: supp-group: shell: user:",
     );
     let command = words.iter().position(|word| {
         let exact = word.exact();
@@ -324,7 +307,7 @@ fn switch_user(words: &[Word]) -> Result<Through, String> {
     let script = match (parsed.value(&["c", "command", "session-command"]), command) {
         (Some(script), _) => as_script(Some(script)),
         (None, Some(at)) => as_script(words.get(at + 1)),
-        (None, None) => Inner::Doubt(String::from("a shell of another user")),
+        (None, None) => Inner::doubt("a shell of another user"),
     };
     Ok(Through {
         raises: true,
@@ -334,10 +317,8 @@ fn switch_user(words: &[Word]) -> Result<Through, String> {
 
 fn flock(words: &[Word]) -> Result<Through, String> {
     let known = options(
-        "sxneouFv",
-        "wE",
-        "shared exclusive nonblock unlock close no-fork verbose",
-        "timeout wait conflict-exit-code",
+        "s x n e o u F v w: E: shared exclusive nonblock unlock close no-fork verbose timeout: \
+        wait: conflict-exit-code:",
     );
     let parsed = known.parse(words)?;
     let rest = words.get(parsed.operands + 1..).unwrap_or_default();
