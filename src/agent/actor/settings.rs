@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::policy::told;
 use super::task::Actor;
-use crate::agent::budget::Budget;
 use crate::agent::event::AgentEvent;
 use crate::agent::permission::{PermissionMode, Rule};
 use crate::llm::{Model, ThinkingLevel};
@@ -27,9 +26,17 @@ impl Actor {
     }
 
     pub(super) fn change_model(&mut self, model: Arc<Model>, thinking: ThinkingLevel) {
-        self.conversation.model_changed(&model, thinking);
+        self.conversation.store_model(&model, thinking);
         self.model = model;
         self.thinking = thinking;
+        self.show_model();
+    }
+
+    pub(super) fn show_model(&mut self) {
+        self.conversation.send(AgentEvent::ModelChanged {
+            model: Arc::clone(&self.model),
+            thinking: self.thinking,
+        });
     }
 
     /// Takes the window of `model` for that of the same model from now on, here and on the screen.
@@ -41,22 +48,9 @@ impl Actor {
             *asked = Arc::clone(&model);
         }
         if self.model.full_id() == model.full_id() {
-            self.conversation.send(AgentEvent::ModelChanged {
-                model: Arc::clone(&model),
-                thinking: self.thinking,
-            });
             self.model = model;
+            self.show_model();
         }
-    }
-
-    pub(super) fn raise_budget(&mut self) {
-        self.env.account.raise();
-        self.show_budget();
-    }
-
-    pub(super) fn set_budget(&mut self, budget: Budget) {
-        self.env.account.set_limit(budget);
-        self.show_budget();
     }
 
     pub(super) fn show_budget(&mut self) {
