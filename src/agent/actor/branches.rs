@@ -61,10 +61,9 @@ impl Actor {
         match self.conversation.left_behind(target) {
             Some(left) if leaving == Leaving::WithSummary => {
                 let leave = self.conversation.leave_for(target, &left, prompt);
-                let env = Arc::clone(&self.env);
                 let opening = self.conversation.opening(&self.model, &self.toolbox);
                 self.start(true, |link| async move {
-                    leave_branch(&link, &env, opening, leave).await
+                    leave_branch(&link, opening, leave).await
                 });
             }
             _ => self.move_to(target, prompt),

@@ -17,10 +17,9 @@ impl Actor {
     pub(super) fn compact(&mut self, request: CompactRequest) {
         match self.activity {
             Activity::Idle => {
-                let env = Arc::clone(&self.env);
                 let opening = self.conversation.opening(&self.model, &self.toolbox);
                 self.start(true, |link| async move {
-                    compact_now(&link, &env, opening, request).await
+                    compact_now(&link, opening, request).await
                 });
             }
             Activity::Running(_) | Activity::Ending { .. } => self.compact_next = Some(request),

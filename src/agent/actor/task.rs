@@ -321,11 +321,10 @@ impl Actor {
 
     pub(super) fn start_run(&mut self) {
         self.conversation.repair(false);
-        let env = Arc::clone(&self.env);
         let opening = self.conversation.opening(&self.model, &self.toolbox);
         self.start(false, |link| async move {
-            let outcome = run(&link, &env, opening).await;
-            close_turn(&link, &env).await;
+            let outcome = run(&link, opening).await;
+            close_turn(&link).await;
             outcome
         });
     }
@@ -340,6 +339,7 @@ impl Actor {
         let (cancel, processes) = (self.current.begin(), self.processes.scope());
         self.activity = Activity::Running(Run::start(
             cancel,
+            Arc::clone(&self.env),
             processes,
             self.questions.asker.clone(),
             silent,

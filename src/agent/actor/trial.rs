@@ -60,13 +60,12 @@ impl Actor {
         // What its runs started must not write any more.
         self.processes.stop_all();
         let processes = self.processes.clone();
-        let env = Arc::clone(&self.env);
-        if let Some(undo) = env.undo.as_ref().filter(|_| keeps) {
+        if let Some(undo) = self.env.undo.as_ref().filter(|_| keeps) {
             undo.prompt(self.conversation.session.id(), "/keep");
         }
         self.start(true, |link| async move {
             if keeps {
-                cover_home(&link, &env).await;
+                cover_home(&link).await;
                 keep(&link, trial, processes).await
             } else {
                 discard(&link, trial, processes).await

@@ -14,8 +14,8 @@ use super::task::Actor;
 use crate::agent::event::{AgentEvent, Queued, RunOutcome};
 use crate::agent::process::Processes;
 use crate::agent::runner::{Undone, rewind, undo_turn};
-use crate::agent::session::entry::Kind;
 use crate::agent::session::NodeId;
+use crate::agent::session::entry::Kind;
 use crate::agent::undo::{Rewind, RewindPoint, Undo, UndoCommand, UndoError};
 use crate::llm::message::content_text;
 
