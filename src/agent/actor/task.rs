@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::select;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::activity::{Activity, Run, Typed};
 use super::conversation::Conversation;
-use super::policy::{PolicyOwner, told};
 use super::questions::Questions;
 use super::queue::Queues;
+use super::settings::told;
 use crate::agent::budget::Account;
 use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, RunState};
 use crate::agent::handle::{
@@ -23,6 +23,7 @@ use crate::agent::handle::{
 };
 use crate::agent::memory::{PromptOptions, SessionPrompts};
 use crate::agent::options::AgentOptions;
+use crate::agent::permission::Policy;
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
 use crate::agent::runner::{
@@ -49,7 +50,8 @@ pub(super) struct Actor {
     pub(super) conversation: Conversation,
     pub(super) queues: Queues,
     pub(super) questions: Questions,
-    pub(super) policy: PolicyOwner,
+    /// Its mode and its rules.
+    pub(super) policy: watch::Sender<Arc<Policy>>,
     pub(super) activity: Activity,
     /// The same as subscribers know it.
     pub(super) state: RunState,
@@ -76,7 +78,8 @@ impl Actor {
             cwd: options.cwd.clone(),
         };
         let prompts = SessionPrompts::new(for_prompts, options.today);
-        let policy = PolicyOwner::new(options.permission.policy.clone());
+        let mode = options.permission.policy.mode;
+        let policy = watch::Sender::new(Arc::new(options.permission.policy.clone()));
         let outputs = options.session.outputs(&options.spill_dir);
         let env = RunEnv {
             permissions: Permissions::new(&options.permission, outputs, policy.subscribe()),
@@ -97,7 +100,7 @@ impl Actor {
         let mut conversation = Conversation::new(options.session, prompts, options.facts);
         conversation.instructions = options.instructions;
         conversation.waits_for_git = !options.permission.has_user;
-        conversation.prompts.set_mode(told(policy.mode()));
+        conversation.prompts.mode = told(mode);
         let mut actor = Self {
             env: Arc::new(env),
             processes: options.processes,

@@ -125,7 +125,7 @@ impl Actor {
     /// Works in the folder of `trial` from now on, or in that of the session.
     pub(super) fn work_in(&mut self, trial: Option<Arc<Trial>>) {
         self.env = Arc::new(self.env.with_trial(trial));
-        self.conversation.prompts.set_place(&self.env.cwd);
+        self.conversation.prompts.place.clone_from(&self.env.cwd);
         self.show_trial();
     }
 

@@ -184,6 +184,14 @@ impl Rule {
         format!("{} ({})", self.what(), self.origin)
     }
 
+    /// Why it decides as it does, for users.
+    pub(super) fn why(&self) -> String {
+        match self.reason.as_str() {
+            "" => format!("a rule says so: {}", self.summary()),
+            reason => reason.to_owned(),
+        }
+    }
+
     /// In a few words, for users.
     pub fn what(&self) -> String {
         let mut text = format!("{} {}", self.action.name(), self.tool);

@@ -1,7 +1,6 @@
 //! Programs that run others by an option, a variable or their own language.
 
 use super::inner::{Inner, Through, as_script, is_name};
-use super::walk::FoundCommand;
 use super::word::Word;
 use super::{git, sed};
 use crate::agent::word_list::WordList;
@@ -192,11 +191,4 @@ fn editor(words: &[Word]) -> Through {
     Through::doubt_about(words, runs, |word| {
         format!("{} {word} runs its own commands", words[0])
     })
-}
-
-/// What a command of the line starts that stands outside of its words.
-pub(super) fn by_variables(command: &FoundCommand) -> Vec<Inner> {
-    let sets = command.sets.iter();
-    sets.flat_map(|(name, value)| variable(name, value))
-        .collect()
 }

@@ -159,19 +159,14 @@ impl<'a> Walker<'a> {
     /// Whether what the grammar takes for `((...))` is that for bash too: not subshells within one
     /// another.
     fn is_arithmetic(&self, (start, end): (usize, usize), inner: &str) -> bool {
-        let at = |index: usize| self.script.get(index).copied();
-        let marks = (
-            at(start),
-            at(start + 1),
-            at(end.wrapping_sub(2)),
-            at(end.wrapping_sub(1)),
-        );
+        let places = [start, start + 1, end.wrapping_sub(2), end.wrapping_sub(1)];
+        let marks = places.map(|at| self.script.get(at));
         let mut depth = 0_i32;
         let balanced = inner.chars().all(|c| {
             depth += i32::from(c == '(') - i32::from(c == ')');
             depth >= 0
         });
-        marks == (Some('('), Some('('), Some(')'), Some(')'))
+        marks == ['(', '(', ')', ')'].each_ref().map(Some)
             && balanced
             && !inner.contains([';', '\n', '\'', '"'])
             && !has_operands_side_by_side(inner)
@@ -334,14 +329,11 @@ impl<'a> Walker<'a> {
                     }
                     // `>&2` and `>&-` name no file.
                     IoFileRedirectKind::DuplicateOutput => {
-                        let is_file = |word: &Word| {
-                            let exact = word.exact();
-                            !exact.is_some_and(|text| {
-                                text.trim_end_matches('-')
-                                    .chars()
-                                    .all(|c| c.is_ascii_digit())
-                            })
+                        let is_number = |text: String| {
+                            let mut chars = text.trim_end_matches('-').chars();
+                            chars.all(|c| c.is_ascii_digit())
                         };
+                        let is_file = |word: &Word| !word.exact().is_some_and(is_number);
                         self.found.writes.extend(words.into_iter().filter(is_file));
                     }
                     _ => self.found.writes.extend(words),

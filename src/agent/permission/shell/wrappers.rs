@@ -35,7 +35,7 @@ pub(super) fn look_through(command: &SimpleCommand) -> Through {
             "eval" => Ok(eval(words)),
             "command" => by_command(words),
             "xargs" => xargs(words),
-            "parallel" => Ok(parallel(words)),
+            "parallel" => parallel(words),
             "watch" => watch(words),
             "entr" => entr(words),
             "script" => script(words),
@@ -113,13 +113,10 @@ fn shell(command: &SimpleCommand) -> Result<Through, String> {
     if has("c") {
         return Ok(Through::wraps(vec![as_script(operand)]));
     }
-    let from_input = match operand {
-        None => true,
-        Some(word) => {
-            has("s") || word.head().starts_with("/dev/") || word.exact().as_deref() == Some("-")
-        }
+    let from_input = |word: &Word| {
+        has("s") || word.head().starts_with("/dev/") || word.exact().as_deref() == Some("-")
     };
-    if !from_input {
+    if !operand.is_none_or(from_input) {
         return Ok(Through::default());
     }
     Ok(Through::wraps(vec![match &command.input {
@@ -158,11 +155,10 @@ fn alias(words: &[Word]) -> Through {
 /// What a runner starts. Where its options are not known it is a program like any other.
 fn run_by(name: &str, words: &[Word]) -> Through {
     let sub = words.get(1).and_then(Word::exact);
-    let runners = RUNNERS.iter().filter(|(runner, ..)| *runner == name);
-    let runner = runners
-        .into_iter()
-        .find(|(_, wanted, ..)| sub.as_deref() == Some(wanted));
-    let Some((_, _, known, operands)) = runner else {
+    let is_it = |(runner, wanted, ..): &&(&str, &str, &str, usize)| {
+        *runner == name && sub.as_deref() == Some(wanted)
+    };
+    let Some((_, _, known, operands)) = RUNNERS.iter().find(is_it) else {
         return programs::other(name, words);
     };
     match options(known).parse(&words[1..]) {
@@ -219,17 +215,13 @@ fn xargs(words: &[Word]) -> Result<Through, String> {
     Ok(Through::wraps(vec![Inner::Command(command)]))
 }
 
-fn parallel(words: &[Word]) -> Through {
+fn parallel(words: &[Word]) -> Result<Through, String> {
     let known = options(
         "k m n: q r t u v X 0 j: P: N: I: L: S: C: keep-order bar progress dry-run verbose null \
         ungroup no-notice will-cite eta line-buffer halt-on-error tag quote jobs: max-args: \
         timeout: delay: retries: halt: colsep: joblog:",
     );
-    let parsed = match known.parse(words) {
-        Ok(parsed) => parsed,
-        Err(doubt) => return Through::doubt(doubt),
-    };
-    let rest = &words[parsed.operands..];
+    let rest = &words[known.parse(words)?.operands..];
     let is_source = |word: &Word| word.exact().is_some_and(|text| text.starts_with(":::"));
     let end = rest.iter().position(is_source).unwrap_or(rest.len());
     let (command, sources) = rest.split_at(end);
@@ -239,7 +231,7 @@ fn parallel(words: &[Word]) -> Through {
         if inner.is_empty() {
             inner.push(as_script(None));
         }
-        return Through::starts(inner);
+        return Ok(Through::starts(inner));
     }
     // Joined and given to a shell; what is filled in is quoted.
     let mut command = fill(command, "{}", Atom::Gap);
@@ -251,7 +243,7 @@ fn parallel(words: &[Word]) -> Through {
         }
         other => other,
     };
-    Through::wraps(vec![script])
+    Ok(Through::wraps(vec![script]))
 }
 
 fn watch(words: &[Word]) -> Result<Through, String> {
