@@ -132,7 +132,7 @@ impl Conversation {
             state: SessionState::Idle,
             since: now_ms(),
             pid: std::process::id(),
-            cwd: session.header().cwd().to_owned(),
+            cwd: session.header().cwd.clone(),
             model: model.full_id(),
             path: path.to_owned(),
             socket: self.socket.clone(),
