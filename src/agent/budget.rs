@@ -3,8 +3,9 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use super::lock::lock;
 use crate::llm::local::LocalServer;
 use crate::llm::{Model, Usage};
 
@@ -78,7 +79,7 @@ impl Account {
 
     /// One with the budget of this one for a session that has taken `usage` so far.
     pub(super) fn for_session(&self, usage: &Usage) -> Self {
-        Self::with_spent(self.lock().budget, amount(usage))
+        Self::with_spent(lock(&self.0).budget, amount(usage))
     }
 
     fn with_spent(budget: Budget, spent: Budget) -> Self {
@@ -93,22 +94,22 @@ impl Account {
 
     /// Replaces the limits, for this session only.
     pub(super) fn set_limit(&self, limit: Budget) {
-        let mut state = self.lock();
+        let mut state = lock(&self.0);
         (state.step, state.limit, state.told) = (limit, limit, false);
     }
 
     pub fn limit(&self) -> Budget {
-        self.lock().limit
+        lock(&self.0).limit
     }
 
     /// The limit that is used up, if one is. No model is called then.
     pub fn reached(&self) -> Option<BudgetReached> {
-        self.lock().reached()
+        lock(&self.0).reached()
     }
 
     /// Raises the limits that are used up, by whole budgets.
     pub fn raise(&self) {
-        let mut state = self.lock();
+        let mut state = lock(&self.0);
         while let Some(BudgetReached { next, .. }) = state.reached() {
             match next {
                 BudgetLimit::Usd(usd) => state.limit.usd = usd,
@@ -120,7 +121,7 @@ impl Account {
 
     /// Books a call of `model`, and gives what the user should be told.
     pub(super) fn spend(&self, model: &Model, usage: &Usage) -> Vec<String> {
-        let mut state = self.lock();
+        let mut state = lock(&self.0);
         let call = amount(usage);
         state.spent.usd += call.usd;
         state.spent.tokens = state.spent.tokens.saturating_add(call.tokens);
@@ -128,10 +129,6 @@ impl Account {
             .into_iter()
             .flatten()
             .collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The only way in: a handle that is cheap to clone and never blocks.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::budget::Budget;
 use super::event::{Event, NoticeLevel, QueueKind, Queued, RunState};
+use super::lock::lock;
 use super::memory::InstructionSources;
 use super::memory::compaction::ContextUsage;
 use super::permission::PermissionMode;
@@ -41,27 +42,23 @@ pub(super) struct CurrentRun(Arc<Mutex<Option<CancellationToken>>>);
 impl CurrentRun {
     pub fn begin(&self) -> CancellationToken {
         let token = CancellationToken::new();
-        *self.lock() = Some(token.clone());
+        *lock(&self.0) = Some(token.clone());
         token
     }
 
     pub fn end(&self) {
-        *self.lock() = None;
+        *lock(&self.0) = None;
     }
 
     /// Cancels the run under way and has `send` tell the actor whether there was one. Holding the
     /// lock while sending means that no run can start between the cancellation and the message.
     fn cancel(&self, send: impl FnOnce(bool)) {
-        let mut current = self.lock();
+        let mut current = lock(&self.0);
         let token = current.take();
         if let Some(token) = &token {
             token.cancel();
         }
         send(token.is_some());
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<CancellationToken>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -37,6 +37,7 @@ mod new_file;
 mod aside;
 mod new_id;
 mod word_list;
+mod lock;
 pub mod process;
 pub mod permission;
 

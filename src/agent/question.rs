@@ -140,27 +140,22 @@ impl Asker {
     /// An asker, and the end that its questions come out of.
     pub(super) fn new() -> (Self, mpsc::UnboundedReceiver<Asked>) {
         let (sender, receiver) = mpsc::unbounded_channel();
-        let (next, place) = (Arc::default(), Place::default());
         let asker = Self {
             sender,
-            next,
-            place,
+            next: Arc::default(),
+            place: Place::default(),
         };
         (asker, receiver)
     }
 
     /// Askers for so many calls, which ask in this order.
     pub(super) fn in_order(&self, calls: usize) -> Vec<Self> {
-        let tokens = vec![(); calls]
-            .into_iter()
-            .map(|()| CancellationToken::new());
-        let tokens: Vec<CancellationToken> = tokens.collect();
-        let place = |at: usize| Place {
-            before: tokens[..at].to_vec(),
-            own: tokens[at].clone(),
-        };
-        let asker = |at| Self {
-            place: place(at),
+        let tokens: Vec<_> = (0..calls).map(|_| CancellationToken::new()).collect();
+        let asker = |at: usize| Self {
+            place: Place {
+                before: tokens[..at].to_vec(),
+                own: tokens[at].clone(),
+            },
             ..self.clone()
         };
         (0..calls).map(asker).collect()

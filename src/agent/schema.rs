@@ -10,15 +10,11 @@ use super::violations::{describe, type_of};
 const MAX_VIOLATIONS: usize = 50;
 
 /// Parameter names that models take for each other.
-const ALIASES: [(&str, &str); 9] = [
+const ALIASES: [(&str, &str); 5] = [
     ("path", "file_path"),
-    ("file_path", "path"),
     ("old_string", "old_text"),
-    ("old_text", "old_string"),
     ("new_string", "new_text"),
-    ("new_text", "new_string"),
     ("allow_multiple", "replace_all"),
-    ("replace_all", "allow_multiple"),
     // What a custom call's text is kept under.
     ("input", "patch"),
 ];
@@ -143,7 +139,10 @@ fn coerce_object(
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return map;
     };
-    for (wrong, right) in ALIASES {
+    let aliases = ALIASES
+        .into_iter()
+        .flat_map(|(one, other)| [(one, other), (other, one)]);
+    for (wrong, right) in aliases {
         let renamed = properties.contains_key(right) && !properties.contains_key(wrong);
         if coercion == Coercion::Everything
             && renamed

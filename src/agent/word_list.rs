@@ -1,10 +1,31 @@
-//! Names of programs or options, written as one text with blanks between them.
+//! Names of programs, options or files, written as one text with blanks between them.
 
 #[derive(Clone, Copy, Default)]
 pub(in crate::agent) struct WordList(pub(in crate::agent) &'static str);
 
 impl WordList {
-    pub fn contains(self, word: &str) -> bool {
-        self.0.split_whitespace().any(|known| known == word)
+    pub fn words(self) -> impl Iterator<Item = &'static str> {
+        self.0.split_whitespace()
     }
+
+    pub fn contains(self, word: &str) -> bool {
+        self.words().any(|known| known == word)
+    }
+
+    /// Whether one of its words is a pattern that `text` matches, see [`like`].
+    pub fn matches(self, text: &str) -> bool {
+        self.words().any(|pattern| like(text, pattern))
+    }
+}
+
+/// Whether `text` is like `pattern`, whose `*` stands for any text.
+pub(in crate::agent) fn like(text: &str, pattern: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else {
+        return text == pattern;
+    };
+    let Some(text) = text.strip_prefix(first) else {
+        return false;
+    };
+    let mut starts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+    starts.any(|at| like(&text[at..], rest))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::json;
-use tiller::agent::session::{Body, BranchTail, Comparison, Entries, NodeId, Session};
+use tiller::agent::session::{Body, BranchTail, Comparison, NodeId, Session};
 use tiller::agent::{AgentEvent, Leaving};
 use tiller::llm::message::content_text;
 use tiller::llm::{ErrorClass, LlmError, Message, Model, StreamEvent, WindowSource};

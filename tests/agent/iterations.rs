@@ -25,7 +25,7 @@ impl Context {
     fn of(session: &Path) -> Self {
         let view = SessionView::open(session).unwrap();
         let last = view.tree().leaf().map(|leaf| view.entry(leaf).unwrap());
-        let created_at = view.header().timestamp().to_owned();
+        let created_at = view.header().timestamp.clone();
         Self {
             iterations: view.iterations().collect(),
             updated_at: last.map_or_else(|| created_at.clone(), |last| last.timestamp),

@@ -148,7 +148,7 @@ fn a_fork_from_an_entry_is_a_session_of_its_path_with_its_labels() {
     assert_eq!(said(&copy), ["one", "two"]);
     let node = copy.tree().find(view.tree().id(two)).unwrap();
     assert_eq!(copy.tree().label(node), Some("here"));
-    assert_eq!(copy.header().parent_session(), path.to_str());
+    assert_eq!(copy.header().parent_session.as_deref(), path.to_str());
     let text = fs::read(copy.path().unwrap()).unwrap();
     let lines = |text: &[u8]| -> Vec<Vec<u8>> {
         text.split(|byte| *byte == b'\n')

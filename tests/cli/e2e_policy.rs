@@ -89,7 +89,7 @@ fn a_rule_that_cannot_be_meant_is_refused_with_its_line() {
         ),
         (
             "tool = 'bash'\naction = 'ask'\nprefix = []",
-            3,
+            6,
             "prefix is empty",
         ),
         (

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::event::{QueueKind, Queued, RunOutcome};
 use crate::agent::process::Processes;
 use crate::agent::question::Asker;
-use crate::agent::runner::{RunLink, RunMessage};
+use crate::agent::runner::{RunEnv, RunLink, RunMessage};
 use crate::llm::{Content, Model};
 
 /// How long a run may take to end once it was cancelled. What holds it up longer is a disk that hangs.
@@ -80,6 +80,7 @@ impl Run {
     /// A run of `task` that `cancel` ends.
     pub fn start<F>(
         cancel: CancellationToken,
+        env: Arc<RunEnv>,
         processes: Processes,
         asker: Asker,
         silent: bool,
@@ -88,7 +89,7 @@ impl Run {
     where
         F: Future<Output = RunOutcome> + Send + 'static,
     {
-        let (link, messages) = RunLink::new(cancel.clone(), processes.clone(), asker);
+        let (link, messages) = RunLink::new(cancel.clone(), env, processes.clone(), asker);
         Self {
             messages,
             task: tokio::spawn(task(link)),

@@ -12,11 +12,13 @@ use crate::agent::handle::{Leaving, TreeCommand};
 use crate::agent::memory::compaction::{Carried, Window};
 use crate::agent::runner::{BRANCH_SUMMARY, BranchText, Leave, leave_branch};
 use crate::agent::session::entry::{BranchSummary, Kind};
-use crate::agent::session::{Body, NodeId, Tree, prompt_of};
-use crate::llm::{Content, Model, ThinkingLevel};
+use crate::agent::session::{Body, NodeId, prompt_of};
+use crate::llm::Content;
 
 /// Bytes of the message that a branch begins with, for the question about it.
 const QUOTED: usize = 400;
+/// Why the conversation does not go to an entry.
+const BEFORE_TRIAL: &str = "/keep or /discard first: that is before the trial";
 
 impl Actor {
     pub(super) fn on_tree(&mut self, command: TreeCommand) {
@@ -30,8 +32,7 @@ impl Actor {
             TreeCommand::GoTo { .. } | TreeCommand::EditLast
                 if !matches!(self.activity, Activity::Idle) =>
             {
-                let text = "Stop the run first, then go to another entry";
-                return self.conversation.notice(NoticeLevel::Refusal, text);
+                return (self.conversation).refuse("Stop the run first, then go to another entry");
             }
             TreeCommand::GoTo { entry, leaving } => {
                 match self.conversation.session.tree().find(&entry) {
@@ -41,10 +42,7 @@ impl Actor {
             }
             TreeCommand::EditLast => match self.conversation.last_prompt() {
                 Some(node) => (node, Leaving::Silently),
-                None => {
-                    let text = "There is no prompt to edit yet";
-                    return self.conversation.notice(NoticeLevel::Refusal, text);
-                }
+                None => return self.conversation.refuse("There is no prompt to edit yet"),
             },
         };
         self.go_to(node, leaving);
@@ -58,19 +56,17 @@ impl Actor {
             None => Some(tree.behind_results(node)),
         };
         if self.conversation.leaves_trial(target) {
-            let text = "/keep or /discard first: that is before the trial";
-            return self.conversation.notice(NoticeLevel::Refusal, text);
+            return self.conversation.refuse(BEFORE_TRIAL);
         }
         match self.conversation.left_behind(target) {
             Some(left) if leaving == Leaving::WithSummary => {
                 let leave = self.conversation.leave_for(target, &left, prompt);
-                let env = Arc::clone(&self.env);
                 let opening = self.conversation.opening(&self.model, &self.toolbox);
                 self.start(true, |link| async move {
-                    leave_branch(&link, &env, opening, leave).await
+                    leave_branch(&link, opening, leave).await
                 });
             }
-            _ => (self.conversation).move_to(target, prompt, &self.model, self.thinking),
+            _ => self.move_to(target, prompt),
         }
     }
 
@@ -81,8 +77,7 @@ impl Actor {
         leave.files.fit(window.summary());
         leave.files.append_files(&mut summary);
         let conversation = &mut self.conversation;
-        let notice = conversation.session.go_to(leave.target);
-        conversation.report(notice);
+        conversation.go_to(leave.target);
         conversation.store(Body::BranchSummary(BranchSummary {
             from_id: Some(leave.from),
             summary,
@@ -92,7 +87,27 @@ impl Actor {
         // Stored with the summary, and only heard of.
         let (kind, model) = (BRANCH_SUMMARY, Arc::clone(&self.model));
         conversation.send(AgentEvent::Spent { kind, model, usage });
-        conversation.moved(leave.prompt, &self.model, self.thinking);
+        self.moved(leave.prompt);
+    }
+
+    /// The conversation goes on from `target`; `prompt` is what was chosen to be said again.
+    pub(super) fn move_to(&mut self, target: Option<NodeId>, prompt: Option<Vec<Content>>) {
+        self.conversation.go_to(target);
+        self.moved(prompt);
+    }
+
+    /// The conversation is the one at the leaf from now on.
+    pub(super) fn moved(&mut self, prompt: Option<Vec<Content>>) {
+        let conversation = &mut self.conversation;
+        let facts = conversation.session.facts();
+        conversation.restart(facts.clone());
+        conversation.store_model(&self.model, self.thinking);
+        let (facts, branch) = (Arc::new(facts), conversation.branch());
+        conversation.send(AgentEvent::Moved {
+            facts,
+            branch,
+            prompt,
+        });
     }
 }
 
@@ -106,8 +121,7 @@ impl Conversation {
         };
         let target = self.session.tree().node(node).parent;
         if self.leaves_trial(target) {
-            let text = "/keep or /discard first: that is before the trial";
-            self.notice(NoticeLevel::Refusal, text);
+            self.refuse(BEFORE_TRIAL);
             return None;
         }
         Some((target, self.prompt_at(node)))
@@ -166,38 +180,6 @@ impl Conversation {
         }
     }
 
-    /// The conversation goes on from `target`, below which the next entry will stand; `prompt` is what
-    /// was chosen to be said again.
-    pub fn move_to(
-        &mut self,
-        target: Option<NodeId>,
-        prompt: Option<Vec<Content>>,
-        model: &Model,
-        thinking: ThinkingLevel,
-    ) {
-        let notice = self.session.go_to(target);
-        self.report(notice);
-        self.moved(prompt, model, thinking);
-    }
-
-    /// The conversation is the one at the leaf from now on.
-    pub(super) fn moved(
-        &mut self,
-        prompt: Option<Vec<Content>>,
-        model: &Model,
-        thinking: ThinkingLevel,
-    ) {
-        let facts = self.session.facts();
-        self.restart(facts.clone());
-        self.store_model(model, thinking);
-        let branch = self.branch();
-        (self.subscribers).send(AgentEvent::Moved {
-            facts: Arc::new(facts),
-            branch,
-            prompt,
-        });
-    }
-
     fn last_prompt(&self) -> Option<NodeId> {
         let tree = self.session.tree();
         tree.leaf_to_root()
@@ -214,14 +196,15 @@ impl Conversation {
     /// Labels the entry, or the last one of the conversation.
     fn label(&mut self, entry: Option<&str>, label: Option<&str>) {
         let tree = self.session.tree();
+        let said = |node: &NodeId| tree.node(*node).kind.is_shown();
         let target = match entry {
             Some(id) => tree.find(id),
-            None => last_said(tree),
+            None => tree.leaf_to_root().find(said),
         };
         let Some(target) = target else {
             return match entry {
                 Some(id) => self.unknown(id),
-                None => self.notice(NoticeLevel::Refusal, "Nothing was said yet to label"),
+                None => self.refuse("Nothing was said yet to label"),
             };
         };
         let target_id = tree.id(target).to_owned();
@@ -233,9 +216,4 @@ impl Conversation {
         let text = format!("The session has no entry {entry}.");
         self.notice(NoticeLevel::Error, text);
     }
-}
-
-fn last_said(tree: &Tree) -> Option<NodeId> {
-    tree.leaf_to_root()
-        .find(|node| tree.node(*node).kind.is_shown())
 }

@@ -81,7 +81,7 @@ impl Conversation {
         self.appear(model);
         self.subscribers.send(AgentEvent::SessionOpened {
             facts: Arc::new(facts),
-            branch: Arc::new(self.session.branch()),
+            branch: self.branch(),
             path: self.session.path().map(Path::to_owned),
             name: self.session.tree().name().map(str::to_owned),
             first_prompt: self.session.first_prompt(),
@@ -121,10 +121,6 @@ impl Conversation {
         self.view.read(&self.session, &mut self.prompts)
     }
 
-    pub fn name(&mut self, name: String) {
-        self.store(Body::SessionInfo { name });
-    }
-
     /// Lets other programs see the session, which is idle and will call `model` next.
     pub fn appear(&mut self, model: &Model) {
         let session = &self.session;
@@ -136,7 +132,7 @@ impl Conversation {
             state: SessionState::Idle,
             since: now_ms(),
             pid: std::process::id(),
-            cwd: session.header().cwd().to_owned(),
+            cwd: session.header().cwd.clone(),
             model: model.full_id(),
             path: path.to_owned(),
             socket: self.socket.clone(),
@@ -410,6 +406,12 @@ impl Conversation {
         self.store(Body::thinking_from(model));
     }
 
+    /// The next entry will stand below `target`.
+    pub(super) fn go_to(&mut self, target: Option<NodeId>) {
+        let notice = self.session.go_to(target);
+        self.report(notice);
+    }
+
     pub fn store_model(&mut self, model: &Model, thinking: ThinkingLevel) {
         if let Some(presence) = &mut self.presence {
             presence.set_model(model.full_id());
@@ -418,20 +420,17 @@ impl Conversation {
         self.report(notice);
     }
 
-    pub fn model_changed(&mut self, model: &Arc<Model>, thinking: ThinkingLevel) {
-        self.store_model(model, thinking);
-        self.subscribers.send(AgentEvent::ModelChanged {
-            model: Arc::clone(model),
-            thinking,
-        });
-    }
-
     pub fn on_dropped(&mut self, dropped: usize) {
         if dropped > 0 {
             let text = "An event reader stalled for 5 s and was disconnected";
             tracing::warn!("{text}");
             self.notice(NoticeLevel::Warning, text);
         }
+    }
+
+    /// Says why a command cannot be done now.
+    pub fn refuse(&mut self, why: &str) {
+        self.notice(NoticeLevel::Refusal, why);
     }
 
     pub fn notice(&mut self, level: NoticeLevel, text: impl Into<String>) {

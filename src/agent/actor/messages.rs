@@ -104,7 +104,7 @@ impl Actor {
         let hurries = self.queues.steering_waits() || self.state.is_retrying();
         match self.activity.run() {
             Some(run) if hurries => run.interrupt.cancel(),
-            None if self.queues.steering_waits() || self.queues.follow_up_waits() => self.resume(),
+            None if self.queues.anything_waits() => self.resume(),
             _ => {}
         }
     }

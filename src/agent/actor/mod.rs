@@ -19,7 +19,6 @@ mod queue;
 mod repair;
 mod questions;
 mod show;
-mod policy;
 mod subscribers;
 
 pub use task::start;

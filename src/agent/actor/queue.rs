@@ -98,6 +98,10 @@ impl Queues {
         !self.follow_up.is_empty()
     }
 
+    pub fn anything_waits(&self) -> bool {
+        self.steering_waits() || self.follow_up_waits()
+    }
+
     /// The waiting messages as the user sees them: steering, follow-ups.
     pub fn shown(&self) -> (Vec<Queued>, Vec<Queued>) {
         let list = |queue: &VecDeque<Queued>| queue.iter().cloned().collect();

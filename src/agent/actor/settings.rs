@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use super::policy::told;
 use super::task::Actor;
-use crate::agent::budget::Budget;
 use crate::agent::event::AgentEvent;
-use crate::agent::permission::{PermissionMode, Rule};
+use crate::agent::permission::{PermissionMode, Policy, Rule};
 use crate::llm::{Model, ThinkingLevel};
 
 impl Actor {
@@ -27,9 +25,17 @@ impl Actor {
     }
 
     pub(super) fn change_model(&mut self, model: Arc<Model>, thinking: ThinkingLevel) {
-        self.conversation.model_changed(&model, thinking);
+        self.conversation.store_model(&model, thinking);
         self.model = model;
         self.thinking = thinking;
+        self.show_model();
+    }
+
+    pub(super) fn show_model(&mut self) {
+        self.conversation.send(AgentEvent::ModelChanged {
+            model: Arc::clone(&self.model),
+            thinking: self.thinking,
+        });
     }
 
     /// Takes the window of `model` for that of the same model from now on, here and on the screen.
@@ -41,22 +47,9 @@ impl Actor {
             *asked = Arc::clone(&model);
         }
         if self.model.full_id() == model.full_id() {
-            self.conversation.send(AgentEvent::ModelChanged {
-                model: Arc::clone(&model),
-                thinking: self.thinking,
-            });
             self.model = model;
+            self.show_model();
         }
-    }
-
-    pub(super) fn raise_budget(&mut self) {
-        self.env.account.raise();
-        self.show_budget();
-    }
-
-    pub(super) fn set_budget(&mut self, budget: Budget) {
-        self.env.account.set_limit(budget);
-        self.show_budget();
     }
 
     pub(super) fn show_budget(&mut self) {
@@ -67,16 +60,36 @@ impl Actor {
     /// Calls that begin from now on are judged in this mode; the model is told with the user's next
     /// words.
     pub(super) fn set_permission(&mut self, mode: PermissionMode) {
-        self.policy.change(|policy| policy.mode = mode);
-        self.conversation.prompts.set_mode(told(mode));
+        self.change_policy(|policy| policy.mode = mode);
+        self.conversation.prompts.mode = told(mode);
         self.conversation.send(AgentEvent::PermissionMode(mode));
     }
 
     pub(super) fn add_rules(&mut self, rules: &[Rule]) {
-        self.policy.change(|policy| {
-            for rule in rules {
-                policy.add(rule.clone());
-            }
-        });
+        self.change_policy(|policy| rules.iter().for_each(|rule| policy.add(rule.clone())));
+    }
+
+    fn change_policy(&self, change: impl FnOnce(&mut Policy)) {
+        (self.policy).send_modify(|policy| change(Arc::make_mut(policy)));
+    }
+}
+
+/// What the model is told of a mode.
+pub(super) fn told(mode: PermissionMode) -> &'static str {
+    match mode {
+        PermissionMode::Plan => {
+            "plan. Nothing may be changed: look around, then propose a plan, under the heading \
+             `## Plan` (only what can be carried out as it stands; a question is answered without \
+             one). Commands run in a sandbox without network that can write to its own /tmp only. \
+             The user decides whether the plan is carried out"
+        }
+        PermissionMode::Ask => "ask. The user is asked before anything is changed or run",
+        PermissionMode::Auto => {
+            "auto. Files of the project may be changed. Commands run in a sandbox that can write to \
+             the project, to temporary folders and to the caches of build tools, without network \
+             but for a loopback that they share (a server left running answers the next \
+             command); the user is asked about what needs more"
+        }
+        PermissionMode::Full => "full. Everything is allowed; commands run without a sandbox",
     }
 }

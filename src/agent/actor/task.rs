@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::select;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::activity::{Activity, Run, Typed};
 use super::conversation::Conversation;
-use super::policy::{PolicyOwner, told};
 use super::questions::Questions;
 use super::queue::Queues;
+use super::settings::told;
 use crate::agent::budget::Account;
 use crate::agent::event::{AgentEvent, NoticeLevel, RunOutcome, RunState};
 use crate::agent::handle::{
@@ -23,6 +23,7 @@ use crate::agent::handle::{
 };
 use crate::agent::memory::{PromptOptions, SessionPrompts};
 use crate::agent::options::AgentOptions;
+use crate::agent::permission::Policy;
 use crate::agent::process::Processes;
 use crate::agent::rules::LoopRules;
 use crate::agent::runner::{
@@ -49,7 +50,8 @@ pub(super) struct Actor {
     pub(super) conversation: Conversation,
     pub(super) queues: Queues,
     pub(super) questions: Questions,
-    pub(super) policy: PolicyOwner,
+    /// Its mode and its rules.
+    pub(super) policy: watch::Sender<Arc<Policy>>,
     pub(super) activity: Activity,
     /// The same as subscribers know it.
     pub(super) state: RunState,
@@ -76,7 +78,8 @@ impl Actor {
             cwd: options.cwd.clone(),
         };
         let prompts = SessionPrompts::new(for_prompts, options.today);
-        let policy = PolicyOwner::new(options.permission.policy.clone());
+        let mode = options.permission.policy.mode;
+        let policy = watch::Sender::new(Arc::new(options.permission.policy.clone()));
         let outputs = options.session.outputs(&options.spill_dir);
         let env = RunEnv {
             permissions: Permissions::new(&options.permission, outputs, policy.subscribe()),
@@ -97,7 +100,7 @@ impl Actor {
         let mut conversation = Conversation::new(options.session, prompts, options.facts);
         conversation.instructions = options.instructions;
         conversation.waits_for_git = !options.permission.has_user;
-        conversation.prompts.set_mode(told(policy.mode()));
+        conversation.prompts.mode = told(mode);
         let mut actor = Self {
             env: Arc::new(env),
             processes: options.processes,
@@ -166,69 +169,72 @@ impl Actor {
     }
 
     fn on_command(&mut self, command: Option<Command>) {
-        let command = match command.map(|command| self.admit(command)) {
-            Some(None) => return,
-            admitted => admitted.flatten(),
+        let Some(command) = command else {
+            return self.shut_down(None);
+        };
+        let Some(command) = self.admit(command) else {
+            return;
         };
         match command {
-            Some(Command::Message(kind, content)) => self.enqueue(Typed::here(kind, content)),
-            Some(Command::External(message, answer)) => {
-                let _ = answer.send(self.receive(*message));
-            }
-            Some(Command::Listening(socket)) => self.conversation.listening(socket),
-            Some(Command::Notify(level, text)) => self.conversation.notice(level, text),
-            Some(Command::SteerNow) => self.steer_now(),
-            Some(Command::TakeBack(id)) => {
+            Command::Message(kind, content) => self.enqueue(Typed::here(kind, content)),
+            Command::External(message, answer) => drop(answer.send(self.receive(*message))),
+            Command::Listening(socket) => self.conversation.listening(socket),
+            Command::Notify(level, text) => self.conversation.notice(level, text),
+            Command::SteerNow => self.steer_now(),
+            Command::TakeBack(id) => {
                 let messages = self.queues.take_back(id);
                 self.give_back(messages);
             }
-            Some(Command::Release(ids)) => self.release(&ids),
-            Some(Command::Abort { cancelled }) => self.abort(cancelled),
-            Some(Command::Continue) => {
+            Command::Release(ids) => self.release(&ids),
+            Command::Abort { cancelled } => self.abort(cancelled),
+            Command::Continue => {
                 self.resume();
                 if self.activity.run().is_none() {
                     self.show_state();
                 }
             }
-            Some(Command::RaiseBudget) => self.raise_budget(),
-            Some(Command::SetBudget(budget)) => self.set_budget(budget),
-            Some(Command::SetModel(model)) => self.choose_model(*model),
-            Some(Command::SetThinking(level)) => {
+            Command::RaiseBudget => {
+                self.env.account.raise();
+                self.show_budget();
+            }
+            Command::SetBudget(budget) => {
+                self.env.account.set_limit(budget);
+                self.show_budget();
+            }
+            Command::SetModel(model) => self.choose_model(*model),
+            Command::SetThinking(level) => {
                 self.change_model(Arc::clone(&self.model), level);
             }
-            Some(Command::Open(open, answer)) => {
-                let _ = answer.send(self.open(*open));
-            }
-            Some(Command::SetInstructions(sources)) => self.conversation.instructions = sources,
-            Some(Command::SetRules(rules)) => self.rules = Arc::from(rules),
-            Some(Command::SetPermission(mode)) => self.set_permission(mode),
-            Some(Command::Answer(id, answer)) => self.answer(id, answer),
-            Some(Command::Name(name)) => self.conversation.name(name),
-            Some(Command::Compact(focus)) => self.compact(CompactRequest { focus }),
-            Some(Command::Uncompact) => self.uncompact(),
-            Some(Command::ContextUsage(answer)) => drop(answer.send(self.context_usage())),
-            Some(Command::Tree(command)) => self.on_tree(command),
-            Some(Command::Trial(command)) => self.on_trial(command),
-            Some(Command::Undo(command)) => self.on_undo(command),
-            Some(Command::Warm) => {
+            Command::Open(open, answer) => drop(answer.send(self.open(*open))),
+            Command::SetInstructions(sources) => self.conversation.instructions = sources,
+            Command::SetRules(rules) => self.rules = Arc::from(rules),
+            Command::SetPermission(mode) => self.set_permission(mode),
+            Command::Answer(id, answer) => self.answer(id, answer),
+            Command::Name(name) => self.conversation.store(Body::SessionInfo { name }),
+            Command::Compact(focus) => self.compact(CompactRequest { focus }),
+            Command::Uncompact => self.uncompact(),
+            Command::ContextUsage(answer) => drop(answer.send(self.context_usage())),
+            Command::Tree(command) => self.on_tree(command),
+            Command::Trial(command) => self.on_trial(command),
+            Command::Undo(command) => self.on_undo(command),
+            Command::Warm => {
                 self.env.provider.warm(&self.model);
                 self.conversation.warm(&self.model);
             }
-            Some(Command::Subscribe(sender, slow)) => {
+            Command::Subscribe(sender, slow) => {
                 self.conversation.subscribers.join(sender, slow);
                 self.show_trial();
-                if self.queues.steering_waits() || self.queues.follow_up_waits() {
+                if self.queues.anything_waits() {
                     self.show_queues();
                 }
             }
-            Some(Command::Resubscribe(sender, answer)) => {
+            Command::Resubscribe(sender, answer) => {
                 if answer.send(self.snapshot()).is_ok() {
                     self.conversation.subscribers.join(sender, SlowReader::Drop);
                     self.show_trial();
                 }
             }
-            Some(Command::Shutdown(done)) => self.shut_down(Some(done)),
-            None => self.shut_down(None),
+            Command::Shutdown(done) => self.shut_down(Some(done)),
         }
     }
 
@@ -248,13 +254,10 @@ impl Actor {
         self.env = Arc::new((self.env).for_session(id, open.spill_dir, outputs, usage));
         self.queues.restore(open.session.queued());
         let mut before = (self.conversation).open(open.session, open.facts, &self.model);
-        self.conversation.send(AgentEvent::ModelChanged {
-            model: Arc::clone(&self.model),
-            thinking: self.thinking,
-        });
+        self.show_model();
         self.show_budget();
         self.resume_trial();
-        if self.queues.steering_waits() || self.queues.follow_up_waits() {
+        if self.queues.anything_waits() {
             self.show_queues();
         }
         self.closing.spawn(async move { before.close().await });
@@ -321,11 +324,10 @@ impl Actor {
 
     pub(super) fn start_run(&mut self) {
         self.conversation.repair(false);
-        let env = Arc::clone(&self.env);
         let opening = self.conversation.opening(&self.model, &self.toolbox);
         self.start(false, |link| async move {
-            let outcome = run(&link, &env, opening).await;
-            close_turn(&link, &env).await;
+            let outcome = run(&link, opening).await;
+            close_turn(&link).await;
             outcome
         });
     }
@@ -340,6 +342,7 @@ impl Actor {
         let (cancel, processes) = (self.current.begin(), self.processes.scope());
         self.activity = Activity::Running(Run::start(
             cancel,
+            Arc::clone(&self.env),
             processes,
             self.questions.asker.clone(),
             silent,
@@ -373,7 +376,7 @@ impl Actor {
             }
             Some(RunMessage::Trial(report)) => self.on_trial_report(report),
             Some(RunMessage::BeginUndo(turn, reply)) => {
-                self.conversation.begin_undo(turn);
+                self.conversation.store(Body::undo(turn));
                 let _ = reply.send(());
             }
             Some(RunMessage::Undone(undone)) => self.on_undone(undone),
@@ -431,7 +434,7 @@ impl Actor {
         if limited {
             self.conversation.show(SessionState::AwaitingInput);
         }
-        let waits = self.queues.steering_waits() || self.queues.follow_up_waits();
+        let waits = self.queues.anything_waits();
         if answered && (waits || !run.silent) {
             // What was typed after the run's last look at the queue.
             self.resume();

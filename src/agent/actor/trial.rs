@@ -1,18 +1,18 @@
 //! What the actor does for a trial: lets one begin when nothing else runs, works in its folder while
 //! it is open, and goes back when it ends. Touches no file of it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::activity::{Activity, Typed};
 use super::conversation::Conversation;
 use super::task::Actor;
-use crate::agent::event::{AgentEvent, NoticeLevel, QueueKind, TrialEvent};
+use crate::agent::event::{AgentEvent, QueueKind, TrialEvent};
 use crate::agent::handle::TrialCommand;
 use crate::agent::runner::{TrialReport, cover_home, discard, keep, try_out};
 use crate::agent::session::{NodeId, TrialState, open_trial, trial_entry};
 use crate::agent::trial::{Kept, Trial};
-use crate::llm::{Content, Model, ThinkingLevel};
+use crate::llm::Content;
 
 impl Actor {
     pub(super) fn on_trial(&mut self, command: TrialCommand) {
@@ -34,7 +34,8 @@ impl Actor {
             None => "No trials with --no-session: the session must be stored",
             Some(trials) => {
                 let (trials, cwd) = (trials.clone(), self.env.home.clone());
-                let session = self.conversation.session_file();
+                let session = self.conversation.session.path();
+                let session = session.unwrap_or(Path::new("")).to_owned();
                 let queued = self.keep(typed);
                 self.queues.push_opening(queued);
                 self.start(true, |link| async move {
@@ -43,7 +44,7 @@ impl Actor {
                 return;
             }
         };
-        self.conversation.notice(NoticeLevel::Refusal, refused);
+        self.conversation.refuse(refused);
         let back = self.queues.number(typed);
         self.give_back(vec![back]);
         self.show_state();
@@ -51,23 +52,20 @@ impl Actor {
 
     fn end_trial(&mut self, keeps: bool) {
         let Some(trial) = self.env.trial.clone() else {
-            let text = "No trial is open; /try PROMPT begins one";
-            return self.conversation.notice(NoticeLevel::Refusal, text);
+            return (self.conversation).refuse("No trial is open; /try PROMPT begins one");
         };
         if !matches!(self.activity, Activity::Idle) {
-            let text = "Stop the run first, then end the trial";
-            return self.conversation.notice(NoticeLevel::Refusal, text);
+            return (self.conversation).refuse("Stop the run first, then end the trial");
         }
         // What its runs started must not write any more.
         self.processes.stop_all();
         let processes = self.processes.clone();
-        let env = Arc::clone(&self.env);
-        if let Some(undo) = env.undo.as_ref().filter(|_| keeps) {
+        if let Some(undo) = self.env.undo.as_ref().filter(|_| keeps) {
             undo.prompt(self.conversation.session.id(), "/keep");
         }
         self.start(true, |link| async move {
             if keeps {
-                cover_home(&link, &env).await;
+                cover_home(&link).await;
                 keep(&link, trial, processes).await
             } else {
                 discard(&link, trial, processes).await
@@ -83,7 +81,7 @@ impl Actor {
                 };
                 run.silent = false;
                 let trial = Arc::new(started.trial);
-                self.conversation.begin_trial(&trial);
+                self.conversation.note_trial(&trial, TrialState::Open);
                 self.work_in(Some(Arc::clone(&trial)));
                 self.conversation.tell_of_place(told(&trial));
                 let opening = self.conversation.opening(&self.model, &self.toolbox);
@@ -91,31 +89,43 @@ impl Actor {
             }
             TrialReport::Ended(kept, reply) => {
                 if let Some(trial) = self.env.trial.clone() {
-                    let (model, thinking) = (Arc::clone(&self.model), self.thinking);
-                    let is_kept = kept.is_some();
-                    self.conversation.end_trial(&trial, kept, &model, thinking);
-                    self.work_in(None);
-                    if is_kept {
-                        let root = trial.root.display();
-                        self.conversation.tell_of_place(format!(
-                            "[The trial was kept: its changes are in the files of {root} now, and its \
-                             worktree is gone.]"
-                        ));
-                    }
+                    self.note_end(&trial, kept);
                 }
                 let _ = reply.send(());
             }
         }
     }
 
+    /// Stores that `trial` has ended. Where nothing was kept the conversation goes on from before it.
+    fn note_end(&mut self, trial: &Trial, kept: Option<Kept>) {
+        let Some(kept) = kept else {
+            let opened = open_trial(&self.conversation.session).map(|(_, opened)| opened);
+            let tree = self.conversation.session.tree();
+            let before = opened.and_then(|opened| tree.node(opened).parent);
+            // In this order: killed in between, the trial is still open.
+            self.move_to(before, None);
+            self.conversation.note_trial(trial, TrialState::Discarded);
+            (self.conversation).send(AgentEvent::Trial(TrialEvent::Discarded));
+            return self.work_in(None);
+        };
+        self.conversation.note_trial(trial, TrialState::Kept);
+        (self.conversation).send(AgentEvent::Trial(TrialEvent::Kept(kept)));
+        self.work_in(None);
+        let root = trial.root.display();
+        self.conversation.tell_of_place(format!(
+            "[The trial was kept: its changes are in the files of {root} now, and its worktree is gone.]"
+        ));
+    }
+
     pub(super) fn resume_trial(&mut self) {
-        self.work_in(self.conversation.open_trial().map(Arc::new));
+        let open = open_trial(&self.conversation.session);
+        self.work_in(open.map(|(trial, _)| Arc::new(trial)));
     }
 
     /// Works in the folder of `trial` from now on, or in that of the session.
     pub(super) fn work_in(&mut self, trial: Option<Arc<Trial>>) {
         self.env = Arc::new(self.env.with_trial(trial));
-        self.conversation.prompts.set_place(&self.env.cwd);
+        self.conversation.prompts.place.clone_from(&self.env.cwd);
         self.show_trial();
     }
 
@@ -128,15 +138,6 @@ impl Actor {
 }
 
 impl Conversation {
-    /// The file of the session; empty for one that is not stored.
-    fn session_file(&self) -> PathBuf {
-        self.session.path().unwrap_or(Path::new("")).to_owned()
-    }
-
-    fn open_trial(&self) -> Option<Trial> {
-        open_trial(&self.session).map(|(trial, _)| trial)
-    }
-
     /// Whether a conversation that goes on from `target` has left the trial that is open.
     pub fn leaves_trial(&self, target: Option<NodeId>) -> bool {
         let Some((_, opened)) = open_trial(&self.session) else {
@@ -147,39 +148,12 @@ impl Conversation {
         !target.is_some_and(inside)
     }
 
-    fn begin_trial(&mut self, trial: &Trial) {
-        self.store(trial_entry(&self.session, trial, TrialState::Open));
-    }
-
-    /// Has the model told again that `trial` is open, where a summary stands for what said so.
-    pub fn tell_of_trial_again(&mut self, trial: &Trial) {
-        if self.prompts.place_is_forgotten() {
-            self.tell_of_place(told(trial));
-        }
-    }
-
-    /// Stores that `trial` has ended. Where nothing was kept the conversation goes on from before it.
-    fn end_trial(
-        &mut self,
-        trial: &Trial,
-        kept: Option<Kept>,
-        model: &Model,
-        thinking: ThinkingLevel,
-    ) {
-        if let Some(kept) = kept {
-            self.store(trial_entry(&self.session, trial, TrialState::Kept));
-            return self.send(AgentEvent::Trial(TrialEvent::Kept(kept)));
-        }
-        let opened = open_trial(&self.session).map(|(_, opened)| opened);
-        let before = opened.and_then(|opened| self.session.tree().node(opened).parent);
-        // In this order: killed in between, the trial is still open.
-        self.move_to(before, None, model, thinking);
-        self.store(trial_entry(&self.session, trial, TrialState::Discarded));
-        self.send(AgentEvent::Trial(TrialEvent::Discarded));
+    fn note_trial(&mut self, trial: &Trial, state: TrialState) {
+        self.store(trial_entry(&self.session, trial, state));
     }
 }
 
-fn told(trial: &Trial) -> String {
+pub(super) fn told(trial: &Trial) -> String {
     let (root, tree) = (trial.root.display(), trial.tree.display());
     format!(
         "[This is a trial. You work on a copy of the files of {root} in a git worktree at {tree}: use \

@@ -11,11 +11,11 @@ use tokio::time::timeout;
 use super::activity::Activity;
 use super::conversation::Conversation;
 use super::task::Actor;
-use crate::agent::event::{AgentEvent, NoticeLevel, Queued};
+use crate::agent::event::{AgentEvent, Queued, RunOutcome};
 use crate::agent::process::Processes;
 use crate::agent::runner::{Undone, rewind, undo_turn};
+use crate::agent::session::NodeId;
 use crate::agent::session::entry::Kind;
-use crate::agent::session::{Body, NodeId};
 use crate::agent::undo::{Rewind, RewindPoint, Undo, UndoCommand, UndoError};
 use crate::llm::message::content_text;
 
@@ -70,9 +70,7 @@ impl Actor {
             UndoCommand::Preview(_, answer) => drop(answer.send(Err(refused))),
             UndoCommand::Prompts(answer) => drop(answer.send(Err(refused))),
             UndoCommand::PreviewRewind(_, answer) => drop(answer.send(Err(refused))),
-            UndoCommand::Go { .. } | UndoCommand::Rewind(..) => {
-                self.conversation.notice(NoticeLevel::Refusal, refused);
-            }
+            UndoCommand::Go { .. } | UndoCommand::Rewind(..) => self.conversation.refuse(&refused),
         }
     }
 
@@ -137,7 +135,7 @@ impl Actor {
         let Some((target, prompt)) = self.conversation.before(entry) else {
             return false;
         };
-        (self.conversation).move_to(target, prompt, &self.model, self.thinking);
+        self.move_to(target, prompt);
         true
     }
 }
@@ -146,14 +144,13 @@ impl Actor {
 async fn recovered(
     undo: &Arc<Undo>,
     recover: impl FnOnce(&Undo) -> Result<Vec<String>, UndoError> + Send + 'static,
-) -> Result<Vec<String>, crate::agent::event::RunOutcome> {
+) -> Result<Vec<String>, RunOutcome> {
     let undo = Arc::clone(undo);
-    let failed = |message: String| crate::agent::event::RunOutcome::Failed { message };
-    match spawn_blocking(move || recover(&undo)).await {
-        Ok(Ok(path)) => Ok(path),
-        Ok(Err(error)) => Err(failed(error.to_string())),
-        Err(error) => Err(failed(error.to_string())),
-    }
+    let recovered = spawn_blocking(move || recover(&undo).map_err(|error| error.to_string()));
+    let recovered = recovered
+        .await
+        .unwrap_or_else(|error| Err(error.to_string()));
+    recovered.map_err(|message| RunOutcome::Failed { message })
 }
 
 fn answer_with<T: Send + 'static>(
@@ -164,10 +161,6 @@ fn answer_with<T: Send + 'static>(
 }
 
 impl Conversation {
-    pub(super) fn begin_undo(&mut self, turn: String) {
-        self.store(Body::undo(turn));
-    }
-
     /// The turns of the conversation, the oldest first; and those of the whole session.
     fn turns(&self) -> (Vec<String>, Vec<String>) {
         let tree = self.session.tree();

@@ -122,16 +122,10 @@ impl Collector {
     /// they may import whatever the user has.
     fn user_folder(&mut self, folder: &Path) {
         for file in self.files_of(folder) {
-            let real = fs::canonicalize(&file).ok();
-            let beside = real
-                .as_deref()
-                .and_then(Path::parent)
-                .map(Path::to_path_buf);
-            let home = self
-                .home
-                .as_deref()
-                .and_then(|home| fs::canonicalize(home).ok());
-            let scope: Vec<PathBuf> = beside.into_iter().chain(home).collect();
+            let real = fs::canonicalize(&file);
+            let beside = real.iter().filter_map(|real| real.parent());
+            let home = self.home.iter().filter_map(|it| fs::canonicalize(it).ok());
+            let scope: Vec<PathBuf> = beside.map(Path::to_path_buf).chain(home).collect();
             self.add(&file, &scope);
         }
     }

@@ -17,6 +17,9 @@ use tokio::process::Command;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use super::environment::project_root;
+use crate::agent::word_list::WordList;
+
 /// How long git may take for each question where somebody waits for the answer; questions that are
 /// independent are asked at the same time.
 pub(super) const LIMIT: Duration = Duration::from_millis(500);
@@ -33,54 +36,18 @@ const SETTINGS: [&str; 5] = [
     "safe.bareRepository=explicit",
     "color.ui=false",
 ];
-/// What a repository that nobody trusts may set, with all below a name that ends in a dot; `*` stands
-/// for the name of a remote, branch or submodule. None of it makes `status` or `log` start a program.
-const HARMLESS: [&str; 44] = [
-    "core.repositoryformatversion",
-    "core.filemode",
-    "core.bare",
-    "core.logallrefupdates",
-    "core.ignorecase",
-    "core.precomposeunicode",
-    "core.symlinks",
-    "core.autocrlf",
-    "core.eol",
-    "core.safecrlf",
-    "core.quotepath",
-    "core.longpaths",
-    "core.protecthfs",
-    "core.protectntfs",
-    "core.sharedrepository",
-    "core.untrackedcache",
-    "core.preloadindex",
-    "core.bigfilethreshold",
-    "core.compression",
-    "core.abbrev",
-    "core.commentchar",
-    "core.worktree",
-    "extensions.objectformat",
-    "extensions.refstorage",
-    "extensions.worktreeconfig",
-    "remote.*.url",
-    "remote.*.pushurl",
-    "remote.*.fetch",
-    "remote.*.push",
-    "remote.*.tagopt",
-    "remote.*.prune",
-    "remote.*.gh-resolved",
-    "branch.*.",
-    "submodule.*.url",
-    "submodule.*.active",
-    "user.",
-    "pull.",
-    "push.",
-    "rebase.",
-    "gc.",
-    "init.",
-    "advice.",
-    "commit.gpgsign",
-    "lfs.",
-];
+/// What a repository that nobody trusts may set; `*` stands for any text. None of it makes `status` or
+/// `log` start a program.
+const HARMLESS: WordList = WordList(
+    "core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase \
+    core.precomposeunicode core.symlinks core.autocrlf core.eol core.safecrlf core.quotepath \
+    core.longpaths core.protecthfs core.protectntfs core.sharedrepository core.untrackedcache \
+    core.preloadindex core.bigfilethreshold core.compression core.abbrev core.commentchar \
+    core.worktree extensions.objectformat extensions.refstorage extensions.worktreeconfig \
+    remote.*.url remote.*.pushurl remote.*.fetch remote.*.push remote.*.tagopt remote.*.prune \
+    remote.*.gh-resolved branch.*.* submodule.*.url submodule.*.active user.* pull.* push.* \
+    rebase.* gc.* init.* advice.* commit.gpgsign lfs.*",
+);
 
 #[derive(Debug)]
 pub struct Git<'a> {
@@ -178,14 +145,12 @@ pub fn distrust_programs_in<'a>(folders: impl Iterator<Item = &'a PathBuf>) {
 pub fn search_path(cwd: &Path) -> OsString {
     let writable = WRITABLE.read().unwrap_or_else(PoisonError::into_inner);
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let has_git = |folder: &&Path| folder.join(".git").exists();
-    let project = cwd.ancestors().find(has_git).unwrap_or(cwd);
     let is_outside = |folder: &PathBuf| {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let folder = (folder.is_absolute()).then(|| real(folder));
+        let folder = folder.is_absolute().then(|| real(folder));
         folder.is_some_and(|folder| {
             let is_written = writable.iter().any(|it| folder.starts_with(real(it)));
-            !is_written && !folder.starts_with(real(project))
+            !is_written && !folder.starts_with(real(project_root(cwd)))
         })
     };
     std::env::join_paths(std::env::split_paths(&path).filter(is_outside)).unwrap_or_default()
@@ -202,7 +167,7 @@ fn filters_off(listed: &str) -> Option<Vec<String>> {
     while let Some(scope) = words.next() {
         let key = words.next()?;
         let of_user = matches!(scope, "global" | "system" | "command");
-        if !of_user && !is_harmless(key) {
+        if !of_user && !HARMLESS.matches(key) {
             return None;
         }
         if let Some(filter) = key.strip_prefix("filter.") {
@@ -215,23 +180,6 @@ fn filters_off(listed: &str) -> Option<Vec<String>> {
         }
     }
     Some(off)
-}
-
-fn is_harmless(key: &str) -> bool {
-    HARMLESS.iter().any(|known| match known.split_once('*') {
-        None => starts(known, key),
-        Some((section, last)) => key.strip_prefix(section).is_some_and(|rest| {
-            let last = last.trim_start_matches('.');
-            match rest.rsplit_once('.') {
-                Some((_, name)) => last.is_empty() || name == last,
-                None => false,
-            }
-        }),
-    })
-}
-
-fn starts(known: &str, key: &str) -> bool {
-    key == known || known.ends_with('.') && key.starts_with(known)
 }
 
 #[cfg(test)]
@@ -260,7 +208,7 @@ mod tests {
             ("alias.status", false),
             ("extensions.partialclone", false),
         ] {
-            assert_eq!(is_harmless(key), expected, "{key}");
+            assert_eq!(HARMLESS.matches(key), expected, "{key}");
         }
     }
 

@@ -6,6 +6,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use super::environment::repository;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GitHead {
     Branch(String),
@@ -23,10 +25,7 @@ impl fmt::Display for GitHead {
 
 /// What is checked out in the repository around `folder`.
 pub fn git_head(folder: &Path) -> Option<GitHead> {
-    let git = folder
-        .ancestors()
-        .map(|folder| folder.join(".git"))
-        .find(|git| git.exists())?;
+    let git = repository(folder)?.join(".git");
     let git = if git.is_dir() {
         git
     } else {

@@ -1,43 +1,22 @@
 //! What an instruction file imports: which of its words name a file, and which files are never taken
 //! in. Reads no file.
 
-use std::path::Path;
+use std::path::{Component, Path};
 
 use pulldown_cmark::{Event, Parser, Tag};
 
+use crate::agent::word_list::WordList;
+
 /// Names of files that hold secrets, in lower case; `*` stands for anything.
-const SECRET_NAMES: [&str; 26] = [
-    ".env",
-    ".env.*",
-    "*.env",
-    "*.pem",
-    "*.key",
-    "*.p12",
-    "*.pfx",
-    "*.jks",
-    "*.keystore",
-    "*.kdbx",
-    "*.gpg",
-    "*.age",
-    "id_rsa*",
-    "id_dsa*",
-    "id_ecdsa*",
-    "id_ed25519*",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".htpasswd",
-    ".git-credentials",
-    "credentials*",
-    "secret.*",
-    "secrets.*",
-    "*history",
-];
+const SECRET_NAMES: WordList = WordList(
+    ".env .env.* *.env *.pem *.key *.p12 *.pfx *.jks *.keystore *.kdbx *.gpg *.age id_rsa* id_dsa* \
+    id_ecdsa* id_ed25519* .netrc .npmrc .pypirc .pgpass .htpasswd .git-credentials credentials* \
+    secret.* secrets.* *history",
+);
 /// Folders that hold secrets, or what no instruction needs.
-const SECRET_FOLDERS: [&str; 6] = [".ssh", ".aws", ".gnupg", ".kube", ".docker", ".git"];
+const SECRET_FOLDERS: WordList = WordList(".ssh .aws .gnupg .kube .docker .git");
 /// Templates of such files, without secrets.
-const TEMPLATES: [&str; 4] = [".example", ".sample", ".template", ".pub"];
+const TEMPLATES: WordList = WordList("*.example *.sample *.template *.pub");
 /// What may stand before the `@` of a word.
 const OPENING: [char; 7] = ['(', '[', '<', '"', '\'', '*', '_'];
 /// What may stand behind a path.
@@ -71,23 +50,12 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 pub fn is_secret(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_lowercase();
-    let is_name = || SECRET_NAMES.iter().any(|pattern| matches(pattern, &name));
-    let is_template = || TEMPLATES.iter().any(|end| name.ends_with(end));
+    let is_secret = |folder: Component| {
+        let folder = folder.as_os_str().to_str();
+        folder.is_some_and(|folder| SECRET_FOLDERS.contains(folder))
+    };
     let mut folders = path.parent().into_iter().flat_map(Path::components);
-    folders.any(|part| {
-        SECRET_FOLDERS
-            .iter()
-            .any(|folder| part.as_os_str() == *folder)
-    }) || is_name() && !is_template()
-}
-
-fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        Some((start, end)) => {
-            name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
-        }
-        None => name == pattern,
-    }
+    folders.any(is_secret) || SECRET_NAMES.matches(&name) && !TEMPLATES.matches(&name)
 }
 
 #[cfg(test)]

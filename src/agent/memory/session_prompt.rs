@@ -154,12 +154,12 @@ pub(in crate::agent) struct SessionPrompts {
     options: PromptOptions,
     today: Today,
     in_force: Vec<Arc<SessionPrompt>>,
-    /// The working directory.
-    place: PathBuf,
+    /// The folder the agent works in. The prompt keeps naming the session's own: the model is told.
+    pub place: PathBuf,
     /// What the model knows of each of `CHANGES`.
     known: [String; 3],
-    /// What may be done without a question, in words.
-    mode: &'static str,
+    /// What may be done without a question, in words; empty where there is nothing to say.
+    pub mode: &'static str,
     /// The same as the model knows it.
     known_mode: String,
     /// The marks of the instruction files that the model knows.
@@ -211,17 +211,6 @@ impl SessionPrompts {
             mode,
             ..Self::new(options, today)
         };
-    }
-
-    /// The agent works in the folder `place` from now on. The prompt keeps naming the session's own:
-    /// the model is told.
-    pub fn set_place(&mut self, place: &Path) {
-        place.clone_into(&mut self.place);
-    }
-
-    /// Takes in what may be done without a question, in words; none where there is nothing to say.
-    pub fn set_mode(&mut self, mode: &'static str) {
-        self.mode = mode;
     }
 
     pub fn cwd(&self) -> &Path {

@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use super::matching::{Holds, holds};
-use super::rule::{Action, Origin, Rule, like, path_pattern};
+use super::rule::{Action, Origin, Rule, path_pattern};
 use super::shell::{is_wrapper, read};
-use crate::agent::word_list::WordList;
+use crate::agent::word_list::{WordList, like};
 
 /// Programs that run whatever they are given.
 const INTERPRETERS: WordList =

@@ -231,15 +231,12 @@ impl Judging<'_> {
             Some((rule, holds)) => Found {
                 command,
                 action: strictness(rule, *holds),
-                reason: match (holds, rule.reason.as_str()) {
-                    (Holds::Maybe, _) => {
-                        format!(
-                            "tiller can't tell whether a rule applies: {}",
-                            rule.summary()
-                        )
-                    }
-                    (_, "") => format!("a rule says so: {}", rule.summary()),
-                    (_, reason) => reason.to_owned(),
+                reason: match holds {
+                    Holds::Maybe => format!(
+                        "tiller can't tell whether a rule applies: {}",
+                        rule.summary()
+                    ),
+                    _ => rule.why(),
                 },
                 rule: Some(rule),
                 allowed: None,

@@ -122,14 +122,9 @@ impl Decision {
     }
 
     pub(super) fn by_rule(verdict: Verdict, rule: &Arc<Rule>) -> Self {
-        let reason = if rule.reason.is_empty() {
-            format!("a rule says so: {}", rule.summary())
-        } else {
-            rule.reason.clone()
-        };
         Self {
             rule: Some(Arc::clone(rule)),
-            ..Self::new(verdict, reason)
+            ..Self::new(verdict, rule.why())
         }
     }
 }

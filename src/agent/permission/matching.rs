@@ -1,7 +1,8 @@
 //! Whether a rule holds of a simple command, where not all of its words may be known.
 
-use super::rule::{Action, Origin, Rule, like};
+use super::rule::{Action, Origin, Rule};
 use super::shell::{SimpleCommand, Word};
+use crate::agent::word_list::like;
 
 /// How certain it is that a rule holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,11 +25,7 @@ pub(super) fn holds(rule: &Rule, command: &SimpleCommand, folder: &str) -> Holds
     }
     if rule.exact {
         let all: Option<Vec<String>> = words.iter().map(Word::exact).collect();
-        return if all.is_some_and(|all| all == rule.prefix) {
-            Holds::Yes
-        } else {
-            Holds::No
-        };
+        return certain(all.is_some_and(|all| all == rule.prefix));
     }
     if rule.action == Action::Allow {
         let begins = words.len() >= rule.prefix.len()
@@ -41,11 +38,7 @@ pub(super) fn holds(rule: &Rule, command: &SimpleCommand, folder: &str) -> Holds
             || follow
                 .iter()
                 .any(|word| word.exact().is_some_and(|text| rule.with.contains(&text)));
-        return if begins && with {
-            Holds::Yes
-        } else {
-            Holds::No
-        };
+        return certain(begins && with);
     }
     match command.name() {
         Some(name) if is_one_of(&name, program) => {}
@@ -54,12 +47,12 @@ pub(super) fn holds(rule: &Rule, command: &SimpleCommand, folder: &str) -> Holds
     let (options, sub): (Vec<&String>, Vec<&String>) =
         rest.iter().partition(|word| word.starts_with('-'));
     let arguments = &words[1..];
-    let (mut certain, after) = sub_commands(sub, arguments);
+    let (mut holds, after) = sub_commands(sub, arguments);
     for option in options {
         let found = option
             .split('|')
             .map(|option| any_is(arguments, option, folder));
-        certain = certain.min(found.max().unwrap_or(Holds::No));
+        holds = holds.min(found.max().unwrap_or(Holds::No));
     }
     if !rule.with.is_empty() {
         let after = &arguments[after.min(arguments.len())..];
@@ -72,9 +65,9 @@ pub(super) fn holds(rule: &Rule, command: &SimpleCommand, folder: &str) -> Holds
             };
             any_is(among, wanted, folder)
         });
-        certain = certain.min(found.max().unwrap_or(Holds::No));
+        holds = holds.min(found.max().unwrap_or(Holds::No));
     }
-    certain
+    holds
 }
 
 /// Whether a word is one that the rule does not hold with. A word that is not known is one only for a
@@ -159,6 +152,10 @@ fn is(word: &Word, wanted: &str, folder: &str) -> Holds {
         return Holds::No;
     }
     is_path(word, wanted, folder)
+}
+
+fn certain(holds: bool) -> Holds {
+    if holds { Holds::Yes } else { Holds::No }
 }
 
 fn maybe(may: bool) -> Holds {

@@ -2,6 +2,7 @@
 //! plain that nothing in it is left to interpret.
 
 use super::shell::{Line, Word};
+use crate::agent::word_list::WordList;
 
 /// Whether `text` is one simple command of literal words, perhaps after `cd FOLDER &&` and before
 /// `2>&1`: no variable, assignment, substitution, redirection to or from a file, background. `line` is
@@ -59,38 +60,16 @@ fn literal_words(text: &str) -> Option<Vec<String>> {
 }
 
 pub(super) fn is_discarded(path: &str) -> bool {
-    matches!(
-        path,
-        "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty"
-    )
+    WordList("/dev/null /dev/stdout /dev/stderr /dev/tty").contains(path)
 }
 
 /// A variable that makes no program do something else: of the shell itself, or about its output.
 pub(super) fn is_harmless(name: &str) -> bool {
-    matches!(
-        name,
-        "LANG"
-            | "LANGUAGE"
-            | "TZ"
-            | "NO_COLOR"
-            | "FORCE_COLOR"
-            | "CLICOLOR"
-            | "CLICOLOR_FORCE"
-            | "TERM"
-            | "COLUMNS"
-            | "LINES"
-            | "CI"
-            | "NODE_ENV"
-            | "RUST_BACKTRACE"
-            | "RUST_LOG"
-            | "DEBUG"
-            | "PORT"
-            | "PYTHONDONTWRITEBYTECODE"
-            | "PYTHONUNBUFFERED"
-            | "GIT_TERMINAL_PROMPT"
-            | "GIT_OPTIONAL_LOCKS"
-    ) || name.starts_with("LC_")
-        || name.contains(|c: char| c.is_ascii_lowercase())
-            && !name.starts_with("npm_")
-            && !name.ends_with("_proxy")
+    const KNOWN: WordList = WordList(
+        "LANG LANGUAGE LC_* TZ NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TERM COLUMNS LINES CI \
+        NODE_ENV RUST_BACKTRACE RUST_LOG DEBUG PORT PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED \
+        GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS",
+    );
+    let has_lower_case = name.contains(|c: char| c.is_ascii_lowercase());
+    KNOWN.matches(name) || has_lower_case && !WordList("npm_* *_proxy").matches(name)
 }

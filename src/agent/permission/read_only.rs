@@ -27,6 +27,23 @@ const VERSIONED: WordList = WordList(
     "bun cargo clang cmake deno docker dotnet gcc gh git go gradle java javac make mvn node npm \
     perl php pip pip3 pnpm poetry python python3 ruby rustc rustup tsc uv yarn",
 );
+/// Actions of find that start a program, or remove or write a file.
+const FIND_ACTIONS: WordList =
+    WordList("-exec -execdir -ok -okdir -delete -fprint -fprint0 -fls -fprintf");
+/// Commands of git that look, with all their options but those of [`GIT_WRITES`].
+const GIT_LOOKS: WordList = WordList(
+    "status log diff show shortlog blame annotate describe ls-files ls-tree cat-file rev-parse \
+    rev-list name-rev merge-base for-each-ref show-ref show-branch count-objects cherry \
+    whatchanged grep check-ignore check-attr diff-tree diff-index diff-files range-diff var version",
+);
+/// Options of them that write a file, or start a program.
+const GIT_WRITES: WordList =
+    WordList("--output --ext-diff --textconv --filters --open-files-in-pager");
+/// Options of `git branch` that only list; `*` stands for any text.
+const GIT_BRANCH_LISTS: WordList = WordList(
+    "-a --all -r --remotes -v -vv --verbose -l --list --show-current --no-color --no-abbrev \
+    --merged --no-merged --sort=* --format=*",
+);
 
 /// Whether a command does nothing outside of the shell itself.
 pub(super) fn does_nothing(command: &SimpleCommand) -> bool {
@@ -78,31 +95,26 @@ fn by_arguments(name: &str, arguments: &[&str]) -> bool {
             .count()
     };
     match name {
-        "date" => !has(arguments, &["--set"], "s") && arguments.iter().all(|a| is_format(a)),
+        "date" => !has(arguments, WordList("--set"), "s") && arguments.iter().all(|a| is_format(a)),
         "hostname" => arguments.is_empty(),
-        "file" => !has(arguments, &["--compile"], "C"),
-        "base64" => !has(arguments, &["--output"], "o"),
-        "sort" => !has(arguments, &["--output", "--compress-program"], "oT"),
+        "file" => !has(arguments, WordList("--compile"), "C"),
+        "base64" => !has(arguments, WordList("--output"), "o"),
+        "sort" => !has(arguments, WordList("--output --compress-program"), "oT"),
         "uniq" => operands() <= 1,
-        "xxd" => operands() <= 1 && !has(arguments, &["-revert"], "r"),
-        "tree" => !has(arguments, &["--output"], "oR"),
-        "rg" => !has(arguments, &["--pre", "--hostname-bin", "--search-zip"], "z"),
-        "fd" | "fdfind" => !has(arguments, &["--exec", "--exec-batch"], "xX"),
-        "yq" => !has(arguments, &["--inplace", "--in-place", "--split-exp"], "is"),
-        "find" => arguments.iter().all(|text| {
-            !matches!(
-                *text,
-                "-exec"
-                    | "-execdir"
-                    | "-ok"
-                    | "-okdir"
-                    | "-delete"
-                    | "-fprint"
-                    | "-fprint0"
-                    | "-fls"
-                    | "-fprintf"
-            )
-        }),
+        "xxd" => operands() <= 1 && !has(arguments, WordList("-revert"), "r"),
+        "tree" => !has(arguments, WordList("--output"), "oR"),
+        "rg" => !has(
+            arguments,
+            WordList("--pre --hostname-bin --search-zip"),
+            "z",
+        ),
+        "fd" | "fdfind" => !has(arguments, WordList("--exec --exec-batch"), "xX"),
+        "yq" => !has(
+            arguments,
+            WordList("--inplace --in-place --split-exp"),
+            "is",
+        ),
+        "find" => !arguments.iter().any(|text| FIND_ACTIONS.contains(text)),
         "sed" => prints_lines(arguments),
         "command" => matches!(arguments, ["-v" | "-V", ..]),
         "git" => git(arguments),
@@ -116,11 +128,11 @@ fn is_format(argument: &str) -> bool {
 }
 
 /// Whether one of these options is given, also cut short or in a group of letters.
-fn has(arguments: &[&str], long: &[&str], letters: &str) -> bool {
+fn has(arguments: &[&str], long: WordList, letters: &str) -> bool {
     arguments.iter().any(|text| {
         let name = text.split('=').next().unwrap_or_default();
         if name.starts_with("--") {
-            return name.len() > 2 && long.iter().any(|option| option.starts_with(name));
+            return name.len() > 2 && long.words().any(|option| option.starts_with(name));
         }
         long.contains(text)
             || text
@@ -147,64 +159,26 @@ fn git(arguments: &[&str]) -> bool {
     let [sub, rest @ ..] = arguments else {
         return false;
     };
-    let plain = |rest: &[&str]| {
-        !has(
-            rest,
-            &[
-                "--output",
-                "--ext-diff",
-                "--textconv",
-                "--filters",
-                "--open-files-in-pager",
-            ],
-            "O",
-        )
-    };
+    let plain = |rest: &[&str]| !has(rest, GIT_WRITES, "O");
     match *sub {
-        "status" | "log" | "diff" | "show" | "shortlog" | "blame" | "annotate" | "describe"
-        | "ls-files" | "ls-tree" | "cat-file" | "rev-parse" | "rev-list" | "name-rev"
-        | "merge-base" | "for-each-ref" | "show-ref" | "show-branch" | "count-objects"
-        | "cherry" | "whatchanged" | "grep" | "check-ignore" | "check-attr" | "diff-tree"
-        | "diff-index" | "diff-files" | "range-diff" | "var" | "version" => plain(rest),
-        "branch" => rest.iter().all(|text| {
-            matches!(
-                *text,
-                "-a" | "--all"
-                    | "-r"
-                    | "--remotes"
-                    | "-v"
-                    | "-vv"
-                    | "--verbose"
-                    | "-l"
-                    | "--list"
-                    | "--show-current"
-                    | "--no-color"
-                    | "--no-abbrev"
-                    | "--merged"
-                    | "--no-merged"
-            ) || text.starts_with("--sort=")
-                || text.starts_with("--format=")
-        }),
-        "tag" => {
-            rest.is_empty()
-                || matches!(
-                    rest[0],
-                    "-l" | "--list" | "-n" | "--contains" | "--points-at"
-                ) && !has(rest, &["--delete", "--force", "--annotate"], "dfasumF")
-        }
+        sub if GIT_LOOKS.contains(sub) => plain(rest),
+        "branch" => rest.iter().all(|text| GIT_BRANCH_LISTS.matches(text)),
+        "tag" => match rest {
+            [] => true,
+            ["-l" | "--list" | "-n" | "--contains" | "--points-at", ..] => {
+                !has(rest, WordList("--delete --force --annotate"), "dfasumF")
+            }
+            _ => false,
+        },
         "remote" => matches!(rest, [] | ["-v" | "--verbose"] | ["get-url", ..]),
         "stash" => matches!(rest, ["list" | "show", ..]) && plain(rest),
         "reflog" => matches!(rest, [] | ["show", ..]),
         "worktree" => matches!(rest, ["list", ..]),
         "submodule" => matches!(rest, [] | ["status", ..]),
         "config" => {
-            matches!(
-                rest,
-                [
-                    "--get" | "--get-all" | "--get-regexp" | "--list" | "-l" | "get" | "list",
-                    ..
-                ]
-            ) && !has(rest, &["--edit", "--unset", "--add", "--replace-all"], "e")
+            const LOOKS: WordList = WordList("--get --get-all --get-regexp --list -l get list");
+            rest.first().is_some_and(|first| LOOKS.contains(first))
+                && !has(rest, WordList("--edit --unset --add --replace-all"), "e")
         }
         _ => false,
     }

@@ -4,13 +4,17 @@ use std::fmt::{self, Write};
 use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::agent::word_list::like;
 
 /// The tools that write files: shapes of one, of which a model is offered some. A rule about one holds
 /// of all.
 const WRITING: [&str; 4] = ["write", "edit", "replace", "apply_patch"];
 
 /// What a rule decides, from free to strict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Action {
     /// It is done without a question.
     Allow,
@@ -32,7 +36,7 @@ impl Action {
 }
 
 /// Who made a rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Origin {
     /// It came with the program: a default, which a more exact rule of the user replaces.
     BuiltIn,
@@ -41,6 +45,7 @@ pub enum Origin {
     /// A project, where it stands. It can only make things stricter.
     Project(String),
     /// An answer of this session.
+    #[default]
     Session,
 }
 
@@ -56,40 +61,71 @@ impl fmt::Display for Origin {
 }
 
 /// A rule, as `[[permission.rules]]` has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rule {
     /// The tool it holds of, by name; `*` stands for any text.
     pub tool: String,
     /// The words a simple command begins with; empty for a rule that is not about commands.
+    #[serde(
+        default,
+        deserialize_with = "not_empty",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub prefix: Vec<String>,
-    /// Whether the prefix is all of the command, word by word.
-    pub exact: bool,
     /// Words of which one must follow the prefix: options, or paths with wildcards.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<String>,
     /// Words of which none may follow it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unless: Vec<String>,
     /// Of what lets git reach other machines: the names of the remotes; empty for any that the
     /// repository has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remotes: Vec<String>,
+    /// Whether the prefix is all of the command, word by word.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exact: bool,
     /// What the settings of the repository were that says where its remotes are (see
     /// [`GitRemotes`](crate::agent::workspace::GitRemotes)); empty for any.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub fingerprint: String,
     /// The files it holds of, with wildcards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// What it decides.
     pub action: Action,
     /// Whether what it allows, or what is allowed by an answer, stays in the sandbox.
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub sandbox: bool,
     /// Whether it gets the network.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
     /// Why, for users; empty for the usual words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// Examples it must hold of.
+    #[serde(default, rename = "match", skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<String>,
     /// Examples it must not hold of.
+    #[serde(default, rename = "not_match", skip_serializing_if = "Vec::is_empty")]
     pub not_matches: Vec<String>,
     /// Who made it.
+    #[serde(skip)]
     pub origin: Origin,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn not_empty<'de, D: Deserializer<'de>>(prefix: D) -> Result<Vec<String>, D::Error> {
+    let prefix = Vec::deserialize(prefix)?;
+    if prefix.is_empty() {
+        let text = "prefix is empty: it holds of no command; leave it out for all";
+        return Err(serde::de::Error::custom(text));
+    }
+    Ok(prefix)
 }
 
 impl Rule {
@@ -148,6 +184,14 @@ impl Rule {
         format!("{} ({})", self.what(), self.origin)
     }
 
+    /// Why it decides as it does, for users.
+    pub(super) fn why(&self) -> String {
+        match self.reason.as_str() {
+            "" => format!("a rule says so: {}", self.summary()),
+            reason => reason.to_owned(),
+        }
+    }
+
     /// In a few words, for users.
     pub fn what(&self) -> String {
         let mut text = format!("{} {}", self.action.name(), self.tool);
@@ -169,18 +213,6 @@ impl Rule {
         }
         text
     }
-}
-
-/// Whether `text` is like `pattern`, whose `*` stands for any text.
-pub(super) fn like(text: &str, pattern: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else {
-        return text == pattern;
-    };
-    let Some(text) = text.strip_prefix(first) else {
-        return false;
-    };
-    let mut starts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
-    starts.any(|at| like(&text[at..], rest))
 }
 
 /// The matcher of a path pattern, and whether it is a mere name, which holds of files of that name

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::call_ids;
-use super::env::RunEnv;
 use super::link::{RunLink, Turn};
 use super::permissions::RunningCommand;
 use crate::agent::permission::PermissionMode;
@@ -50,14 +49,14 @@ impl From<String> for Refusal {
 #[derive(Clone, Copy)]
 pub(super) struct CallScope<'a> {
     pub link: &'a RunLink,
-    pub env: &'a RunEnv,
     pub turn: &'a Turn,
     pub call: &'a ToolCall,
 }
 
 impl Allowed {
     pub fn context(&self, scope: CallScope<'_>, progress: Progress) -> ToolContext {
-        let (link, env, call) = (scope.link, scope.env, scope.call);
+        let (link, call) = (scope.link, scope.call);
+        let env = &link.env;
         ToolContext {
             call_id: call.id.clone(),
             cwd: env.cwd.clone(),

@@ -39,7 +39,7 @@ pub(super) async fn ask(
                 why = format!("{}; it changes nothing", decision.reason);
             }
             let details = Arc::new(rehearsal.details);
-            allowed.preview = redaction::details(scope.env.redactor.get(), &details);
+            allowed.preview = redaction::details(scope.link.env.redactor.get(), &details);
             link.emit(AgentEvent::ToolUpdate {
                 call_id: call.id.clone(),
                 details: Arc::clone(&allowed.preview),
@@ -96,13 +96,12 @@ async fn rehearse(scope: CallScope<'_>, allowed: &Allowed) -> Result<Option<Rehe
 
 /// Whether the model may read without a question what the call would change.
 async fn may_read(scope: CallScope<'_>, allowed: &Allowed) -> Result<bool, Refusal> {
-    let CallScope {
-        link, env, turn, ..
-    } = scope;
+    let CallScope { link, turn, .. } = scope;
     let writes = &allowed.effects.writes;
-    let reads = env
+    let reads = link
+        .env
         .permissions
-        .reads_freely(writes, &env.cwd, &link.processes);
+        .reads_freely(writes, &link.env.cwd, &link.processes);
     Ok(turn.unless_cut_short(reads).await??)
 }
 

@@ -13,7 +13,7 @@ use futures_util::{FutureExt, Stream, StreamExt, stream};
 use super::call_ids::CallIds;
 use super::env::RunEnv;
 use super::execution::panic_text;
-use super::link::{RunLink, Turn};
+use super::link::{RunLink, RunMessage, Turn};
 use super::look_ahead::look_ahead;
 use crate::agent::event::{AgentEvent, NoticeLevel, Phase, now_ms};
 use crate::llm::{
@@ -42,7 +42,7 @@ impl Attempt {
     }
 
     /// Asks the model of `turn` and reports its answer piece by piece; not its end.
-    pub async fn make(link: &RunLink, env: &RunEnv, turn: &Turn) -> Self {
+    pub async fn make(link: &RunLink, turn: &Turn) -> Self {
         link.phase(Phase::Requesting).await;
         let model = turn.model.full_id();
         link.emit(AgentEvent::ApiCallStart { model }).await;
@@ -50,9 +50,10 @@ impl Attempt {
         let mut first_token_ms = None;
         let mut attempt = Self::none(turn);
         // Asked with the first poll: a turn that was cut short before makes no request.
-        let mut stream =
-            pin!(stream::once(async { env.provider.stream(request(env, turn)) }).flatten());
-        let mut ids = CallIds::new(&turn.messages, &env.spill_dir);
+        let mut stream = pin!(
+            stream::once(async { link.env.provider.stream(request(&link.env, turn)) }).flatten()
+        );
+        let mut ids = CallIds::new(&turn.messages, &link.env.spill_dir);
         let mut prelude = Vec::new();
         loop {
             let Some(mut event) = next_event(turn, &mut stream).await else {
@@ -60,7 +61,7 @@ impl Attempt {
                 break;
             };
             ids.settle(&mut event);
-            look_ahead(link, env, turn, &event);
+            look_ahead(link, turn, &event);
             if !attempt.begun && says_nothing(&event) {
                 prelude.push(event);
                 continue;
@@ -69,7 +70,7 @@ impl Attempt {
                 first_token_ms.get_or_insert_with(|| millis(started));
             }
             let over = matches!(event, StreamEvent::Done { .. } | StreamEvent::Error(_));
-            attempt.take(link, env, turn, &mut prelude, event).await;
+            attempt.take(link, turn, &mut prelude, event).await;
             if over {
                 break;
             }
@@ -89,8 +90,8 @@ impl Attempt {
             duration_ms: millis(started),
         })
         .await;
-        spend(link, env, turn, &attempt.message).await;
-        let model = &loaded_model(link, env, turn).await;
+        spend(link, turn, &attempt.message).await;
+        let model = &loaded_model(link, turn).await;
         if attempt.failure.is_none() {
             let message = &attempt.message;
             attempt.failure =
@@ -103,7 +104,6 @@ impl Attempt {
     async fn take(
         &mut self,
         link: &RunLink,
-        env: &RunEnv,
         turn: &Turn,
         prelude: &mut Vec<StreamEvent>,
         event: StreamEvent,
@@ -115,9 +115,9 @@ impl Attempt {
             }
         }
         if !self.begun {
-            warn_of_window(link, env, &turn.model).await;
+            warn_of_window(link, &turn.model).await;
             for text in window_check::notes(&turn.model, turn.thinking) {
-                if env.tells_first(&text) {
+                if link.env.tells_first(&text) {
                     link.notice(NoticeLevel::Info, text).await;
                 }
             }
@@ -190,8 +190,8 @@ fn says_nothing(event: &StreamEvent) -> bool {
 
 /// The model of `turn` with the window its server has loaded it with, where that was an estimate.
 /// Everybody hears of the new window, and of one that is small.
-async fn loaded_model(link: &RunLink, env: &RunEnv, turn: &Turn) -> Arc<Model> {
-    let asked = AssertUnwindSafe(async { env.provider.loaded_window(&turn.model).await });
+async fn loaded_model(link: &RunLink, turn: &Turn) -> Arc<Model> {
+    let asked = AssertUnwindSafe(async { link.env.provider.loaded_window(&turn.model).await });
     let asked = turn.interrupt.run_until_cancelled(asked.catch_unwind());
     // A provider that panics over it does not know.
     let Some(context_window) = asked.await.and_then(Result::unwrap_or_default) else {
@@ -202,21 +202,22 @@ async fn loaded_model(link: &RunLink, env: &RunEnv, turn: &Turn) -> Arc<Model> {
         window_source: WindowSource::Model,
         ..(*turn.model).clone()
     });
-    link.correct_window(Arc::clone(&model)).await;
-    warn_of_window(link, env, &model).await;
+    link.report(RunMessage::CorrectWindow(Arc::clone(&model)))
+        .await;
+    warn_of_window(link, &model).await;
     model
 }
 
 /// Books what `message` took, and says how the budget stands where that matters.
-pub(super) async fn spend(link: &RunLink, env: &RunEnv, turn: &Turn, message: &AssistantMessage) {
-    for text in env.account.spend(&turn.model, &message.usage) {
+pub(super) async fn spend(link: &RunLink, turn: &Turn, message: &AssistantMessage) {
+    for text in link.env.account.spend(&turn.model, &message.usage) {
         link.notice(NoticeLevel::Warning, text).await;
     }
 }
 
-async fn warn_of_window(link: &RunLink, env: &RunEnv, model: &Model) {
+async fn warn_of_window(link: &RunLink, model: &Model) {
     if let Some(text) = window_check::warning(model)
-        && env.warns_first(model)
+        && link.env.warns_first(model)
     {
         link.notice(NoticeLevel::Warning, text).await;
     }

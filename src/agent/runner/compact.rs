@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use super::attempt::request;
-use super::env::RunEnv;
 use super::link::{Change, CompactRequest, Opening, RunLink, Step, Summary, Turn};
 use super::lookout::Lookout;
 use super::summary::{COMPACTION, MAX_HALVINGS, Spent, ask, is_too_long};
@@ -32,15 +31,13 @@ pub(super) enum NoSummary {
 /// The run of `/compact`: nothing but a compaction.
 pub(in crate::agent) async fn compact_now(
     link: &RunLink,
-    env: &RunEnv,
     opening: Opening,
     request: CompactRequest,
 ) -> RunOutcome {
-    Lookout::begin(link, &env.home, opening).await;
+    Lookout::begin(link, opening).await;
     if let Ok(mut turn) = link.next_turn(Step::Same).await {
         let _ = compact(
             link,
-            env,
             &mut turn,
             CompactionReason::Manual,
             request.focus.as_deref(),
@@ -59,10 +56,10 @@ pub(super) struct SoftCompaction {
 
 impl SoftCompaction {
     /// Shortens the conversation of `turn` where that is due.
-    pub async fn before(&mut self, link: &RunLink, env: &RunEnv, turn: &mut Turn) {
+    pub async fn before(&mut self, link: &RunLink, turn: &mut Turn) {
         if let Some(CompactRequest { focus }) = turn.compact.take() {
             let reason = CompactionReason::Manual;
-            let done = compact(link, env, turn, reason, focus.as_deref()).await;
+            let done = compact(link, turn, reason, focus.as_deref()).await;
             self.after(link, turn, done).await;
         }
         prune(link, turn, |window, turn| {
@@ -84,7 +81,7 @@ impl SoftCompaction {
                 return;
             }
             let reason = CompactionReason::Threshold;
-            let done = compact(link, env, turn, reason, None).await;
+            let done = compact(link, turn, reason, None).await;
             self.after(link, turn, done).await;
             // What stays may be too long by itself.
             self.failed |= tokens(&turn.prompt, &turn.messages) >= before;
@@ -147,7 +144,6 @@ fn plural(count: usize, one: &str, many: &str) -> String {
 /// Replaces what stands before the latest messages of `turn` by a summary, or says why not.
 pub(super) async fn compact(
     link: &RunLink,
-    env: &RunEnv,
     turn: &mut Turn,
     reason: CompactionReason,
     focus: Option<&str>,
@@ -160,7 +156,7 @@ pub(super) async fn compact(
     })
     .await;
     let mut spent = Spent::new(COMPACTION, &turn.model);
-    let (failure, outcome) = match summarize(link, env, turn, (reason, focus), &mut spent).await {
+    let (failure, outcome) = match summarize(link, turn, (reason, focus), &mut spent).await {
         Ok((kept_from, text)) => {
             let summary = Summary {
                 reason,
@@ -194,7 +190,6 @@ pub(super) async fn compact(
 /// The summary, and where the messages that stay begin. `Err` without an error: it was cut short.
 async fn summarize(
     link: &RunLink,
-    env: &RunEnv,
     turn: &Turn,
     (reason, focus): (CompactionReason, Option<&str>),
     spent: &mut Spent,
@@ -214,7 +209,7 @@ async fn summarize(
         let (messages, now) = (&turn.messages, now_ms());
         let cut = cut(&window, &turn.prompt, messages, &turn.model, (room, now));
         let Cut { kept_from, part } = cut.ok_or_else(|| Some(nothing_to_cut()))?;
-        let mut request = request(env, turn);
+        let mut request = request(&link.env, turn);
         if let Some(part) = part {
             request.thinking_from = part.len();
             request.messages = part;
@@ -222,7 +217,7 @@ async fn summarize(
         let question = question(&turn.rules.compaction.prompt, focus);
         let question = Message::user(question, now);
         request.messages.push(Arc::new(question));
-        match ask(link, env, turn, request, spent).await {
+        match ask(link, turn, request, spent).await {
             Ok(text) => return Ok((kept_from, text)),
             Err(Some(error)) if is_too_long(&error) && halvings < MAX_HALVINGS => {
                 halvings += 1;

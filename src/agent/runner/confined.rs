@@ -26,12 +26,7 @@ const TIDYING: Duration = Duration::from_millis(50);
 
 /// Runs a call that was allowed, and perhaps a second time.
 pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
-    let CallScope {
-        link,
-        env,
-        turn,
-        call,
-    } = scope;
+    let CallScope { link, turn, call } = scope;
     let first = allowed.clone();
     let mut ended = watched(scope, first).await;
     let Some((confined, shown, sandbox)) = kept_from(&allowed, &ended) else {
@@ -74,7 +69,7 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
         Some(Answer::Allow { .. }) => {
             let running = match &wider {
                 Some(_) => {
-                    let again = env.permissions.runs_again();
+                    let again = link.env.permissions.runs_again();
                     turn.unless_cut_short(again).await.ok().flatten()
                 }
                 None => None,
@@ -104,15 +99,13 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
 }
 
 async fn watched(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
-    let CallScope {
-        link, env, turn, ..
-    } = scope;
+    let CallScope { link, turn, .. } = scope;
     let (is_confined, only_reads) = (allowed.sandbox.is_some(), allowed.effects.only_reads());
     let running = allowed.running.clone();
     let is_outside = !is_confined && allowed.effects.command.is_some();
     if is_outside && allowed.mode != PermissionMode::Full {
         // Also what came while the user was asked.
-        let moved = turn.unless_cut_short(env.permissions.before_outside());
+        let moved = turn.unless_cut_short(link.env.permissions.before_outside());
         for text in moved.await.unwrap_or_default() {
             link.notice(NoticeLevel::Warning, text).await;
         }
@@ -123,7 +116,9 @@ async fn watched(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
         note(&mut ended, &text);
     }
     if !is_confined && !only_reads {
-        let _ = turn.unless_cut_short(env.permissions.look_again()).await;
+        let _ = turn
+            .unless_cut_short(link.env.permissions.look_again())
+            .await;
     }
     let Some(running) = running else {
         return ended;
@@ -133,8 +128,8 @@ async fn watched(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     let tidied = turn.interrupt.run_until_cancelled(tidying).await;
     let is_over = matches!(tidied, Some(Ok(())));
     // In a large project nobody waits for a look: the model reads on meanwhile.
-    let looks = tidied.is_some() && !env.permissions.looks_take_time();
-    let (processes, permissions) = (link.processes.clone(), env.permissions.clone());
+    let looks = tidied.is_some() && !link.env.permissions.looks_take_time();
+    let (processes, permissions) = (link.processes.clone(), link.env.permissions.clone());
     let notices = link.late_notices();
     // A task of its own: what it has found is said later if the turn is cut short.
     let mut looking = tokio::spawn({

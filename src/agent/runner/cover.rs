@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use tokio::task::spawn_blocking;
 
 use super::allowed::CallScope;
-use super::env::RunEnv;
-use super::link::RunLink;
+use super::link::{RunLink, RunMessage};
 use crate::agent::event::{NoticeLevel, ToolStatus};
 use crate::agent::paths::{Purpose, name_some, real, resolve};
 use crate::agent::tool::Effects;
@@ -18,8 +17,8 @@ const NAMED: usize = 5;
 
 /// Closes the turn at the end of its run: what the user changes from now on is none of its doing. Who
 /// stops a run does not wait for that.
-pub(in crate::agent) async fn close_turn(link: &RunLink, env: &RunEnv) {
-    let Some(undo) = env.undo.clone().filter(|undo| undo.is_open()) else {
+pub(in crate::agent) async fn close_turn(link: &RunLink) {
+    let Some(undo) = link.env.undo.clone().filter(|undo| undo.is_open()) else {
         return;
     };
     let closed = spawn_blocking(move || undo.close());
@@ -29,41 +28,44 @@ pub(in crate::agent) async fn close_turn(link: &RunLink, env: &RunEnv) {
 }
 
 /// Covers the folder of the session before a trial is kept.
-pub(in crate::agent) async fn cover_home(link: &RunLink, env: &RunEnv) {
+pub(in crate::agent) async fn cover_home(link: &RunLink) {
     let effects = Effects::unknown();
-    let covered = cover_in(link, env, env.home.clone(), &effects);
+    let covered = cover_in(link, link.env.home.clone(), &effects);
     link.unless_cancelled(covered).await;
 }
 
 /// Covers what a call with these effects could change; none when the turn is cut short before that is
 /// done: the call must not run then. In a large tree or on a slow disk it takes its time.
 pub(super) async fn cover(scope: CallScope<'_>, effects: &Effects) -> Option<()> {
-    let covered = cover_in(scope.link, scope.env, scope.env.cwd.clone(), effects);
+    let covered = cover_in(scope.link, scope.link.env.cwd.clone(), effects);
     scope.turn.interrupt.run_until_cancelled(covered).await
 }
 
 /// Notes what the files hold that a call has written: what others make of them later is none of the
 /// turn's doing. One that was cut short may still be writing.
 pub(super) async fn note_written(scope: CallScope<'_>, writes: Vec<String>, status: ToolStatus) {
-    let CallScope {
-        link, env, turn, ..
-    } = scope;
+    let CallScope { link, turn, .. } = scope;
     let has_ended = matches!(status, ToolStatus::Ok | ToolStatus::Error);
-    let Some(undo) = env.undo.clone().filter(|_| has_ended && !writes.is_empty()) else {
+    let Some(undo) = link
+        .env
+        .undo
+        .clone()
+        .filter(|_| has_ended && !writes.is_empty())
+    else {
         return;
     };
-    let cwd = env.cwd.clone();
+    let cwd = link.env.cwd.clone();
     let noted = spawn_blocking(move || undo.after_write(&paths(&cwd, &writes)));
     if let Ok(Ok(Err(error))) = turn.unless_cut_short(noted).await {
         warn(link, format!("This cannot be undone: {error}")).await;
     }
 }
 
-async fn cover_in(link: &RunLink, env: &RunEnv, cwd: PathBuf, effects: &Effects) {
-    let Some(undo) = env.undo.clone().filter(|_| !effects.only_reads()) else {
+async fn cover_in(link: &RunLink, cwd: PathBuf, effects: &Effects) {
+    let Some(undo) = link.env.undo.clone().filter(|_| !effects.only_reads()) else {
         return;
     };
-    let added = env.permissions.added_folders();
+    let added = link.env.permissions.added_folders();
     let is_covered = added.iter().chain([&cwd]).all(|it| undo.covers_command(it));
     if effects.writes.is_empty() && is_covered {
         return;
@@ -76,7 +78,7 @@ async fn cover_in(link: &RunLink, env: &RunEnv, cwd: PathBuf, effects: &Effects)
         Err(error) => return warn(link, format!("This cannot be undone: {error}")).await,
     };
     if let Some(turn) = covered.begun {
-        link.begin_undo(turn).await;
+        link.ask(|reply| RunMessage::BeginUndo(turn, reply)).await;
     }
     if !covered.uncovered.is_empty() {
         let named = covered.uncovered.iter();

@@ -38,7 +38,6 @@ const UNSAVED: &str =
 /// out.
 pub(super) async fn run_calls(
     link: &RunLink,
-    env: &RunEnv,
     turn: &Turn,
     reply: &Reply,
     guard: &mut LoopGuard,
@@ -48,7 +47,7 @@ pub(super) async fn run_calls(
     for group in groups(turn, &reply.calls) {
         skip = skip_reason(link, turn, skip).await;
         let ended = match skip {
-            None => run_group(link, env, turn, group).await,
+            None => run_group(link, turn, group).await,
             Some(skip) => refuse_group(link, turn, group, skip).await,
         };
         for (call, (status, message)) in group.iter().zip(ended) {
@@ -96,12 +95,7 @@ fn groups<'a>(turn: &Turn, calls: &'a [ToolCall]) -> Vec<&'a [ToolCall]> {
         .collect()
 }
 
-async fn run_group<'a>(
-    link: &RunLink,
-    env: &RunEnv,
-    turn: &Turn,
-    group: &'a [ToolCall],
-) -> Vec<Ended> {
+async fn run_group<'a>(link: &RunLink, turn: &Turn, group: &'a [ToolCall]) -> Vec<Ended> {
     let names = group.iter().map(|call| call.name.clone()).collect();
     link.phase(Phase::Tools(names)).await;
     let mut begun = Vec::with_capacity(group.len());
@@ -114,16 +108,7 @@ async fn run_group<'a>(
         let ended = match begun {
             (details, Ok(())) => {
                 let link = &link;
-                run_call(
-                    CallScope {
-                        link,
-                        env,
-                        turn,
-                        call,
-                    },
-                    details,
-                )
-                .await
+                run_call(CallScope { link, turn, call }, details).await
             }
             (details, Err(error)) => {
                 let text = format!("{UNSAVED}: {error}");
@@ -137,7 +122,7 @@ async fn run_group<'a>(
 }
 
 async fn run_call(scope: CallScope<'_>, details: Arc<Details>) -> CallOutcome {
-    let CallScope { link, env, .. } = scope;
+    let CallScope { link, .. } = scope;
     let judged = gate::judge(scope, &details).await;
     if !judged.as_ref().is_ok_and(|allowed| allowed.effects.asks) {
         link.asker.let_others_ask();
@@ -153,7 +138,7 @@ async fn run_call(scope: CallScope<'_>, details: Arc<Details>) -> CallOutcome {
             None => cut_short(link, details),
         },
         Err(Refusal::Because(text)) => CallOutcome::unstarted(ToolStatus::Error, text, details),
-        Err(Refusal::Failing(error)) => failing(env, error, details),
+        Err(Refusal::Failing(error)) => failing(&link.env, error, details),
         Err(Refusal::CutShort) => cut_short(link, details),
     }
 }

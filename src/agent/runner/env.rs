@@ -3,10 +3,11 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::permissions::Permissions;
 use crate::agent::budget::Account;
+use crate::agent::lock::lock;
 use crate::agent::options::LazyRedactor;
 use crate::agent::trial::Trial;
 use crate::agent::undo::Undo;
@@ -70,15 +71,11 @@ impl RunEnv {
 
     /// Whether the user was not warned of the small window of `model` yet; from now on they were.
     pub(super) fn warns_first(&self, model: &Model) -> bool {
-        self.warned().insert(model.full_id())
+        lock(&self.warned).insert(model.full_id())
     }
 
     /// Whether the user was not told `text` yet; from now on they were.
     pub(super) fn tells_first(&self, text: &str) -> bool {
-        self.warned().insert(text.to_owned())
-    }
-
-    fn warned(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.warned.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.warned).insert(text.to_owned())
     }
 }

@@ -55,13 +55,8 @@ impl CallOutcome {
 
 /// Runs one call to its end, or until the turn is cut short.
 pub(super) async fn execute(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
-    let CallScope {
-        link,
-        env,
-        turn,
-        call,
-    } = scope;
-    let redactor = env.redactor.get();
+    let CallScope { link, turn, call } = scope;
+    let redactor = link.env.redactor.get();
     let grace = if allowed.effects.writes.is_empty() {
         GRACE
     } else {

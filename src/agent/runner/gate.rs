@@ -26,12 +26,7 @@ pub(super) async fn judge(
     scope: CallScope<'_>,
     details: &Arc<Details>,
 ) -> Result<Allowed, Refusal> {
-    let CallScope {
-        link,
-        env,
-        turn,
-        call,
-    } = scope;
+    let CallScope { link, turn, call } = scope;
     let name = &call.name;
     let tool = match turn.toolbox.find(name) {
         Lookup::Tool(tool) => Arc::clone(tool),
@@ -45,8 +40,8 @@ pub(super) async fn judge(
     let args = whole_arguments(call).map_err(invalid)?;
     let args = turn.toolbox.check(name, args).map_err(invalid)?;
     let effects = effects(&*tool, &args);
-    let (trial, writes) = (env.trial.clone(), effects.writes.clone());
-    let redactor = env.redactor.clone();
+    let (trial, writes) = (link.env.trial.clone(), effects.writes.clone());
+    let redactor = link.env.redactor.clone();
     let looked = spawn_blocking(move || {
         // Its first use reads files.
         redactor.get();
@@ -54,14 +49,15 @@ pub(super) async fn judge(
     });
     let looked = turn.unless_cut_short(looked).await?;
     looked.map_err(|error| error.to_string())??;
-    if let Some(text) = redaction::refuse_marks(env.redactor.get(), call, &effects) {
+    if let Some(text) = redaction::refuse_marks(link.env.redactor.get(), call, &effects) {
         return Err(text.into());
     }
-    let judged = env
+    let judged = link
+        .env
         .permissions
-        .judge(name, &effects, &env.cwd, &link.processes);
+        .judge(name, &effects, &link.env.cwd, &link.processes);
     let judged = turn.unless_cut_short(judged).await??;
-    if let Some(text) = env.permissions.notice(&judged) {
+    if let Some(text) = link.env.permissions.notice(&judged) {
         link.notice(NoticeLevel::Warning, text).await;
     }
     let (asks, confinement) = match judged.decision.verdict {
@@ -88,7 +84,7 @@ pub(super) async fn judge(
         ask(scope, &judged.decision, &mut allowed).await?;
     }
     // Not before the answer: what the user makes meanwhile is no work of this command.
-    let sandbox = env.permissions.sandbox(&judged, confinement);
+    let sandbox = link.env.permissions.sandbox(&judged, confinement);
     if let Some((sandbox, running)) = turn.unless_cut_short(sandbox).await?? {
         (allowed.sandbox, allowed.running) = (Some(sandbox), running);
     }

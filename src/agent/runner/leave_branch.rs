@@ -5,8 +5,7 @@
 use std::sync::Arc;
 
 use super::attempt::request;
-use super::env::RunEnv;
-use super::link::{Leave, Opening, RunLink, Step, Turn};
+use super::link::{Leave, Opening, RunLink, RunMessage, Step, Turn};
 use super::lookout::Lookout;
 use super::summary::{BRANCH_SUMMARY, MAX_HALVINGS, Spent, ask, is_too_long};
 use crate::agent::event::{NoticeLevel, Phase, RunOutcome, now_ms};
@@ -25,23 +24,24 @@ The branch begins with this message:
 
 pub(in crate::agent) async fn leave_branch(
     link: &RunLink,
-    env: &RunEnv,
     opening: Opening,
     leave: Leave,
 ) -> RunOutcome {
-    Lookout::begin(link, &env.home, opening).await;
+    Lookout::begin(link, opening).await;
     let Ok(turn) = link.next_turn(Step::Same).await else {
         return RunOutcome::Done;
     };
     link.phase(Phase::Compacting).await;
     let mut spent = Spent::new(BRANCH_SUMMARY, &turn.model);
-    let summary = summarize(link, env, &turn, &leave, &mut spent).await;
+    let summary = summarize(link, &turn, &leave, &mut spent).await;
     if summary.is_err() {
         spent.clone().report(link).await;
     }
     match summary {
         Ok(text) => {
-            link.leave(leave, (text, spent.usage)).await;
+            let summary = (text, spent.usage);
+            link.ask(|reply| RunMessage::Leave(leave, summary, reply))
+                .await;
             RunOutcome::Done
         }
         Err(Some(error)) => {
@@ -63,7 +63,6 @@ pub(in crate::agent) async fn leave_branch(
 /// Asks behind the conversation as it is; where that is too long, behind the end of the branch.
 async fn summarize(
     link: &RunLink,
-    env: &RunEnv,
     turn: &Turn,
     leave: &Leave,
     spent: &mut Spent,
@@ -75,7 +74,7 @@ async fn summarize(
     let mut fits = all <= room;
     let mut halvings = 0;
     loop {
-        let mut request = request(env, turn);
+        let mut request = request(&link.env, turn);
         if !fits {
             let tail = tail(prompt, messages, leave.first, room);
             request.messages = tail.ok_or_else(|| Some(too_long()))?;
@@ -83,7 +82,7 @@ async fn summarize(
         }
         let question = Message::user(format!("{QUESTION}{}", leave.begins), now_ms());
         request.messages.push(Arc::new(question));
-        match ask(link, env, turn, request, spent).await {
+        match ask(link, turn, request, spent).await {
             Err(Some(error)) if is_too_long(&error) && halvings < MAX_HALVINGS => {
                 halvings += 1;
                 fits = false;

@@ -27,10 +27,11 @@ use crate::llm::{Content, Message, Model, ThinkingLevel, ToolResultMessage, Usag
 /// Messages that may wait between run and actor.
 const MESSAGE_BUFFER: usize = 64;
 
-#[derive(Debug)]
+#[derive(Clone)]
 pub(in crate::agent) struct RunLink {
     messages: mpsc::Sender<RunMessage>,
     cancel: CancellationToken,
+    pub env: Arc<RunEnv>,
     /// The scope of what its calls start.
     pub processes: Processes,
     pub asker: Asker,
@@ -68,10 +69,13 @@ pub(in crate::agent) enum RunMessage {
     Phase(Phase),
     Surroundings(Surroundings),
     NextTurn(Step, oneshot::Sender<Result<Turn, RunOutcome>>),
+    /// The conversation goes on from elsewhere, with a summary of the branch it leaves.
     Leave(Leave, BranchText, oneshot::Sender<()>),
     Trial(TrialReport),
+    /// This turn begins to change files.
     BeginUndo(String, oneshot::Sender<()>),
     Undone(Undone),
+    /// This model takes the place of the same one with an estimated window.
     CorrectWindow(Arc<Model>),
     /// The model that answered in place of another is the session's from here on.
     KeepFallback,
@@ -205,6 +209,7 @@ impl RunLink {
     /// A link for a run that `cancel` ends, and the actor's side.
     pub fn new(
         cancel: CancellationToken,
+        env: Arc<RunEnv>,
         processes: Processes,
         asker: Asker,
     ) -> (Self, mpsc::Receiver<RunMessage>) {
@@ -212,6 +217,7 @@ impl RunLink {
         let link = Self {
             messages,
             cancel,
+            env,
             processes,
             asker,
         };
@@ -221,10 +227,16 @@ impl RunLink {
     /// The link of one call, which asks through `asker`.
     pub fn asking_through(&self, asker: Asker) -> Self {
         Self {
-            messages: self.messages.clone(),
-            cancel: self.cancel.clone(),
-            processes: self.processes.clone(),
             asker,
+            ..self.clone()
+        }
+    }
+
+    /// The link of a run that works with `env` from here on.
+    pub fn working_with(&self, env: Arc<RunEnv>) -> Self {
+        Self {
+            env,
+            ..self.clone()
         }
     }
 
@@ -235,7 +247,7 @@ impl RunLink {
     /// Reports an event. Waits while a subscriber is behind, but never once the turn was cut
     /// short: the actor then reads on whatever its subscribers do.
     pub async fn emit(&self, event: AgentEvent) {
-        let _ = self.messages.send(RunMessage::Event(event)).await;
+        self.report(RunMessage::Event(event)).await;
     }
 
     /// Reports that a call begins: where that cannot be stored, a session that is opened again would say
@@ -254,7 +266,7 @@ impl RunLink {
     }
 
     pub async fn phase(&self, phase: Phase) {
-        let _ = self.messages.send(RunMessage::Phase(phase)).await;
+        self.report(RunMessage::Phase(phase)).await;
     }
 
     /// Reports something that is no event.
@@ -271,12 +283,6 @@ impl RunLink {
         self.ask(|reply| RunMessage::NextTurn(step, reply))
             .await
             .unwrap_or(Err(RunOutcome::Aborted))
-    }
-
-    /// Has the conversation go on from elsewhere, with a summary of the branch it leaves.
-    pub async fn leave(&self, leave: Leave, summary: BranchText) {
-        self.ask(|reply| RunMessage::Leave(leave, summary, reply))
-            .await;
     }
 
     pub fn cancellation(&self) -> CancellationToken {
@@ -297,15 +303,6 @@ impl RunLink {
             .await
     }
 
-    /// Reports that this turn begins to change files. When this returns, that is stored.
-    pub async fn begin_undo(&self, turn: String) {
-        self.ask(|reply| RunMessage::BeginUndo(turn, reply)).await;
-    }
-
-    pub async fn undone(&self, undone: Undone) {
-        self.report(RunMessage::Undone(undone)).await;
-    }
-
     pub async fn notice(&self, level: NoticeLevel, text: impl Into<String>) {
         let text = text.into();
         self.emit(AgentEvent::Notice { level, text }).await;
@@ -314,16 +311,6 @@ impl RunLink {
     /// For notices of what goes on beside the run.
     pub fn late_notices(&self) -> LateNotices {
         LateNotices(self.messages.downgrade())
-    }
-
-    /// Has `model` take the place of the same one with an estimated window.
-    pub async fn correct_window(&self, model: Arc<Model>) {
-        let _ = self.messages.send(RunMessage::CorrectWindow(model)).await;
-    }
-
-    /// Has the session stay with the model that answered in place of another.
-    pub async fn keep_fallback(&self) {
-        let _ = self.messages.send(RunMessage::KeepFallback).await;
     }
 
     pub async fn steering_waits(&self) -> bool {
@@ -338,7 +325,11 @@ impl RunLink {
             .unwrap_or(Ok(false))
     }
 
-    async fn ask<T>(&self, question: impl FnOnce(oneshot::Sender<T>) -> RunMessage) -> Option<T> {
+    /// Asks the actor; when this returns, everything reported before is stored.
+    pub(super) async fn ask<T>(
+        &self,
+        question: impl FnOnce(oneshot::Sender<T>) -> RunMessage,
+    ) -> Option<T> {
         let (reply, answer) = oneshot::channel();
         self.messages.send(question(reply)).await.ok()?;
         answer.await.ok()

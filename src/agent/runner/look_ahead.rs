@@ -5,14 +5,13 @@ use futures_util::future::join;
 use serde_json::json;
 use tokio::task::spawn_blocking;
 
-use super::env::RunEnv;
 use super::gate;
 use super::link::{RunLink, Turn};
 use crate::agent::toolbox::Lookup;
 use crate::llm::{Content, StreamEvent};
 
 /// Looks ahead if `event` begins a call that will run a command.
-pub(super) fn look_ahead(link: &RunLink, env: &RunEnv, turn: &Turn, event: &StreamEvent) {
+pub(super) fn look_ahead(link: &RunLink, turn: &Turn, event: &StreamEvent) {
     let StreamEvent::BlockStart {
         block: Content::ToolCall(call),
         ..
@@ -27,8 +26,8 @@ pub(super) fn look_ahead(link: &RunLink, env: &RunEnv, turn: &Turn, event: &Stre
     if runs_command.is_none() {
         return;
     }
-    let (permissions, processes) = (env.permissions.clone(), link.processes.clone());
-    let (undo, cwd) = (env.undo.clone(), env.cwd.clone());
+    let (permissions, processes) = (link.env.permissions.clone(), link.processes.clone());
+    let (undo, cwd) = (link.env.undo.clone(), link.env.cwd.clone());
     tokio::spawn(async move {
         let folders = permissions.look_ahead(&processes);
         let files = spawn_blocking(move || undo.as_ref().map(|undo| undo.look_ahead(&cwd)));

@@ -43,9 +43,9 @@ pub(super) struct Lookout {
 
 impl Lookout {
     /// Gathers what a run begins with, and reports it unless the user ends the run.
-    pub async fn begin(link: &RunLink, cwd: &Path, opening: Opening) -> Self {
+    pub async fn begin(link: &RunLink, opening: Opening) -> Self {
         let mut lookout = Self {
-            cwd: cwd.to_path_buf(),
+            cwd: link.env.home.clone(),
             sources: opening.instructions,
             toolbox: opening.toolbox,
             look: opening.look,

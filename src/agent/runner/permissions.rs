@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, watch};
 use tokio::task::spawn_blocking;
 
 use super::held::{held_outside, held_to_project, program_of_project, remotes};
+use crate::agent::lock::lock;
 use crate::agent::memory::distrust_programs_in;
 use crate::agent::options::PermissionOptions;
 use crate::agent::permission::{
@@ -407,10 +408,6 @@ pub async fn judge_command(
     let judged = permissions.judge("bash", &effects, &options.places.cwd, processes);
     let judged = judged.await?;
     Ok((judged.mode, judged.decision))
-}
-
-fn lock(repositories: &Mutex<Repositories>) -> MutexGuard<'_, Repositories> {
-    repositories.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Judged {

@@ -13,7 +13,6 @@
 
 use super::compact::SoftCompaction;
 use super::dispatch;
-use super::env::RunEnv;
 use super::link::{Opening, RunLink, Step};
 use super::lookout::Lookout;
 use super::loop_guard::LoopGuard;
@@ -24,13 +23,13 @@ use crate::llm::{Message, StopReason};
 /// Runs until the model asks for nothing more, nobody steers and no follow-up waits; or until the
 /// user stops it, a model call fails, or the iteration limit or the budget is reached. First it
 /// looks at the place, for the prompt and for what has changed since.
-pub(in crate::agent) async fn run(link: &RunLink, env: &RunEnv, opening: Opening) -> RunOutcome {
+pub(in crate::agent) async fn run(link: &RunLink, opening: Opening) -> RunOutcome {
     link.emit(AgentEvent::AgentStart).await;
-    let mut lookout = Lookout::begin(link, &env.home, opening).await;
+    let mut lookout = Lookout::begin(link, opening).await;
     let mut guard = LoopGuard::default();
     let mut compaction = SoftCompaction::default();
     loop {
-        let outcome = turns(link, env, &mut guard, &mut compaction, &mut lookout).await;
+        let outcome = turns(link, &mut guard, &mut compaction, &mut lookout).await;
         if !outcome.has_answer() {
             return outcome;
         }
@@ -45,7 +44,6 @@ pub(in crate::agent) async fn run(link: &RunLink, env: &RunEnv, opening: Opening
 /// Turn after turn until the model calls no tool and nobody has steered.
 async fn turns(
     link: &RunLink,
-    env: &RunEnv,
     guard: &mut LoopGuard,
     compaction: &mut SoftCompaction,
     lookout: &mut Lookout,
@@ -55,10 +53,10 @@ async fn turns(
             Ok(turn) => turn,
             Err(outcome) => return outcome,
         };
-        compaction.before(link, env, &mut turn).await;
+        compaction.before(link, &mut turn).await;
         // Transient errors are retried inside.
-        let reply = turn::respond(link, env, &mut turn).await;
-        let tool_results = dispatch::run_calls(link, env, &turn, &reply, guard).await;
+        let reply = turn::respond(link, &mut turn).await;
+        let tool_results = dispatch::run_calls(link, &turn, &reply, guard).await;
         let Reply { message, calls, .. } = reply;
         let paused = matches!(&*message, Message::Assistant(answer) if answer.is_paused());
         link.emit(AgentEvent::TurnEnd {

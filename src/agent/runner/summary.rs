@@ -72,24 +72,23 @@ impl Spent {
 /// `Err` without an error: it was cut short.
 pub(super) async fn ask(
     link: &RunLink,
-    env: &RunEnv,
     turn: &Turn,
     mut request: Request,
     spent: &mut Spent,
 ) -> Result<String, Option<LlmError>> {
-    let mut policy = RetryPolicy::new(&turn.rules.retry, &env.fallback, &turn.model);
+    let mut policy = RetryPolicy::new(&turn.rules.retry, &link.env.fallback, &turn.model);
     let mut turn = Cow::Borrowed(turn);
     let mut asked_again = false;
     loop {
         let retries = policy.retries();
-        if let Some(reached) = env.account.reached() {
+        if let Some(reached) = link.env.account.reached() {
             let error = LlmError::new(ErrorClass::Quota, reached.to_string());
             end_retries(link, retries, Some(error.to_string())).await;
             return Err(Some(error.with_hint(NOTHING_SPENT)));
         }
         let mut message = empty_message(&turn);
-        let answer = answer(env, &turn, request.clone(), &mut message).await;
-        spend(link, env, &turn, &message).await;
+        let answer = answer(&link.env, &turn, request.clone(), &mut message).await;
+        spend(link, &turn, &message).await;
         spent.usage.add(&message.usage);
         let Some(answer) = answer else {
             end_retries(link, retries, Some(CANCELLED.to_owned())).await;

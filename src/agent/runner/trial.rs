@@ -59,7 +59,7 @@ pub(in crate::agent) async fn try_out(
         let text = format!("The trial is without files that cannot be read: {names}");
         link.notice(NoticeLevel::Warning, text).await;
     }
-    run(link, &env, opening).await
+    run(&link.working_with(env), opening).await
 }
 
 /// Takes the changes of `trial` over and ends it, once `processes` have ended.

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use super::attempt::Attempt;
 use super::compact::{NoSummary, compact};
-use super::env::RunEnv;
-use super::link::{Change, RunLink, Step, Turn};
+use super::link::{Change, RunLink, RunMessage, Step, Turn};
 use super::refusal;
 use super::retry::{RetryDecision, RetryPolicy};
 use super::wait::{CANCELLED, end_retries, jitter_fraction, reason, wait};
@@ -44,22 +43,22 @@ impl Reply {
 
 /// Makes the model call of `turn` and reports it piece by piece. What the user says while it
 /// waits for another attempt joins `turn`, and so does a fallback model.
-pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Reply {
-    let mut policy = RetryPolicy::new(&turn.rules.retry, &env.fallback, &turn.model);
+pub(super) async fn respond(link: &RunLink, turn: &mut Turn) -> Reply {
+    let mut policy = RetryPolicy::new(&turn.rules.retry, &link.env.fallback, &turn.model);
     let mut may_compact = turn.rules.compaction.enabled;
     let mut compacted = false;
     // How many messages the last request held that a model refused, whatever came of other models.
     let mut refused = None;
     loop {
         let retries = policy.retries();
-        if let Some(reached) = env.account.reached() {
+        if let Some(reached) = link.env.account.reached() {
             let text = reached.to_string();
             end_retries(link, retries, Some(text.clone())).await;
             let message = Attempt::none(turn).finish(link, Some(text)).await;
             return Reply::new(message, Some(RunOutcome::BudgetReached(reached)));
         }
         let mut attempt = match far_too_long(turn) {
-            None => Attempt::make(link, env, turn).await,
+            None => Attempt::make(link, turn).await,
             Some(error) => Attempt {
                 failure: Some(error),
                 ..Attempt::none(turn)
@@ -69,7 +68,7 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
             let reply = Reply::new(attempt.finish(link, None).await, None);
             let given_up = (reply.stop == StopReason::Aborted).then(|| CANCELLED.to_owned());
             if refused.is_some() && given_up.is_none() {
-                link.keep_fallback().await;
+                link.report(RunMessage::KeepFallback).await;
             }
             end_retries(link, retries, given_up).await;
             return reply;
@@ -94,7 +93,7 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
             }
             RetryDecision::DropThinking => link.next_turn(Step::Reopen(Change::NoThinking)).await,
             RetryDecision::Compact => {
-                let done = compact(link, env, turn, CompactionReason::Overflow, None).await;
+                let done = compact(link, turn, CompactionReason::Overflow, None).await;
                 // The turn is asked once more, and not for ever.
                 may_compact = matches!(done, Err(NoSummary::Aborted));
                 compacted = done.is_ok();
@@ -129,7 +128,7 @@ pub(super) async fn respond(link: &RunLink, env: &RunEnv, turn: &mut Turn) -> Re
             Ok(next) => {
                 failed.book(link, turn).await;
                 if next.model.full_id() != turn.model.full_id() {
-                    policy = RetryPolicy::new(&next.rules.retry, &env.fallback, &next.model);
+                    policy = RetryPolicy::new(&next.rules.retry, &link.env.fallback, &next.model);
                     // What was shortened for one window may be too long for another (F16).
                     (may_compact, compacted) = (next.rules.compaction.enabled, false);
                 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::task::spawn_blocking;
 
-use super::link::{RunLink, Undone};
+use super::link::{RunLink, RunMessage, Undone};
 use crate::agent::event::{NoticeLevel, RunOutcome};
 use crate::agent::paths;
 use crate::agent::session_work::ChangedFile;
@@ -79,7 +79,7 @@ async fn fail(link: &RunLink, error: &UndoError) {
 /// Tells the user and, unless the conversation goes back too, the model.
 async fn report(
     link: &RunLink,
-    (what, undone, again): (&str, &str, &str),
+    (what, verb, again): (&str, &str, &str),
     (preview, cwd): (&Preview, &Path),
     Outcome {
         changed,
@@ -121,16 +121,16 @@ async fn report(
     // First, since a conversation that goes back shows no notice of before.
     let is_empty = files.is_empty();
     let direction = preview.direction;
-    link.undone(Undone {
+    let undone = Undone {
         told,
         to,
         direction,
         files,
-    })
-    .await;
+    };
+    link.report(RunMessage::Undone(undone)).await;
     let text = match (is_empty, failed.is_empty()) {
         (true, true) => format!("{what}: no file had to change (“{prompt}”)"),
-        (true, false) => format!("No file was {undone} (“{prompt}”)"),
+        (true, false) => format!("No file was {verb} (“{prompt}”)"),
         (false, true) => format!("{what} (“{prompt}”): {named}"),
         (false, false) => format!("{what} in part (“{prompt}”): {named}"),
     };
@@ -139,7 +139,7 @@ async fn report(
     if !failed.is_empty() {
         let failed: Vec<String> = failed.iter().map(why).collect();
         let failed = paths::name_some(&failed, NAMED);
-        let text = format!("Not {undone}: {failed}. Use {again} once more to finish.");
+        let text = format!("Not {verb}: {failed}. Use {again} once more to finish.");
         link.notice(NoticeLevel::Error, text).await;
     }
     if !kept.is_empty() {

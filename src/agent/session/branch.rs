@@ -78,7 +78,7 @@ impl SessionBranch {
         let end = nodes.take_while(|node| !matches!(node.kind, Kind::Assistant | Kind::User));
         let events = end.filter(|node| node.kind == Kind::Other);
         let bodies: Vec<Arc<Body>> = events
-            .filter_map(|node| self.body(&node.place).ok())
+            .filter_map(|node| reader::load(&node.place, self.file.as_deref()).ok())
             .collect();
         call_states(bodies.iter().rev().map(AsRef::as_ref))
     }
@@ -114,18 +114,8 @@ impl SessionBranch {
     /// Reads what the entries at `range` hold; an error for each that cannot be read.
     pub fn read(&self, range: Range<usize>) -> Vec<io::Result<Arc<Body>>> {
         let entries = self.entries.get(range).unwrap_or_default();
-        let read = |entry: &Entry| self.body(&entry.place);
+        let read = |entry: &Entry| reader::load(&entry.place, self.file.as_deref());
         entries.iter().map(read).collect()
-    }
-
-    fn body(&self, place: &Place) -> io::Result<Arc<Body>> {
-        match place {
-            Place::Memory(body) => Ok(Arc::clone(body)),
-            Place::File { offset, length } => {
-                let file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
-                reader::body(file, *offset, *length).map(Arc::new)
-            }
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::entry::Body;
 use super::fork_at::prompt_of;
-use super::snapshot::Entries;
+use super::snapshot::SessionSnapshot;
 use super::tree::{NodeId, Tree};
 use crate::agent::memory::compaction::Carried;
 use crate::llm::message::content_text;
@@ -60,7 +60,7 @@ pub struct BranchTail {
 
 impl Comparison {
     /// Compares the branches that end with `a` and `b`.
-    pub fn new(session: &impl Entries, a: NodeId, b: NodeId) -> io::Result<Self> {
+    pub fn new(session: &SessionSnapshot, a: NodeId, b: NodeId) -> io::Result<Self> {
         let tree = session.tree();
         let common = tree.common_ancestor(a, b);
         // What is no news to a user does not say where they part.
@@ -74,7 +74,7 @@ impl Comparison {
 }
 
 impl BranchTail {
-    fn new(session: &impl Entries, from: Option<NodeId>, end: NodeId) -> io::Result<Self> {
+    fn new(session: &SessionSnapshot, from: Option<NodeId>, end: NodeId) -> io::Result<Self> {
         let tree = session.tree();
         let mut nodes: Vec<NodeId> = tree
             .ancestors(end)
@@ -230,7 +230,7 @@ fn shown(tree: &Tree, node: NodeId) -> Option<NodeId> {
     above.find(|node| tree.node(*node).kind.is_shown())
 }
 
-fn compared(session: &impl Entries, node: NodeId) -> io::Result<ComparedEntry> {
+fn compared(session: &SessionSnapshot, node: NodeId) -> io::Result<ComparedEntry> {
     let tree = session.tree();
     let text = match session.entry(node)?.body {
         Some(Body::Message { message }) => match &*message {

@@ -26,14 +26,17 @@ pub struct Header {
     r#type: Cow<'static, str>,
     #[serde(default = "first_version")]
     pub(super) version: u32,
-    pub(super) id: String,
+    /// The session's id.
+    pub id: String,
+    /// When it began, in ISO 8601; empty in very old files.
     #[serde(default)]
-    pub(super) timestamp: String,
+    pub timestamp: String,
+    /// The folder the session works in; empty in very old files.
     #[serde(default)]
-    cwd: String,
-    /// The file this session was forked from.
+    pub cwd: String,
+    /// The file it was copied from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) parent_session: Option<String>,
+    pub parent_session: Option<String>,
     /// What the entries took that it was copied with: the session of the original paid for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) usage_before: Option<Usage>,
@@ -74,26 +77,6 @@ impl Header {
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         let header: Self = serde_json::from_slice(line).ok()?;
         (header.r#type == "session").then_some(header)
-    }
-
-    /// The session's id.
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// When it began, in ISO 8601; empty in very old files.
-    pub fn timestamp(&self) -> &str {
-        &self.timestamp
-    }
-
-    /// The file it was copied from.
-    pub fn parent_session(&self) -> Option<&str> {
-        self.parent_session.as_deref()
-    }
-
-    /// The folder the session works in; empty in very old files.
-    pub fn cwd(&self) -> &str {
-        &self.cwd
     }
 }
 

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use super::entry::{Body, Kind, VERSION};
 use super::reader;
-use super::snapshot::Entries;
 use super::store::{OpenError, Session};
 use super::tree::NodeId;
 use super::view::SessionView;
@@ -79,7 +78,7 @@ impl SessionView {
     /// prompt of the user, behind anything else.
     pub fn fork_point(&self, node: NodeId) -> (Option<NodeId>, Option<Vec<Content>>) {
         let tree = self.tree();
-        let body = Entries::entry(self, node).ok().and_then(|it| it.body);
+        let body = self.entry(node).ok().and_then(|it| it.body);
         match body.as_ref().and_then(prompt_of) {
             Some(prompt) => (tree.node(node).parent, Some(prompt)),
             None => (Some(tree.behind_results(node)), None),

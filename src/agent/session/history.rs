@@ -107,7 +107,7 @@ impl Session {
         history.read(self, &prompts);
         history.push(node, summary(COMPACTED, &compaction.summary));
         if let (Some(folded), Some(details)) = (&mut history.folded, &compaction.details) {
-            folded.work.carry(details, Path::new(self.header().cwd()));
+            folded.work.carry(details, Path::new(&self.header().cwd));
         }
         history.read(self, &path[first_kept..at]);
         // Thinking of before the compaction is bound to a prefix that is gone.

@@ -7,6 +7,7 @@ use std::time::UNIX_EPOCH;
 
 use super::entry::Header;
 use super::head::SessionHead;
+use super::reader;
 
 /// Longest first line, in bytes.
 const LONGEST_HEADER: u64 = 1024 * 1024;
@@ -81,17 +82,23 @@ impl StoredSession {
 
     /// The folder it works in; none where its first line does not say.
     pub fn cwd(&self) -> Option<String> {
-        let mut line = Vec::new();
-        let file = fs::File::open(&self.path).ok()?.take(LONGEST_HEADER);
-        io::BufReader::new(file).read_until(b'\n', &mut line).ok()?;
-        let header = Header::read(&line)?;
-        Some(header.cwd().to_owned()).filter(|cwd| !cwd.is_empty())
+        let header = header_of(&self.path)?;
+        Some(header.cwd).filter(|cwd| !cwd.is_empty())
     }
 
     /// Reads what a list shows of it; nothing where it cannot be read.
     pub fn head(&self) -> SessionHead {
         SessionHead::read(&self.path).unwrap_or_default().0
     }
+}
+
+/// The first line of the session in the file at `path`, if it is one.
+pub(super) fn header_of(path: &Path) -> Option<Header> {
+    let mut line = Vec::new();
+    let file = reader::open(path, fs::OpenOptions::new().read(true)).ok()?;
+    let mut file = io::BufReader::new(file.take(LONGEST_HEADER));
+    file.read_until(b'\n', &mut line).ok()?;
+    Header::read(&line)
 }
 
 fn entries(folder: &Path) -> io::Result<impl Iterator<Item = io::Result<fs::DirEntry>>> {

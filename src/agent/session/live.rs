@@ -120,31 +120,29 @@ impl Presence {
 
     /// Shows what the session is doing.
     pub fn set_state(&mut self, state: SessionState) {
-        if self.record.state != state {
-            self.record.state = state;
-            self.record.since = now_ms();
-            self.update();
-        }
+        self.change(|record| {
+            if record.state != state {
+                (record.state, record.since) = (state, now_ms());
+            }
+        });
     }
 
     /// Shows the model of the next call.
     pub fn set_model(&mut self, model: String) {
-        if self.record.model != model {
-            self.record.model = model;
-            self.update();
-        }
+        self.change(|record| record.model = model);
     }
 
     /// Shows where other programs can speak to the session.
     pub fn set_socket(&mut self, socket: Option<PathBuf>) {
-        if self.record.socket != socket {
-            self.record.socket = socket;
-            self.update();
-        }
+        self.change(|record| record.socket = socket);
     }
 
-    fn update(&self) {
-        if let Err(error) = self.write() {
+    fn change(&mut self, change: impl FnOnce(&mut PresenceRecord)) {
+        let before = self.record.clone();
+        change(&mut self.record);
+        if self.record != before
+            && let Err(error) = self.write()
+        {
             tracing::warn!("other programs see an old state of this session: {error}");
         }
     }

@@ -2,7 +2,7 @@
 //! them by their path, so a copy also needs those of the sessions before it.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -10,22 +10,19 @@ use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
 
 use super::entry::Header;
 use super::folder::make_private;
-use super::reader;
-
-/// Longest first line of a session before that is read, in bytes.
-const HEADER: u64 = 64 * 1024;
+use super::list::header_of;
 
 /// The folders of the sessions that the one with `header` was copied from, the last first. The header
 /// may be somebody else's: only a folder where a session below `root` has its own counts.
 pub(super) fn outputs_before(root: &Path, header: &Header) -> Vec<PathBuf> {
-    let parent = |header: &Header| header.parent_session().map(PathBuf::from);
+    let parent = |header: &Header| header.parent_session.as_ref().map(PathBuf::from);
     let mut folders = Vec::new();
     let mut next = parent(header);
     while let Some(file) = next
         && let Some(folder) = outputs_of(root, &file).filter(|it| !folders.contains(it))
     {
         folders.push(folder);
-        next = read_header(&file).as_ref().and_then(parent);
+        next = header_of(&file).as_ref().and_then(parent);
     }
     folders
 }
@@ -36,14 +33,6 @@ fn outputs_of(root: &Path, file: &Path) -> Option<PathBuf> {
     let below = folder.strip_prefix(fs::canonicalize(root).ok()?).ok()?;
     let is_own = file.extension()? == "jsonl" && below.components().count() == 2;
     (is_own && folder.is_dir()).then_some(folder)
-}
-
-fn read_header(file: &Path) -> Option<Header> {
-    let file = reader::open(file, OpenOptions::new().read(true)).ok()?;
-    let mut line = Vec::new();
-    let mut file = BufReader::new(file.take(HEADER));
-    file.read_until(b'\n', &mut line).ok()?;
-    Header::read(&line)
 }
 
 /// Gives the session in the file `to`, a copy of that in `from`, the files that its results name.

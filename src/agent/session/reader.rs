@@ -7,6 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -137,8 +138,14 @@ pub fn names(line: &[u8], id: &str, parent: Option<&str>) -> bool {
     })
 }
 
-pub fn body(file: &File, offset: u64, length: u32) -> io::Result<Body> {
-    Body::read(&line(file, offset, length)?).ok_or_else(|| {
+/// What the entry at `place` holds, of a session in `file`.
+pub fn load(place: &Place, file: Option<&File>) -> io::Result<Arc<Body>> {
+    let (offset, length) = match place {
+        Place::Memory(body) => return Ok(Arc::clone(body)),
+        Place::File { offset, length } => (*offset, *length),
+    };
+    let line = line(file.ok_or(io::ErrorKind::NotFound)?, offset, length)?;
+    Body::read(&line).map(Arc::new).ok_or_else(|| {
         let text = format!("the entry at byte {offset} cannot be read");
         io::Error::new(io::ErrorKind::InvalidData, text)
     })

@@ -9,22 +9,13 @@ use super::branch::SessionBranch;
 use super::reader;
 use super::store::Session;
 use super::tree::{NodeId, Place, Tree};
-use super::view::{SessionView, StoredEntry};
-
-/// A session whose entries can be read.
-pub trait Entries {
-    /// All its entries.
-    fn tree(&self) -> &Tree;
-
-    /// What an entry holds.
-    fn entry(&self, node: NodeId) -> io::Result<StoredEntry>;
-}
+use super::view::StoredEntry;
 
 /// An open session at one moment.
 #[derive(Clone, Debug)]
 pub struct SessionSnapshot {
-    tree: Tree,
-    file: Option<Arc<File>>,
+    pub(super) tree: Tree,
+    pub(super) file: Option<Arc<File>>,
 }
 
 impl Session {
@@ -38,18 +29,13 @@ impl Session {
 }
 
 impl SessionSnapshot {
-    /// The entries on the way to the leaf, as the user reads them.
-    pub fn branch(&self) -> SessionBranch {
-        SessionBranch::of(&self.tree, self.file.clone())
-    }
-}
-
-impl Entries for SessionSnapshot {
-    fn tree(&self) -> &Tree {
+    /// All its entries.
+    pub fn tree(&self) -> &Tree {
         &self.tree
     }
 
-    fn entry(&self, node: NodeId) -> io::Result<StoredEntry> {
+    /// What an entry holds.
+    pub fn entry(&self, node: NodeId) -> io::Result<StoredEntry> {
         match &self.tree.node(node).place {
             Place::Memory(body) => Ok(StoredEntry {
                 timestamp: String::new(),
@@ -61,14 +47,9 @@ impl Entries for SessionSnapshot {
             }
         }
     }
-}
 
-impl Entries for SessionView {
-    fn tree(&self) -> &Tree {
-        self.tree()
-    }
-
-    fn entry(&self, node: NodeId) -> io::Result<StoredEntry> {
-        self.entry(node)
+    /// The entries on the way to the leaf, as the user reads them.
+    pub fn branch(&self) -> SessionBranch {
+        SessionBranch::of(&self.tree, self.file.clone())
     }
 }

@@ -50,6 +50,18 @@ struct Stored {
     failing: bool,
 }
 
+impl Stored {
+    fn new(root: &Path, file: SessionFile, begun: bool) -> Self {
+        Self {
+            root: root.to_owned(),
+            file,
+            waiting: Vec::new(),
+            begun,
+            failing: false,
+        }
+    }
+}
+
 /// What the user should read about the session file.
 pub type SaveNotice = Option<(NoticeLevel, String)>;
 
@@ -70,9 +82,11 @@ pub enum OpenError {
 impl Session {
     /// A new session below `root` for the working directory `cwd`. Touches no disk yet.
     pub fn create(root: &Path, cwd: &Path) -> Self {
-        let mut session = Self::unstored(cwd);
-        session.store_below(root, cwd);
-        session
+        let session = Self::unstored(cwd);
+        let name = file_name(&session.header.timestamp, &session.header.id);
+        let file = SessionFile::new(folder_for(root, cwd).join(name), line(&session.header));
+        let stored = Some(Stored::new(root, file, false));
+        Self { stored, ..session }
     }
 
     /// A session in `cwd` that is kept in memory only.
@@ -113,22 +127,10 @@ impl Session {
         }
         let (length, unterminated) = (loaded.length, loaded.unterminated);
         let file = SessionFile::existing(path.to_owned(), file, length, unterminated)?;
-        let stored = Stored {
-            root: root.to_owned(),
-            file,
-            waiting: Vec::new(),
-            begun: true,
-            failing: false,
-        };
         let outputs_before = outputs_before(root, &loaded.header);
-        let session = Self::of(loaded, Some(stored), None);
-        Ok((
-            Self {
-                outputs_before,
-                ..session
-            },
-            problems,
-        ))
+        let mut session = Self::of(loaded, Some(Stored::new(root, file, true)), None);
+        session.outputs_before = outputs_before;
+        Ok((session, problems))
     }
 
     /// Opens the session in the file at `path` to read it, also while another program has it open, and
@@ -213,7 +215,7 @@ impl Session {
 
     /// The session's id.
     pub fn id(&self) -> &str {
-        self.header.id()
+        &self.header.id
     }
 
     /// The first line of the file.
@@ -303,13 +305,7 @@ impl Session {
 
     /// What the entry at `node` holds.
     pub fn load(&self, node: NodeId) -> io::Result<Arc<Body>> {
-        match &self.tree.node(node).place {
-            Place::Memory(body) => Ok(Arc::clone(body)),
-            Place::File { offset, length } => {
-                let file = self.open_file().ok_or(io::ErrorKind::NotFound)?;
-                reader::body(&file, *offset, *length).map(Arc::new)
-            }
-        }
+        reader::load(&self.tree.node(node).place, self.open_file().as_deref())
     }
 
     /// Tries once more to write what waits: what the user should read, and how many entries are still in
@@ -341,18 +337,6 @@ impl Session {
             .as_ref()
             .and_then(|stored| stored.file.open_file());
         stored.or(looked_at).map(Arc::clone)
-    }
-
-    fn store_below(&mut self, root: &Path, cwd: &Path) {
-        let name = file_name(&self.header.timestamp, &self.header.id);
-        let path = folder_for(root, cwd).join(name);
-        self.stored = Some(Stored {
-            root: root.to_owned(),
-            file: SessionFile::new(path, line(&self.header)),
-            waiting: Vec::new(),
-            begun: false,
-            failing: false,
-        });
     }
 
     fn append_below(&mut self, parent: Option<NodeId>, body: Body) -> SaveNotice {

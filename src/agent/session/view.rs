@@ -4,18 +4,20 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::entry::{Body, Header, Kind, ModelChange};
 use super::reader::{self, Loaded};
+use super::snapshot::SessionSnapshot;
 use super::tree::{NodeId, Place, Tree};
 use crate::llm::Usage;
 
 /// A stored session that is only read.
 pub struct SessionView {
     path: PathBuf,
-    file: File,
+    file: Arc<File>,
     loaded: Loaded,
 }
 
@@ -32,7 +34,7 @@ impl SessionView {
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = reader::open(path, OpenOptions::new().read(true))?;
         let loaded = reader::read(&file)?;
-        let path = path.to_owned();
+        let (path, file) = (path.to_owned(), Arc::new(file));
         Ok(Self { path, file, loaded })
     }
 
@@ -96,6 +98,14 @@ impl SessionView {
     /// The file as far as its entries are whole, with its length up to there.
     pub fn whole(&self) -> (&File, u64) {
         (&self.file, self.loaded.length)
+    }
+
+    /// The same as a snapshot.
+    pub fn snapshot(&self) -> SessionSnapshot {
+        SessionSnapshot {
+            tree: self.tree().clone(),
+            file: Some(Arc::clone(&self.file)),
+        }
     }
 
     /// The text of an entry's line.

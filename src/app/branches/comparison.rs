@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::agent::session::{BranchTail, ComparedEntry, Comparison, Entries};
+use crate::agent::session::{BranchTail, ComparedEntry, Comparison, SessionSnapshot};
 use crate::app::humanize::{dollars, grouped, measured, plural};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum ComparisonLine {
 const TEXT: usize = 100;
 
 /// Compares the branches that `names` names in the words of users; labels may have spaces.
-pub fn compare(session: &impl Entries, names: &str) -> Result<Vec<ComparisonLine>, String> {
+pub fn compare(session: &SessionSnapshot, names: &str) -> Result<Vec<ComparisonLine>, String> {
     let tree = session.tree();
     let names = names.trim();
     let whole: &[&str] = if names.is_empty() { &[] } else { &[names] };

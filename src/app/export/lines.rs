@@ -31,7 +31,7 @@ fn push_branch(out: &mut Vec<u8>, session: &SessionView, redactor: &Redactor) ->
     let tree = session.tree();
     let path = session.branch();
     let mut last = None;
-    let mut time = json!(session.header().timestamp());
+    let mut time = json!(session.header().timestamp);
     for &node in &path {
         let line = session.bytes(node)?;
         push_line(out, &redact_line(&line, redactor));

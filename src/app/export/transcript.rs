@@ -54,9 +54,9 @@ impl Transcript {
         let header = session.header();
         let tree = session.tree();
         let mut transcript = Self {
-            id: clean(header.id()),
-            cwd: clean(header.cwd()),
-            began: clean(header.timestamp()),
+            id: clean(&header.id),
+            cwd: clean(&header.cwd),
+            began: clean(&header.timestamp),
             problems: problems(session).iter().map(|it| clean(it)).collect(),
             ..Self::default()
         };

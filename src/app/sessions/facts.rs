@@ -58,11 +58,11 @@ impl SessionFacts {
         let model = view.model();
         let mut facts = Self {
             path: path.to_owned(),
-            id: header.id().to_owned(),
+            id: header.id.clone(),
             name: tree.name().map(str::to_owned),
-            cwd: header.cwd().to_owned(),
-            began: header.timestamp().to_owned(),
-            parent: header.parent_session().map(str::to_owned),
+            cwd: header.cwd.clone(),
+            began: header.timestamp.clone(),
+            parent: header.parent_session.clone(),
             size: view.whole().1 + view.torn(),
             branches: branches(tree),
             usage: view.usage().clone(),

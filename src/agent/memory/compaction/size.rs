@@ -74,14 +74,11 @@ pub(in crate::agent) fn size(messages: &[Arc<Message>], thinking_from: usize) ->
 
 /// The tokens that one message takes, with its thinking or without.
 pub(super) fn message_size(message: &Message, thinking: bool) -> u64 {
-    let content = match message {
-        Message::User(message) => &message.content,
+    match message {
         // A message that failed is never sent.
-        Message::Assistant(message) if message.stop_reason == StopReason::Error => return 0,
-        Message::Assistant(message) => &message.content,
-        Message::ToolResult(message) => &message.content,
-    };
-    content_size(content, thinking)
+        Message::Assistant(answer) if answer.stop_reason == StopReason::Error => 0,
+        message => content_size(message.content(), thinking),
+    }
 }
 
 pub(super) fn content_size(content: &[Content], thinking: bool) -> u64 {

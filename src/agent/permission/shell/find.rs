@@ -25,25 +25,21 @@ pub(super) fn find(words: &[Word]) -> Through {
                 let is_end = |word: &Word| matches!(word.exact().as_deref(), Some(";" | "+"));
                 let length = rest.iter().position(is_end).unwrap_or(rest.len());
                 for found in &found {
-                    through
-                        .inner
-                        .push(Inner::Command(place(&rest[..length], found)));
+                    through.add(Inner::Command(place(&rest[..length], found)));
                 }
                 at += length;
             }
             Some("-delete") => {
                 let rm = [Word::literal("rm"), Word::literal("-rf")];
                 let command = rm.into_iter().chain(found.iter().cloned()).collect();
-                through.inner.push(Inner::Command(command));
+                through.add(Inner::Command(command));
             }
             Some("-fprint" | "-fprint0" | "-fls" | "-fprintf") => {
                 through.writes.extend(words.get(at).cloned());
             }
             Some(_) => {}
             None if word.may_split() && at > 2 => {
-                through.inner.push(Inner::Doubt(
-                    "find: an argument that may be several".to_owned(),
-                ));
+                through.add(Inner::doubt("find: an argument that may be several"));
             }
             None => {}
         }

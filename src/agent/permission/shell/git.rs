@@ -14,6 +14,24 @@ const FLAGS: WordList = WordList(
     --version --help -h",
 );
 
+/// Sections of settings that start no program, but for those of the names below.
+const HARMLESS_SECTIONS: WordList = WordList(
+    "user author committer commit color advice init log gc push pull rebase fetch column status \
+    format tag branch safe merge diff http receive index apply checkout stash rerere versionsort \
+    blame feature help i18n pack submodule clone",
+);
+/// The last words of settings that start a program, or name files that can.
+const RUNS_SOMETHING: WordList = WordList(
+    "command driver external textconv update proxy tool cmd process clean smudge path recurse \
+    mergeoptions program packobjectshook prefetch",
+);
+/// Settings of other sections that start no program.
+const HARMLESS: WordList = WordList(
+    "core.quotepath core.autocrlf core.ignorecase core.filemode core.eol core.symlinks \
+    core.longpaths core.safecrlf core.abbrev core.commentchar core.whitespace \
+    core.precomposeunicode core.untrackedcache core.checkstat core.preloadindex protocol.version",
+);
+
 pub(super) fn git(words: &[Word]) -> Through {
     let mut through = Through::default();
     let mut at = 1;
@@ -27,15 +45,11 @@ pub(super) fn git(words: &[Word]) -> Through {
         if head == "-c" && word.exact().is_some() {
             let setting = words.get(at).cloned().unwrap_or_default();
             at += 1;
-            through
-                .inner
-                .push(setting_of(&setting, words.get(at..).unwrap_or_default()));
+            through.add(setting_of(&setting, words.get(at..).unwrap_or_default()));
         } else if VALUED.contains(&head) {
             if head == "-C" {
                 let folder = words.get(at).cloned().unwrap_or_default();
-                through
-                    .inner
-                    .push(Inner::Command(vec![Word::literal("cd"), folder]));
+                through.add(Inner::change_to(folder));
             }
             at += 1;
         } else if !(FLAGS.contains(&head) && word.exact().is_some()
@@ -52,7 +66,7 @@ pub(super) fn git(words: &[Word]) -> Through {
     };
     if at > 1 {
         let rest = [&words[..1], &words[at..]].concat();
-        through.inner.push(Inner::Command(rest));
+        through.add(Inner::Command(rest));
         through.wraps = true;
         return through;
     }
@@ -74,86 +88,9 @@ fn setting_of(word: &Word, rest: &[Word]) -> Inner {
     };
     let key = key.to_lowercase();
     let (section, last) = (key.split('.').next(), key.rsplit('.').next());
-    let harmless = matches!(
-        section,
-        Some(
-            "user"
-                | "author"
-                | "committer"
-                | "commit"
-                | "color"
-                | "advice"
-                | "init"
-                | "log"
-                | "gc"
-                | "push"
-                | "pull"
-                | "rebase"
-                | "fetch"
-                | "column"
-                | "status"
-                | "format"
-                | "tag"
-                | "branch"
-                | "safe"
-                | "merge"
-                | "diff"
-                | "http"
-                | "receive"
-                | "index"
-                | "apply"
-                | "checkout"
-                | "stash"
-                | "rerere"
-                | "versionsort"
-                | "blame"
-                | "feature"
-                | "help"
-                | "i18n"
-                | "pack"
-                | "submodule"
-                | "clone"
-        )
-    ) && !matches!(
-        last,
-        Some(
-            "command"
-                | "driver"
-                | "external"
-                | "textconv"
-                | "update"
-                | "proxy"
-                | "tool"
-                | "cmd"
-                | "process"
-                | "clean"
-                | "smudge"
-                | "path"
-                | "recurse"
-                | "mergeoptions"
-                | "program"
-                | "packobjectshook"
-                | "prefetch"
-        )
-    ) || matches!(
-        key.as_str(),
-        "core.quotepath"
-            | "core.autocrlf"
-            | "core.ignorecase"
-            | "core.filemode"
-            | "core.eol"
-            | "core.symlinks"
-            | "core.longpaths"
-            | "core.safecrlf"
-            | "core.abbrev"
-            | "core.commentchar"
-            | "core.whitespace"
-            | "core.precomposeunicode"
-            | "core.untrackedcache"
-            | "core.checkstat"
-            | "core.preloadindex"
-            | "protocol.version"
-    );
+    let harmless = section.is_some_and(|it| HARMLESS_SECTIONS.contains(it))
+        && !last.is_some_and(|it| RUNS_SOMETHING.contains(it))
+        || HARMLESS.contains(&key);
     if harmless {
         return nothing();
     }
@@ -197,24 +134,20 @@ fn by_sub_command(name: &str, arguments: &[Word]) -> Option<Inner> {
                 })
         })
     };
-    let first = arguments.first().and_then(Word::exact);
+    let position = |wanted| {
+        let is_it = |word: &Word| word.exact().as_deref() == Some(wanted);
+        arguments.iter().position(is_it)
+    };
     let runs = match name {
-        "submodule" if has_word(arguments, "foreach") => {
-            let at = arguments
-                .iter()
-                .position(|w| w.exact().as_deref() == Some("foreach"))?;
-            let rest = arguments[at + 1..].iter();
-            let rest: Vec<Word> = rest
-                .skip_while(|word| word.head().starts_with('-'))
-                .cloned()
-                .collect();
-            return Some(match rest.as_slice() {
-                [] => return None,
+        "submodule" if position("foreach").is_some() => {
+            let rest = &arguments[position("foreach")? + 1..];
+            let is_operand = |word: &Word| !word.head().starts_with('-');
+            return Some(match &rest[rest.iter().position(is_operand)?..] {
                 [one] => as_script(Some(one)),
                 several => Inner::Command(several.to_vec()),
             });
         }
-        "bisect" if first.as_deref() == Some("run") => {
+        "bisect" if position("run") == Some(0) => {
             return Some(Inner::Command(arguments[1..].to_vec()));
         }
         "rebase" => {
@@ -236,12 +169,6 @@ fn by_sub_command(name: &str, arguments: &[Word]) -> Option<Inner> {
     };
     let remote = arguments.iter().any(|word| word.head().contains("ext::"));
     (runs || remote).then(|| Inner::Doubt(format!("git {name} runs another program")))
-}
-
-fn has_word(words: &[Word], wanted: &str) -> bool {
-    words
-        .iter()
-        .any(|word| word.exact().as_deref() == Some(wanted))
 }
 
 /// Whether it is a command of git itself, which no alias replaces.

@@ -27,6 +27,17 @@ pub(super) struct Through {
     pub writes: Vec<Word>,
 }
 
+impl Inner {
+    pub fn doubt(text: impl Into<String>) -> Self {
+        Self::Doubt(text.into())
+    }
+
+    /// The change to another folder, as by `cd`.
+    pub fn change_to(folder: Word) -> Self {
+        Self::Command(vec![Word::literal("cd"), folder])
+    }
+}
+
 impl Through {
     pub fn starts(inner: Vec<Inner>) -> Self {
         Self {
@@ -44,7 +55,21 @@ impl Through {
     }
 
     pub fn doubt(text: impl Into<String>) -> Self {
-        Self::starts(vec![Inner::Doubt(text.into())])
+        Self::starts(vec![Inner::doubt(text)])
+    }
+
+    /// A doubt about the first argument of `words` that `runs` another program.
+    pub fn doubt_about(
+        words: &[Word],
+        runs: impl Fn(&Word) -> bool,
+        text: impl Fn(&Word) -> String,
+    ) -> Self {
+        let found = words[1..].iter().find(|word| runs(word));
+        found.map_or_else(Self::default, |word| Self::doubt(text(word)))
+    }
+
+    pub fn add(&mut self, inner: Inner) {
+        self.inner.push(inner);
     }
 }
 
@@ -58,7 +83,7 @@ pub(super) fn is_name(text: &str) -> bool {
 pub(super) fn as_script(word: Option<&Word>) -> Inner {
     match word.and_then(Word::pattern) {
         Some(text) => Inner::Script(text),
-        None => Inner::Doubt(String::from("a command that is put together while it runs")),
+        None => Inner::doubt("a command that is put together while it runs"),
     }
 }
 

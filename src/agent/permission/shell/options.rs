@@ -4,18 +4,21 @@
 use super::word::Word;
 use crate::agent::word_list::WordList;
 
-#[derive(Clone, Copy, Default)]
+/// The options that a program knows.
+#[derive(Clone, Copy)]
 pub(super) struct Options {
-    /// Letters that take no value.
-    pub flags: &'static str,
-    /// Letters that take one, attached or as the next word.
-    pub valued: &'static str,
-    /// Long options that take no value, or only behind `=`.
-    pub long_flags: WordList,
-    /// Long options that take one behind `=` or as the next word.
-    pub long_valued: WordList,
+    /// Letters and words. Those that end in a colon take a value: behind `=`, attached to a letter, or
+    /// as the next word.
+    known: WordList,
     /// Whether `-10` is an option.
     pub numbers: bool,
+}
+
+pub(super) const fn options(known: &'static str) -> Options {
+    Options {
+        known: WordList(known),
+        numbers: false,
+    }
 }
 
 #[derive(Default)]
@@ -70,6 +73,13 @@ impl Options {
         })
     }
 
+    /// Whether `option` takes a value; none where it is not known.
+    fn takes_value(&self, option: &str) -> Option<bool> {
+        let mut known = self.known.words();
+        let known = known.find(|known| known.strip_suffix(':').unwrap_or(known) == option);
+        known.map(|known| known.ends_with(':'))
+    }
+
     /// Takes a long option; how many further words it takes.
     fn long(
         &self,
@@ -79,27 +89,16 @@ impl Options {
         text: &str,
         given: &mut Vec<(String, Option<Word>)>,
     ) -> Result<usize, String> {
-        let unknown = || Err(format!("{}: its option {word} is not known", words[0]));
         let name = text.split('=').next().unwrap_or(text);
-        if let Some((_, value)) = word.split_once('=') {
-            if !self.long_flags.contains(name) && !self.long_valued.contains(name) {
-                return unknown();
-            }
-            given.push((name.to_owned(), Some(value)));
-            return Ok(0);
-        }
-        if word.exact().is_none() {
-            return unknown();
-        }
-        if self.long_flags.contains(name) {
-            given.push((name.to_owned(), None));
-            Ok(0)
-        } else if self.long_valued.contains(name) {
-            given.push((name.to_owned(), words.get(at).cloned()));
-            Ok(1)
-        } else {
-            unknown()
-        }
+        let attached = word.split_once('=').map(|(_, value)| value);
+        let is_whole = attached.is_some() || word.exact().is_some();
+        let takes_value = self
+            .takes_value(name)
+            .filter(|_| is_whole && name.len() > 1);
+        let next = takes_value.ok_or_else(|| unknown(words, word))? && attached.is_none();
+        let value = attached.or_else(|| words.get(at).filter(|_| next).cloned());
+        given.push((name.to_owned(), value));
+        Ok(usize::from(next))
     }
 
     /// Takes a group of letters; how many further words it takes.
@@ -111,30 +110,30 @@ impl Options {
         text: &str,
         given: &mut Vec<(String, Option<Word>)>,
     ) -> Result<usize, String> {
-        let unknown = || Err(format!("{}: its option {word} is not known", words[0]));
         if self.numbers && text.chars().all(|c| c.is_ascii_digit()) && word.exact().is_some() {
             return Ok(0);
         }
         let mut before = String::from("-");
         for letter in text.chars() {
             before.push(letter);
-            if self.valued.contains(letter) {
-                let attached = word
-                    .strip_prefix(&before)
-                    .filter(|rest| *rest != Word::default());
+            let takes_value = self.takes_value(letter.encode_utf8(&mut [0; 4]));
+            if takes_value.ok_or_else(|| unknown(words, word))? {
+                let attached = word.strip_prefix(&before);
+                let attached = attached.filter(|rest| *rest != Word::default());
                 let taken = usize::from(attached.is_none());
                 let value = attached.or_else(|| words.get(at).cloned());
                 given.push((letter.to_string(), value));
                 return Ok(taken);
             }
-            if !self.flags.contains(letter) {
-                return unknown();
-            }
             given.push((letter.to_string(), None));
         }
         if word.exact().is_none() {
-            return unknown();
+            return Err(unknown(words, word));
         }
         Ok(0)
     }
+}
+
+fn unknown(words: &[Word], word: &Word) -> String {
+    format!("{}: its option {word} is not known", words[0])
 }

@@ -1,47 +1,56 @@
 //! Programs that run others by an option, a variable or their own language.
 
 use super::inner::{Inner, Through, as_script, is_name};
-use super::walk::FoundCommand;
 use super::word::Word;
 use super::{git, sed};
+use crate::agent::word_list::WordList;
+
+/// Variables whose value is a command.
+const COMMANDS: WordList = WordList(
+    "PAGER GIT_PAGER MANPAGER EDITOR VISUAL GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND GIT_SSH \
+    GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS GIT_PROXY_COMMAND BROWSER RSYNC_RSH",
+);
+/// Variables that make programs start others; `*` stands for any text.
+const STARTING_OTHERS: WordList = WordList(
+    "BASH_ENV ENV PROMPT_COMMAND LESSOPEN LESSCLOSE GIT_EXEC_PATH GIT_TEMPLATE_DIR PS4 TAR_OPTIONS \
+    MAKEFLAGS SHELLOPTS BASHOPTS GIT_CONFIG* BASH_FUNC*",
+);
+/// Programs with options whose value is a command: the names of the program, the beginnings of the
+/// long options, the letters.
+const BY_OPTIONS: [(WordList, WordList, &str); 11] = [
+    (
+        WordList("tar bsdtar gtar"),
+        WordList("--to-c --checkpoint-a --use-c --inf --new-v --rsh-c --rmt-c"),
+        "IF",
+    ),
+    (WordList("rsync"), WordList("--rsh --rsync-p"), "e"),
+    (WordList("scp sftp"), WordList(""), "SJo"),
+    (WordList("man"), WordList("--pager --html --browser"), "PH"),
+    (WordList("sort"), WordList("--compress-p"), ""),
+    (WordList("split"), WordList("--filter"), ""),
+    (WordList("rg"), WordList("--pre --hostname-bin"), ""),
+    (WordList("zip"), WordList("--unzip-command"), ""),
+    (WordList("fzf"), WordList("--preview --bind --become"), ""),
+    (WordList("wget"), WordList("--use-askpass"), ""),
+    (
+        WordList("gdb lldb"),
+        WordList("--ex --eval --init-e -ex -iex"),
+        "o",
+    ),
+];
 
 /// What a command starts by a variable that is set for it.
-pub(super) fn variable(name: &str, value: &Word) -> Vec<Inner> {
-    match name {
-        "PAGER"
-        | "GIT_PAGER"
-        | "MANPAGER"
-        | "EDITOR"
-        | "VISUAL"
-        | "GIT_EDITOR"
-        | "GIT_SEQUENCE_EDITOR"
-        | "GIT_SSH_COMMAND"
-        | "GIT_SSH"
-        | "GIT_EXTERNAL_DIFF"
-        | "GIT_ASKPASS"
-        | "SSH_ASKPASS"
-        | "GIT_PROXY_COMMAND"
-        | "BROWSER"
-        | "RSYNC_RSH" => match value.exact().as_deref() {
-            Some("") => Vec::new(),
-            _ => vec![as_script(Some(value))],
-        },
-        "BASH_ENV" | "ENV" | "PROMPT_COMMAND" | "LESSOPEN" | "LESSCLOSE" | "GIT_EXEC_PATH"
-        | "GIT_TEMPLATE_DIR" | "PS4" | "TAR_OPTIONS" | "MAKEFLAGS" | "SHELLOPTS" | "BASHOPTS" => {
-            vec![doubt(format!("{name} makes other commands run"))]
-        }
-        _ if name.starts_with("GIT_CONFIG") || name.starts_with("BASH_FUNC") => {
-            vec![doubt(format!("{name} makes other commands run"))]
-        }
-        _ => Vec::new(),
+pub(super) fn variable(name: &str, value: &Word) -> Option<Inner> {
+    if COMMANDS.contains(name) {
+        let is_empty = value.exact().is_some_and(|text| text.is_empty());
+        return (!is_empty).then(|| as_script(Some(value)));
     }
-}
-
-fn doubt(text: impl Into<String>) -> Inner {
-    Inner::Doubt(text.into())
+    let starts_others = STARTING_OTHERS.matches(name);
+    starts_others.then(|| Inner::doubt(format!("{name} makes other commands run")))
 }
 
 pub(super) fn other(name: &str, words: &[Word]) -> Through {
+    let has = |wanted| words.iter().any(|it| it.exact().as_deref() == Some(wanted));
     match name {
         "git" => git::git(words),
         "sed" | "gsed" => sed::sed(words),
@@ -50,58 +59,32 @@ pub(super) fn other(name: &str, words: &[Word]) -> Through {
         "let" | "read" | "unset" | "printf" | "test" | "[" | "mapfile" | "readarray" | "wait" => {
             builtin(name, words)
         }
-        "shopt"
-            if words
-                .iter()
-                .any(|w| w.exact().as_deref() == Some("expand_aliases")) =>
-        {
-            Through::doubt("aliases")
-        }
+        "shopt" if has("expand_aliases") => Through::doubt("aliases"),
         "make" | "gmake" => make(words),
         "awk" | "gawk" | "mawk" | "nawk" => awk(words),
-        "tar" | "bsdtar" | "gtar" => by_options(
-            words,
-            &[
-                "--to-c",
-                "--checkpoint-a",
-                "--use-c",
-                "--inf",
-                "--new-v",
-                "--rsh-c",
-                "--rmt-c",
-            ],
-            "IF",
-        ),
-        "rsync" => by_options(words, &["--rsh", "--rsync-p"], "e"),
-        "scp" | "sftp" => by_options(words, &[], "SJo"),
         "vim" | "vi" | "nvim" | "ex" | "view" | "emacs" | "nano" | "less" | "more" => editor(words),
-        "man" => by_options(words, &["--pager", "--html", "--browser"], "PH"),
-        "sort" => by_options(words, &["--compress-p"], ""),
-        "split" => by_options(words, &["--filter"], ""),
-        "rg" => by_options(words, &["--pre", "--hostname-bin"], ""),
-        "zip" => by_options(words, &["--unzip-command"], ""),
-        "fzf" => by_options(words, &["--preview", "--bind", "--become"], ""),
-        "wget" => by_options(words, &["--use-askpass"], ""),
-        "gdb" | "lldb" => by_options(words, &["--ex", "--eval", "--init-e", "-ex", "-iex"], "o"),
-        _ => Through::default(),
+        _ => {
+            let mut known = BY_OPTIONS.into_iter();
+            let known = known.find(|(names, ..)| names.contains(name));
+            known.map_or_else(Through::default, |(_, long, letters)| {
+                by_options(words, long, letters)
+            })
+        }
     }
 }
 
 /// Options whose value is a command: whatever it is, it is not read.
-fn by_options(words: &[Word], long: &[&str], letters: &str) -> Through {
-    let runs = |word: &&Word| {
+fn by_options(words: &[Word], long: WordList, letters: &str) -> Through {
+    let runs = |word: &Word| {
         let head = word.head();
-        let is_long = long.iter().any(|option| {
-            let name = head.split('=').next().unwrap_or_default();
-            name.starts_with(option)
-        });
+        let name = head.split('=').next().unwrap_or_default();
         let short = head.starts_with('-') && !head.starts_with("--");
-        is_long || short && head.contains(|c| letters.contains(c))
+        long.words().any(|option| name.starts_with(option))
+            || short && head.contains(|c| letters.contains(c))
     };
-    match words[1..].iter().find(runs) {
-        Some(word) => Through::doubt(format!("{} {word} runs another program", words[0])),
-        None => Through::default(),
-    }
+    Through::doubt_about(words, runs, |word| {
+        format!("{} {word} runs another program", words[0])
+    })
 }
 
 fn declare(words: &[Word]) -> Through {
@@ -111,9 +94,7 @@ fn declare(words: &[Word]) -> Through {
             through.inner.extend(variable(&name, &value));
             through.sets.push(name);
         } else if word.exact().is_none() && !word.head().starts_with('-') {
-            through
-                .inner
-                .push(doubt("a variable whose name is not known"));
+            through.add(Inner::doubt("a variable whose name is not known"));
         }
     }
     through
@@ -171,62 +152,43 @@ fn source(words: &[Word]) -> Through {
 }
 
 fn make(words: &[Word]) -> Through {
-    let runs = |word: &&Word| {
+    let runs = |word: &Word| {
         let text = word.head();
         let assigned = text
-            .split('=')
-            .next()
-            .unwrap_or_default()
-            .trim_end_matches(':');
-        text.contains('=') && matches!(assigned, "SHELL" | ".SHELLFLAGS" | "MAKEFLAGS")
+            .split_once('=')
+            .map(|(name, _)| name.trim_end_matches(':'));
+        matches!(assigned, Some("SHELL" | ".SHELLFLAGS" | "MAKEFLAGS"))
             || text.starts_with("--ev")
             || text == "-"
             || text.starts_with("-f-")
             || text.starts_with("/dev/")
     };
-    match words[1..].iter().find(runs) {
-        Some(word) => Through::doubt(format!("make {word} runs other programs")),
-        None => Through::default(),
-    }
+    Through::doubt_about(words, runs, |word| {
+        format!("make {word} runs other programs")
+    })
 }
 
 fn awk(words: &[Word]) -> Through {
-    let runs = |word: &&Word| {
-        let text: String = word.to_string();
-        let text = text.replace(' ', "");
-        // A pipe to or from a command, not the `|` of a pattern.
-        text.contains("system(")
-            || text.contains("|\"")
-            || text.contains("|getline")
-            || text.contains("\"|")
-            || text.contains("@load")
+    // A pipe to or from a command, not the `|` of a pattern.
+    let calls = ["system(", "|\"", "|getline", "\"|", "@load"];
+    let runs = |word: &Word| {
+        let text = word.to_string().replace(' ', "");
+        calls.iter().any(|call| text.contains(call))
     };
-    match words[1..].iter().find(runs) {
-        Some(_) => Through::doubt("awk: a command within its program"),
-        None => Through::default(),
-    }
+    Through::doubt_about(words, runs, |_| {
+        "awk: a command within its program".to_owned()
+    })
 }
 
 fn editor(words: &[Word]) -> Through {
-    let runs = |word: &&Word| {
+    let runs = |word: &Word| {
         let head = word.head();
-        head.starts_with('+')
-            || head.starts_with("--cmd")
-            || head.starts_with("--eval")
-            || head.starts_with("--execute")
-            || head.starts_with('-')
-                && !head.starts_with("--")
-                && head.contains(['c', 'S', 's', 'f'])
+        let long = ["+", "--cmd", "--eval", "--execute"];
+        let short = head.starts_with('-') && !head.starts_with("--");
+        long.iter().any(|start| head.starts_with(start))
+            || short && head.contains(['c', 'S', 's', 'f'])
     };
-    match words[1..].iter().find(runs) {
-        Some(word) => Through::doubt(format!("{} {word} runs its own commands", words[0])),
-        None => Through::default(),
-    }
-}
-
-/// What a command of the line starts that stands outside of its words.
-pub(super) fn by_variables(command: &FoundCommand) -> Vec<Inner> {
-    let sets = command.sets.iter();
-    sets.flat_map(|(name, value)| variable(name, value))
-        .collect()
+    Through::doubt_about(words, runs, |word| {
+        format!("{} {word} runs its own commands", words[0])
+    })
 }

@@ -110,13 +110,9 @@ fn read_script(script: &str, depth: usize, line: &mut Line, waiting: &mut Vec<Wa
     let scripts = found.scripts.into_iter();
     waiting.extend(scripts.map(|script| Waiting::Script(script, depth + 1)));
     for command in found.commands {
-        add_inner(
-            programs::by_variables(&command),
-            &Input::Plain,
-            depth,
-            line,
-            waiting,
-        );
+        let sets = command.sets.iter();
+        let started = sets.filter_map(|(name, value)| programs::variable(name, value));
+        add_inner(started, &Input::Plain, depth, line, waiting);
         line.sets
             .extend(command.sets.into_iter().map(|(name, _)| name));
         if !command.words.is_empty() {
@@ -180,7 +176,7 @@ fn add_command(
 }
 
 fn add_inner(
-    inner: Vec<Inner>,
+    inner: impl IntoIterator<Item = Inner>,
     input: &Input,
     depth: usize,
     line: &mut Line,

@@ -15,10 +15,10 @@ const MAX_ATTEMPTS: usize = 200;
 
 /// What a piece of text stands in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Quoting {
+pub(super) enum Quoting {
     /// A word of a command.
     None,
-    /// A pattern or a default value: spaces and operators are text.
+    /// A pattern or a value: spaces and operators are text, and so are braces.
     Loose,
     Double,
     /// A here-document or an arithmetic expression: quotes are text.
@@ -33,52 +33,25 @@ pub(super) struct Scanned {
     pub scripts: Vec<String>,
 }
 
-pub(super) fn scan_word(
+/// Reads `text`, all of which stands in the same.
+pub(super) fn scan(
     text: &str,
+    quoting: Quoting,
     variables: &Variables,
     is_script: &dyn Fn(&str) -> bool,
 ) -> Result<Scanned, String> {
     let mut scanner = Scanner::new(text, variables, is_script);
-    let atoms = scanner.read(Quoting::None, None)?;
+    let atoms = scanner.read(quoting, None)?;
     let mut words = Vec::new();
-    expand_braces(atoms, &mut words)?;
+    if quoting == Quoting::None {
+        expand_braces(atoms, &mut words)?;
+    } else {
+        words.push(atoms);
+    }
     Ok(Scanned {
         words: words.into_iter().map(Word::new).collect(),
         scripts: scanner.scripts,
     })
-}
-
-/// Reads the value of an assignment, where braces and wildcards are text.
-pub(super) fn scan_value(
-    text: &str,
-    variables: &Variables,
-    is_script: &dyn Fn(&str) -> bool,
-) -> Result<(Word, Vec<String>), String> {
-    let mut scanner = Scanner::new(text, variables, is_script);
-    let atoms = scanner.read(Quoting::Loose, None)?;
-    Ok((Word::new(atoms), scanner.scripts))
-}
-
-/// The scripts in a pattern or a test.
-pub(super) fn scan_loose(
-    text: &str,
-    is_script: &dyn Fn(&str) -> bool,
-) -> Result<Vec<String>, String> {
-    let variables = Variables::new();
-    let mut scanner = Scanner::new(text, &variables, is_script);
-    scanner.read(Quoting::Loose, None)?;
-    Ok(scanner.scripts)
-}
-
-/// The scripts in a here-document or an arithmetic expression, and its text.
-pub(super) fn scan_text(
-    text: &str,
-    is_script: &dyn Fn(&str) -> bool,
-) -> Result<(Word, Vec<String>), String> {
-    let variables = Variables::new();
-    let mut scanner = Scanner::new(text, &variables, is_script);
-    let atoms = scanner.read(Quoting::Text, None)?;
-    Ok((Word::new(atoms), scanner.scripts))
 }
 
 struct Scanner<'a> {

@@ -15,12 +15,8 @@ pub(super) fn sed(words: &[Word]) -> Through {
         };
         match reader.read() {
             Some(Ends::Whole) => through.writes.extend(reader.writes),
-            Some(Ends::Runs) => through.inner.push(Inner::Doubt(String::from(
-                "sed: a command within its program",
-            ))),
-            None => through.inner.push(Inner::Doubt(String::from(
-                "sed: its program is not understood",
-            ))),
+            Some(Ends::Runs) => through.add(Inner::doubt("sed: a command within its program")),
+            None => through.add(Inner::doubt("sed: its program is not understood")),
         }
     }
     through
@@ -219,19 +215,20 @@ impl Reader<'_> {
     }
 
     fn rest_of_command(&mut self) -> String {
-        let start = self.at;
-        while self.peek().is_some_and(|c| !matches!(c, ';' | '}' | '\n')) {
-            self.at += 1;
-        }
-        self.text[start..self.at].iter().collect()
+        self.before(&[';', '}', '\n'])
     }
 
     fn line(&mut self) -> String {
-        let start = self.at;
-        while self.peek().is_some_and(|c| c != '\n') {
-            self.at += 1;
-        }
-        self.text[start..self.at].iter().collect()
+        self.before(&['\n'])
+    }
+
+    /// Takes what stands before one of the marks in `ends`.
+    fn before(&mut self, ends: &[char]) -> String {
+        let rest = &self.text[self.at..];
+        let end = rest.iter().position(|c| ends.contains(c));
+        let taken = &rest[..end.unwrap_or(rest.len())];
+        self.at += taken.len();
+        taken.iter().collect()
     }
 
     /// Takes the text of `a`, `i` or `c`: to the end of a line that does not end in a backslash.

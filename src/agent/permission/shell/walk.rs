@@ -8,7 +8,7 @@ use brush_parser::ast::{
 
 use super::inner::is_name;
 use super::line::Input;
-use super::scan::{Variables, scan_loose, scan_text, scan_value, scan_word};
+use super::scan::{Quoting, Variables, scan};
 use super::word::Word;
 
 /// What one script holds itself.
@@ -159,19 +159,14 @@ impl<'a> Walker<'a> {
     /// Whether what the grammar takes for `((...))` is that for bash too: not subshells within one
     /// another.
     fn is_arithmetic(&self, (start, end): (usize, usize), inner: &str) -> bool {
-        let at = |index: usize| self.script.get(index).copied();
-        let marks = (
-            at(start),
-            at(start + 1),
-            at(end.wrapping_sub(2)),
-            at(end.wrapping_sub(1)),
-        );
+        let places = [start, start + 1, end.wrapping_sub(2), end.wrapping_sub(1)];
+        let marks = places.map(|at| self.script.get(at));
         let mut depth = 0_i32;
         let balanced = inner.chars().all(|c| {
             depth += i32::from(c == '(') - i32::from(c == ')');
             depth >= 0
         });
-        marks == (Some('('), Some('('), Some(')'), Some(')'))
+        marks == ['(', '(', ')', ')'].each_ref().map(Some)
             && balanced
             && !inner.contains([';', '\n', '\'', '"'])
             && !has_operands_side_by_side(inner)
@@ -274,7 +269,10 @@ impl<'a> Walker<'a> {
             }
         };
         let value = match &assignment.value {
-            AssignmentValue::Scalar(word) => self.value(&word.value),
+            AssignmentValue::Scalar(word) => {
+                let words = self.scan(&word.value, Quoting::Loose);
+                words.into_iter().next().unwrap_or_default()
+            }
             AssignmentValue::Array(items) => {
                 for (key, word) in items {
                     if let Some(key) = key {
@@ -331,14 +329,11 @@ impl<'a> Walker<'a> {
                     }
                     // `>&2` and `>&-` name no file.
                     IoFileRedirectKind::DuplicateOutput => {
-                        let is_file = |word: &Word| {
-                            let exact = word.exact();
-                            !exact.is_some_and(|text| {
-                                text.trim_end_matches('-')
-                                    .chars()
-                                    .all(|c| c.is_ascii_digit())
-                            })
+                        let is_number = |text: String| {
+                            let mut chars = text.trim_end_matches('-').chars();
+                            chars.all(|c| c.is_ascii_digit())
                         };
+                        let is_file = |word: &Word| !word.exact().is_some_and(is_number);
                         self.found.writes.extend(words.into_iter().filter(is_file));
                     }
                     _ => self.found.writes.extend(words),
@@ -359,22 +354,34 @@ impl<'a> Walker<'a> {
                 if !document.requires_expansion {
                     return Some(Input::Text(Some(text.clone())));
                 }
-                match scan_text(text, self.is_script) {
-                    Ok((word, scripts)) => {
-                        self.found.scripts.extend(scripts);
-                        Some(Input::Text(word.pattern()))
-                    }
-                    Err(doubt) => {
-                        self.doubt(&doubt);
-                        Some(Input::Text(None))
-                    }
-                }
+                let words = self.scan(text, Quoting::Text);
+                Some(Input::Text(words.first().and_then(Word::pattern)))
             }
         }
     }
 
     fn word(&mut self, text: &str) -> Vec<Word> {
-        match scan_word(text, &self.variables, self.is_script) {
+        self.scan(text, Quoting::None)
+    }
+
+    /// Takes in what stands in a pattern or a test.
+    fn loose(&mut self, text: &str) {
+        self.scan(text, Quoting::Loose);
+    }
+
+    /// Takes in what stands in an arithmetic expression.
+    fn text(&mut self, text: &str) {
+        self.scan(text, Quoting::Text);
+    }
+
+    /// Takes in the scripts in `text`; the words that it becomes.
+    fn scan(&mut self, text: &str, quoting: Quoting) -> Vec<Word> {
+        let none = Variables::new();
+        let variables = match quoting {
+            Quoting::Text => &none,
+            _ => &self.variables,
+        };
+        match scan(text, quoting, variables, self.is_script) {
             Ok(scanned) => {
                 self.found.scripts.extend(scanned.scripts);
                 scanned.words
@@ -383,33 +390,6 @@ impl<'a> Walker<'a> {
                 self.doubt(&doubt);
                 vec![Word::unknown_words()]
             }
-        }
-    }
-
-    fn value(&mut self, text: &str) -> Word {
-        match scan_value(text, &self.variables, self.is_script) {
-            Ok((word, scripts)) => {
-                self.found.scripts.extend(scripts);
-                word
-            }
-            Err(doubt) => {
-                self.doubt(&doubt);
-                Word::unknown_words()
-            }
-        }
-    }
-
-    fn loose(&mut self, text: &str) {
-        match scan_loose(text, self.is_script) {
-            Ok(scripts) => self.found.scripts.extend(scripts),
-            Err(doubt) => self.doubt(&doubt),
-        }
-    }
-
-    fn text(&mut self, text: &str) {
-        match scan_text(text, self.is_script) {
-            Ok((_, scripts)) => self.found.scripts.extend(scripts),
-            Err(doubt) => self.doubt(&doubt),
         }
     }
 

@@ -1,62 +1,38 @@
 //! The wrappers whose operands are a command, and the options before it. Data.
 
-use super::options::Options;
+use super::options::{Options, options};
 use crate::agent::word_list::WordList;
 
 /// Programs with a sub-command that runs a command in an environment of theirs: the name, the
 /// sub-command, the options behind it, and the operands before the command.
-pub(super) const RUNNERS: &[(&str, &str, Options, usize)] = &[
+pub(super) const RUNNERS: &[(&str, &str, &str, usize)] = &[
     (
         "uv",
         "run",
-        options(
-            "qvn",
-            "p",
-            "frozen locked no-sync isolated active offline all-extras no-project",
-            "with python extra group env-file directory project package",
-        ),
+        "q v n p: frozen locked no-sync isolated active offline all-extras no-project with: \
+        python: extra: group: env-file: directory: project: package:",
         0,
     ),
-    (
-        "poetry",
-        "run",
-        options("qv", "CP", "", "directory project"),
-        0,
-    ),
-    ("pipenv", "run", options("qv", "", "", "python"), 0),
-    ("pdm", "run", options("sp", "", "", ""), 0),
-    ("hatch", "run", options("qv", "e", "", "env"), 0),
-    (
-        "bundle",
-        "exec",
-        options("", "", "keep-file-descriptors", "gemfile"),
-        0,
-    ),
-    (
-        "npm",
-        "exec",
-        options("y", "pw", "yes", "package workspace"),
-        0,
-    ),
+    ("poetry", "run", "q v C: P: directory: project:", 0),
+    ("pipenv", "run", "q v python:", 0),
+    ("pdm", "run", "s p", 0),
+    ("hatch", "run", "q v e: env:", 0),
+    ("bundle", "exec", "keep-file-descriptors gemfile:", 0),
+    ("npm", "exec", "y p: w: yes package: workspace:", 0),
     (
         "pnpm",
         "exec",
-        options("rc", "C", "recursive shell-mode", "dir filter"),
+        "r c C: recursive shell-mode dir: filter:",
         0,
     ),
-    ("yarn", "exec", options("", "", "", ""), 0),
-    ("direnv", "exec", options("", "", "", ""), 1),
-    ("rustup", "run", options("", "", "install", ""), 1),
-    ("mise", "exec", options("qv", "C", "", "cd jobs"), 0),
+    ("yarn", "exec", "", 0),
+    ("direnv", "exec", "", 1),
+    ("rustup", "run", "install", 1),
+    ("mise", "exec", "q v C: cd: jobs:", 0),
     (
         "conda",
         "run",
-        options(
-            "v",
-            "np",
-            "no-capture-output live-stream",
-            "name prefix cwd",
-        ),
+        "v n: p: no-capture-output live-stream name: prefix: cwd:",
         0,
     ),
 ];
@@ -83,10 +59,10 @@ pub(super) struct Wrapper {
     pub raises: bool,
 }
 
-const fn wrapper(name: &'static str, options: Options) -> Wrapper {
+const fn wrapper(name: &'static str, known: &'static str) -> Wrapper {
     Wrapper {
         name,
-        options,
+        options: options(known),
         operands: 0,
         assigns: false,
         raises: false,
@@ -94,99 +70,72 @@ const fn wrapper(name: &'static str, options: Options) -> Wrapper {
 }
 
 impl Wrapper {
-    const fn with_operands(self, operands: usize) -> Self {
-        Self { operands, ..self }
+    const fn with_operands(mut self, operands: usize) -> Self {
+        self.operands = operands;
+        self
     }
 
-    const fn with_assignments(self) -> Self {
-        Self {
-            assigns: true,
-            ..self
-        }
+    const fn with_numbers(mut self) -> Self {
+        self.options.numbers = true;
+        self
     }
 
-    const fn raising(self) -> Self {
-        Self {
-            raises: true,
-            ..self
-        }
+    const fn with_assignments(mut self) -> Self {
+        self.assigns = true;
+        self
     }
-}
 
-pub(super) const fn options(
-    flags: &'static str,
-    valued: &'static str,
-    long_flags: &'static str,
-    long_valued: &'static str,
-) -> Options {
-    Options {
-        flags,
-        valued,
-        long_flags: WordList(long_flags),
-        long_valued: WordList(long_valued),
-        numbers: false,
+    const fn raising(mut self) -> Self {
+        self.raises = true;
+        self
     }
 }
 
 pub(super) const WRAPPERS: &[Wrapper] = &[
     wrapper(
         "sudo",
-        options(
-            "AbBEeHiKklnPSsVv",
-            "CDghpRrTtUu",
-            "askpass background bell edit set-home login list non-interactive preserve-groups \
-             preserve-env shell stdin validate",
-            "chdir chroot close-from command-timeout group host other-user prompt role type user",
-        ),
+        "A b B E e H i K k l n P S s V v C: D: g: h: p: R: r: T: t: U: u: askpass background \
+        bell edit set-home login list non-interactive preserve-groups preserve-env shell stdin \
+        validate chdir: chroot: close-from: command-timeout: group: host: other-user: prompt: \
+        role: type: user:",
     )
     .with_assignments()
     .raising(),
-    wrapper("doas", options("Lns", "Cu", "", "")).raising(),
+    wrapper("doas", "L n s C: u:").raising(),
     wrapper(
         "env",
-        options("i0v", "uC", "ignore-environment null debug", "unset chdir"),
+        "i 0 v u: C: ignore-environment null debug unset: chdir:",
     )
     .with_assignments(),
-    wrapper(
-        "nice",
-        Options {
-            numbers: true,
-            ..options("", "n", "", "adjustment")
-        },
-    ),
-    wrapper("ionice", options("t", "cn", "ignore", "class classdata")),
+    wrapper("nice", "n: adjustment:").with_numbers(),
+    wrapper("ionice", "t c: n: ignore class: classdata:"),
     wrapper(
         "timeout",
-        options(
-            "vfp",
-            "ks",
-            "foreground preserve-status verbose",
-            "kill-after signal",
-        ),
+        "v f p k: s: foreground preserve-status verbose kill-after: signal:",
     )
     .with_operands(1),
     wrapper(
         "time",
-        options("apvq", "f", "append portability verbose quiet", "format"),
+        "a p v q f: append portability verbose quiet format:",
     ),
-    wrapper("nohup", options("", "", "", "")),
-    wrapper("setsid", options("cfw", "", "ctty fork wait", "")),
-    wrapper("stdbuf", options("", "ioe", "", "input output error")),
-    wrapper("taskset", options("ac", "", "all-tasks cpu-list", "")).with_operands(1),
-    wrapper("chrt", options("bfior", "", "batch fifo idle other rr", "")).with_operands(1),
-    wrapper("chroot", options("", "", "skip-chdir", "userspec groups"))
+    wrapper("nohup", ""),
+    wrapper("setsid", "c f w ctty fork wait"),
+    wrapper("stdbuf", "i: o: e: input: output: error:"),
+    wrapper("taskset", "a c all-tasks cpu-list").with_operands(1),
+    wrapper("chrt", "b f i o r batch fifo idle other rr").with_operands(1),
+    wrapper("chroot", "skip-chdir userspec: groups:")
         .with_operands(1)
         .raising(),
     wrapper(
         "strace",
-        options("cCdfFiqrtTvxyzZkDn", "abeEIoOpPsSuUX", "", ""),
+        "c C d f F i q r t T v x y z Z k D n a: b: e: E: I: o: O: p: P: s: S: u: U: X:",
     ),
-    wrapper("caffeinate", options("dimsu", "tw", "", "")),
-    wrapper("faketime", options("fmp", "", "", "")).with_operands(1),
-    wrapper("unbuffer", options("p", "", "", "")),
-    wrapper("chronic", options("ev", "", "", "")),
-    wrapper("busybox", options("", "", "", "")),
-    wrapper("toybox", options("", "", "", "")),
-    wrapper("builtin", options("", "", "", "")),
-    wrapper("exec", options("cl", "a", "", "")),
+    wrapper("caffeinate", "d i m s u t: w:"),
+    wrapper("faketime", "f m p").with_operands(1),
+    wrapper("unbuffer", "p"),
+    wrapper("chronic", "e v"),
+    wrapper("busybox", ""),
+    wrapper("toybox", ""),
+    wrapper("builtin", ""),
+    wrapper("exec", "c l a:"),
 ];

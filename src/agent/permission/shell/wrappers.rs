@@ -2,9 +2,9 @@
 
 use super::inner::{Inner, Through, as_script, fill, is_name, joined};
 use super::line::{Input, SimpleCommand};
-use super::options::Parsed;
+use super::options::{Parsed, options};
 use super::word::{Atom, Word};
-use super::wrapper_table::{LOOSE, RUNNERS, WRAPPERS, Wrapper, options};
+use super::wrapper_table::{LOOSE, RUNNERS, WRAPPERS, Wrapper};
 use super::{find, programs};
 
 /// Shells that read commands as bash does, near enough.
@@ -35,7 +35,7 @@ pub(super) fn look_through(command: &SimpleCommand) -> Through {
             "eval" => Ok(eval(words)),
             "command" => by_command(words),
             "xargs" => xargs(words),
-            "parallel" => Ok(parallel(words)),
+            "parallel" => parallel(words),
             "watch" => watch(words),
             "entr" => entr(words),
             "script" => script(words),
@@ -78,17 +78,13 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Result<Through, String> {
         _ => &[],
     };
     if let Some(folder) = parsed.value(folders) {
-        through
-            .inner
-            .push(Inner::Command(vec![Word::literal("cd"), folder.clone()]));
+        through.add(Inner::change_to(folder.clone()));
     }
     let is_shell = parsed.has(&["i", "s", "login", "shell"]);
     if !rest.is_empty() {
-        through.inner.push(Inner::Command(rest.to_vec()));
+        through.add(Inner::Command(rest.to_vec()));
     } else if wrapper.raises && is_shell {
-        through
-            .inner
-            .push(Inner::Doubt(String::from("a shell of another user")));
+        through.add(Inner::doubt("a shell of another user"));
     }
     Ok(through)
 }
@@ -96,10 +92,8 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Result<Through, String> {
 fn shell(command: &SimpleCommand) -> Result<Through, String> {
     let words = &command.words;
     let known = options(
-        "abcefhiklmnpqrstuvwxyBCDEHPTlL",
-        "oO",
-        "login norc noprofile posix restricted verbose noediting",
-        "",
+        "a b c e f h i k l m n p q r s t u v w x y B C D E H P T L o: O: login norc noprofile \
+        posix restricted verbose noediting",
     );
     // `+e` switches an option off.
     let plus = |word: &Word| match word.strip_prefix("+") {
@@ -119,20 +113,15 @@ fn shell(command: &SimpleCommand) -> Result<Through, String> {
     if has("c") {
         return Ok(Through::wraps(vec![as_script(operand)]));
     }
-    let from_input = match operand {
-        None => true,
-        Some(word) => {
-            has("s") || word.head().starts_with("/dev/") || word.exact().as_deref() == Some("-")
-        }
+    let from_input = |word: &Word| {
+        has("s") || word.head().starts_with("/dev/") || word.exact().as_deref() == Some("-")
     };
-    if !from_input {
+    if !operand.is_none_or(from_input) {
         return Ok(Through::default());
     }
     Ok(Through::wraps(vec![match &command.input {
         Input::Text(Some(text)) => Inner::Script(text.clone()),
-        _ => Inner::Doubt(String::from(
-            "a shell that reads its commands from elsewhere",
-        )),
+        _ => Inner::doubt("a shell that reads its commands from elsewhere"),
     }]))
 }
 
@@ -166,21 +155,20 @@ fn alias(words: &[Word]) -> Through {
 /// What a runner starts. Where its options are not known it is a program like any other.
 fn run_by(name: &str, words: &[Word]) -> Through {
     let sub = words.get(1).and_then(Word::exact);
-    let runners = RUNNERS.iter().filter(|(runner, ..)| *runner == name);
-    let runner = runners
-        .into_iter()
-        .find(|(_, wanted, ..)| sub.as_deref() == Some(wanted));
-    let Some((_, _, options, operands)) = runner else {
+    let is_it = |(runner, wanted, ..): &&(&str, &str, &str, usize)| {
+        *runner == name && sub.as_deref() == Some(wanted)
+    };
+    let Some((_, _, known, operands)) = RUNNERS.iter().find(is_it) else {
         return programs::other(name, words);
     };
-    match options.parse(&words[1..]) {
+    match options(known).parse(&words[1..]) {
         Ok(parsed) => rest_of(&words[1..], &parsed, *operands),
         Err(_) => Through::default(),
     }
 }
 
 fn eval(words: &[Word]) -> Through {
-    let mut inner = vec![Inner::Doubt(String::from("eval"))];
+    let mut inner = vec![Inner::doubt("eval")];
     if let script @ Inner::Script(_) = joined(&words[1..]) {
         inner.push(script);
     }
@@ -188,7 +176,7 @@ fn eval(words: &[Word]) -> Through {
 }
 
 fn by_command(words: &[Word]) -> Result<Through, String> {
-    let parsed = options("pvV", "", "", "").parse(words)?;
+    let parsed = options("p v V").parse(words)?;
     if parsed.has(&["v", "V"]) {
         return Ok(Through::default());
     }
@@ -207,10 +195,9 @@ fn rest_of(words: &[Word], parsed: &Parsed, operands: usize) -> Through {
 
 fn xargs(words: &[Word]) -> Result<Through, String> {
     let known = options(
-        "0oprtx",
-        "aEILnPsd",
-        "null open-tty interactive no-run-if-empty verbose exit replace max-lines eof",
-        "arg-file delimiter max-args max-procs max-chars process-slot-var",
+        "0 o p r t x a: E: I: L: n: P: s: d: null open-tty interactive no-run-if-empty verbose \
+        exit replace max-lines eof arg-file: delimiter: max-args: max-procs: max-chars: \
+        process-slot-var:",
     );
     let parsed = known.parse(words)?;
     let place = match parsed.value(&["I", "replace"]) {
@@ -228,19 +215,13 @@ fn xargs(words: &[Word]) -> Result<Through, String> {
     Ok(Through::wraps(vec![Inner::Command(command)]))
 }
 
-fn parallel(words: &[Word]) -> Through {
+fn parallel(words: &[Word]) -> Result<Through, String> {
     let known = options(
-        "kmnqrtuvX0",
-        "jPNnILSC",
-        "keep-order bar progress dry-run verbose null \
-        ungroup no-notice will-cite eta line-buffer halt-on-error tag quote",
-        "jobs max-args timeout delay retries halt colsep joblog",
+        "k m n: q r t u v X 0 j: P: N: I: L: S: C: keep-order bar progress dry-run verbose null \
+        ungroup no-notice will-cite eta line-buffer halt-on-error tag quote jobs: max-args: \
+        timeout: delay: retries: halt: colsep: joblog:",
     );
-    let parsed = match known.parse(words) {
-        Ok(parsed) => parsed,
-        Err(doubt) => return Through::doubt(doubt),
-    };
-    let rest = &words[parsed.operands..];
+    let rest = &words[known.parse(words)?.operands..];
     let is_source = |word: &Word| word.exact().is_some_and(|text| text.starts_with(":::"));
     let end = rest.iter().position(is_source).unwrap_or(rest.len());
     let (command, sources) = rest.split_at(end);
@@ -250,7 +231,7 @@ fn parallel(words: &[Word]) -> Through {
         if inner.is_empty() {
             inner.push(as_script(None));
         }
-        return Through::starts(inner);
+        return Ok(Through::starts(inner));
     }
     // Joined and given to a shell; what is filled in is quoted.
     let mut command = fill(command, "{}", Atom::Gap);
@@ -262,15 +243,13 @@ fn parallel(words: &[Word]) -> Through {
         }
         other => other,
     };
-    Through::wraps(vec![script])
+    Ok(Through::wraps(vec![script]))
 }
 
 fn watch(words: &[Word]) -> Result<Through, String> {
     let known = options(
-        "bcdeghptwxC",
-        "nq",
-        "beep color differences errexit chgexit precise no-title no-wrap exec",
-        "interval equexit",
+        "b c d e g h p t w x C n: q: beep color differences errexit chgexit precise no-title \
+        no-wrap exec interval: equexit:",
     );
     let parsed = known.parse(words)?;
     if parsed.has(&["x", "exec"]) {
@@ -280,7 +259,7 @@ fn watch(words: &[Word]) -> Result<Through, String> {
 }
 
 fn entr(words: &[Word]) -> Result<Through, String> {
-    let parsed = options("acdnprsxz", "", "", "").parse(words)?;
+    let parsed = options("a c d n p r s x z").parse(words)?;
     if parsed.has(&["s"]) {
         let script = as_script(words.get(parsed.operands));
         return Ok(Through::wraps(vec![script]));
@@ -291,10 +270,8 @@ fn entr(words: &[Word]) -> Result<Through, String> {
 
 fn script(words: &[Word]) -> Result<Through, String> {
     let known = options(
-        "aefq",
-        "cEIOBTmot",
-        "append return flush force quiet",
-        "command echo log-in log-out log-io log-timing output-limit",
+        "a e f q c: E: I: O: B: T: m: o: t: append return flush force quiet command: echo: \
+        log-in: log-out: log-io: log-timing: output-limit:",
     );
     let parsed = known.parse(words)?;
     let writes = words[parsed.operands..].to_vec();
@@ -311,10 +288,8 @@ fn script(words: &[Word]) -> Result<Through, String> {
 
 fn switch_user(words: &[Word]) -> Result<Through, String> {
     let known = options(
-        "lmpfP",
-        "cgGsuw",
-        "login preserve-environment fast pty",
-        "command session-command group supp-group shell user",
+        "l m p f P c: g: G: s: u: w: login preserve-environment fast pty command: \
+        session-command: group: supp-group: shell: user:",
     );
     let command = words.iter().position(|word| {
         let exact = word.exact();
@@ -324,7 +299,7 @@ fn switch_user(words: &[Word]) -> Result<Through, String> {
     let script = match (parsed.value(&["c", "command", "session-command"]), command) {
         (Some(script), _) => as_script(Some(script)),
         (None, Some(at)) => as_script(words.get(at + 1)),
-        (None, None) => Inner::Doubt(String::from("a shell of another user")),
+        (None, None) => Inner::doubt("a shell of another user"),
     };
     Ok(Through {
         raises: true,
@@ -334,10 +309,8 @@ fn switch_user(words: &[Word]) -> Result<Through, String> {
 
 fn flock(words: &[Word]) -> Result<Through, String> {
     let known = options(
-        "sxneouFv",
-        "wE",
-        "shared exclusive nonblock unlock close no-fork verbose",
-        "timeout wait conflict-exit-code",
+        "s x n e o u F v w: E: shared exclusive nonblock unlock close no-fork verbose timeout: \
+        wait: conflict-exit-code:",
     );
     let parsed = known.parse(words)?;
     let rest = words.get(parsed.operands + 1..).unwrap_or_default();

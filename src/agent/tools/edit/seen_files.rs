@@ -6,10 +6,12 @@ use std::collections::HashMap;
 use std::fs::Metadata;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use tokio::sync::OwnedMutexGuard;
+
+use crate::agent::lock::lock;
 
 /// Largest file whose text is kept to show later what changed.
 pub const MAX_TEXT: usize = 256 * 1024;
@@ -105,7 +107,7 @@ impl SeenFiles {
     /// Records that the model knows the file at the real path `path` only as `seen`, whatever is
     /// there now.
     pub fn keep(&self, path: &Path, seen: Seen) {
-        let mut inner = self.inner();
+        let mut inner = lock(&self.inner);
         let size = seen.text.as_ref().map_or(0, |text| text.len());
         inner.text_bytes += size;
         if inner.text_bytes > MAX_TEXTS {
@@ -121,7 +123,7 @@ impl SeenFiles {
 
     /// How the file at the real path `path`, now in state `now`, stands against what was seen.
     pub fn freshness(&self, path: &Path, now: &Stamp) -> Freshness {
-        match self.inner().seen.get(path) {
+        match lock(&self.inner).seen.get(path) {
             None => Freshness::NeverSeen,
             Some(seen) if seen.stamp.same_as(now) => Freshness::Same,
             Some(seen) => Freshness::Changed(seen.clone()),
@@ -141,14 +143,10 @@ impl SeenFiles {
     /// Waits for all earlier changes to the real path `path`. First asked, first served.
     pub async fn lock(&self, path: &Path) -> OwnedMutexGuard<()> {
         let lock = {
-            let mut inner = self.inner();
+            let mut inner = lock(&self.inner);
             inner.locks.retain(|_, lock| Arc::strong_count(lock) > 1);
             Arc::clone(inner.locks.entry(path.to_path_buf()).or_default())
         };
         lock.lock_owned().await
-    }
-
-    fn inner(&self) -> std::sync::MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

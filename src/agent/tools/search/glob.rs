@@ -3,13 +3,13 @@
 
 use std::path::Path;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{GlobBuilder, GlobMatcher};
 
 use crate::agent::tool::ToolError;
 use crate::agent::tools::call;
 
 pub struct Glob {
-    set: GlobSet,
+    matcher: GlobMatcher,
     /// Matches names, not paths.
     names: bool,
     /// Began with `!`: what matches is left out.
@@ -39,9 +39,8 @@ impl Glob {
             .empty_alternates(true)
             .build()
             .map_err(fault)?;
-        let set = GlobSetBuilder::new().add(glob).build().map_err(fault)?;
         Ok(Self {
-            set,
+            matcher: glob.compile_matcher(),
             names,
             negated,
             folders,
@@ -55,6 +54,6 @@ impl Glob {
         } else {
             Some(path)
         };
-        subject.is_some_and(|subject| self.set.is_match(subject)) != self.negated
+        subject.is_some_and(|subject| self.matcher.is_match(subject)) != self.negated
     }
 }

@@ -1,6 +1,8 @@
 //! Tasks that threads take from one another until all are done, with those that come of them.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use crate::agent::lock::lock;
 
 /// What is still to do. The last comes first, so that it stays short.
 pub struct Queue<T> {
@@ -27,20 +29,16 @@ impl<T> Default for Queue<T> {
 }
 
 impl<T> Queue<T> {
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub fn push(&self, tasks: Vec<T>) {
         if !tasks.is_empty() {
-            self.lock().tasks.extend(tasks);
+            lock(&self.state).tasks.extend(tasks);
             self.changed.notify_all();
         }
     }
 
     /// Waits for a task. None when all are done.
     pub fn next(&self) -> Option<(T, Busy<'_, T>)> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         loop {
             if let Some(task) = state.tasks.pop() {
                 state.busy += 1;
@@ -62,7 +60,7 @@ pub struct Busy<'q, T>(&'q Queue<T>);
 
 impl<T> Drop for Busy<'_, T> {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
+        let mut state = lock(&self.0.state);
         state.busy -= 1;
         if state.busy == 0 && state.tasks.is_empty() {
             self.0.changed.notify_all();

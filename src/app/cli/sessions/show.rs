@@ -110,17 +110,17 @@ fn facts(view: &SessionView, place: &SessionsPlace<'_>) -> String {
     let entries = tree.nodes().len();
     let mut text = String::new();
     for (label, fact) in [
-        ("session", Some(header.id().to_owned())),
+        ("session", Some(header.id.clone())),
         ("name", tree.name().map(str::to_owned)),
         (
             "folder",
-            Some(abbreviate_home(header.cwd().as_ref(), place.home)),
+            Some(abbreviate_home(header.cwd.as_ref(), place.home)),
         ),
-        ("begun", Some(header.timestamp().to_owned())),
+        ("begun", Some(header.timestamp.clone())),
         ("state", Some(state)),
         ("model", model),
         ("entries", Some(format!("{entries}{branches}{torn}"))),
-        ("copy of", header.parent_session().map(str::to_owned)),
+        ("copy of", header.parent_session.clone()),
         ("file", Some(abbreviate_home(view.path(), place.home))),
     ] {
         if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {
