@@ -112,8 +112,8 @@ impl Actor {
 }
 
 impl Conversation {
-    /// Where the prompt `entry` was sent from, and what was typed. The user is told why not where the
-    /// conversation cannot go on from there.
+    /// The node that the prompt `entry` follows, and what was typed. Tells the user why if the conversation
+    /// can't be rewound to it.
     pub(super) fn before(&mut self, entry: &str) -> Option<(Option<NodeId>, Option<Vec<Content>>)> {
         let Some(node) = self.session.tree().find(entry) else {
             self.unknown(entry);

@@ -1,4 +1,4 @@
-//! What the user changes while a session goes on: the model, what it may spend, and the policy.
+//! Changes during a session: the model, the budget, and the permission policy.
 
 use std::sync::Arc;
 
@@ -57,8 +57,7 @@ impl Actor {
         self.conversation.send(AgentEvent::Budget(limit));
     }
 
-    /// Calls that begin from now on are judged in this mode; the model is told with the user's next
-    /// words.
+    /// Sets the mode for calls that start from now on; the model learns of it with the user's next message.
     pub(super) fn set_permission(&mut self, mode: PermissionMode) {
         self.change_policy(|policy| policy.mode = mode);
         self.conversation.prompts.mode = told(mode);

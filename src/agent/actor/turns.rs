@@ -17,7 +17,7 @@ impl Actor {
             Step::Compact(summary) => self.put_summary(summary),
             Step::Prune(pruned) => self.conversation.prune(pruned),
         }
-        // It says nothing new, and whatever model is chosen by now has a prompt in force.
+        // Adds nothing to the conversation; the model chosen meanwhile may need a system prompt of its own.
         let model = Arc::clone(self.asked());
         self.conversation.begin_prompt(&model, &self.toolbox, false);
         self.next_turn()

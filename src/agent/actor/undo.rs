@@ -130,7 +130,7 @@ impl Actor {
         }
     }
 
-    /// The conversation goes on from where the prompt `entry` was sent from. Answers whether it does.
+    /// Rewinds the conversation to just before the prompt `entry`. Returns whether it did.
     fn rewind_to(&mut self, entry: &str) -> bool {
         let Some((target, prompt)) = self.conversation.before(entry) else {
             return false;

@@ -92,7 +92,7 @@ impl Surroundings {
         self.collected(model).map_or(&[], |found| &found.files)
     }
 
-    /// The paths of the instruction files, whatever the model.
+    /// The paths of all instruction files, for any model.
     pub fn paths(&self) -> impl Iterator<Item = String> {
         let files = self.instructions.iter().flat_map(|(_, it)| &it.files);
         files.map(|file| file.path.clone())

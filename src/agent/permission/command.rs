@@ -347,7 +347,7 @@ impl Judging<'_> {
         }
     }
 
-    /// Where every line runs, whatever the rules say.
+    /// The confinement that the mode fixes for every command, before any rule.
     fn given_confinement(&self) -> Option<Confinement> {
         match self.policy.mode {
             PermissionMode::Full => Some(Confinement::Free),

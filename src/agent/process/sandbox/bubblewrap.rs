@@ -1,8 +1,8 @@
-//! The sandbox's namespaces and mounts made by `bwrap` (bubblewrap), for machines where only that
-//! program may make them: it is installed set-user-id there, or a security module lets it.
+//! Sandboxes by `bwrap` (bubblewrap), for machines that let only this program create namespaces: because it
+//! is installed set-user-id, or because a security module allows it.
 //!
-//! It mounts what [`super::mounts`] mounts, and starts the supervisor as the first process of the new
-//! namespaces; Landlock and the filter are added there as usual. Each command has a network of its own.
+//! `bwrap` makes the mounts of [`super::mounts`] and starts the supervisor as the first process of the new
+//! namespaces, which adds Landlock and the system call filter as usual. Each command has its own network.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};

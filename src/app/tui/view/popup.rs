@@ -28,8 +28,7 @@ pub struct PopupDrawn {
     pub end: usize,
 }
 
-/// Columns of a box at most: those of a cell, and its frame. In a wider one the end of a row is far from
-/// its beginning.
+/// Columns of a box at most. In a wider one the end of a row is far from its beginning.
 const BOX_COLUMNS: u16 = 122;
 
 /// The first `rows` rows of `area`, and the rest of it.
