@@ -69,6 +69,7 @@ fn what_overrides_a_setting_is_said_and_keeps_counting() {
         ..row("ui.mouse", true, false, "Whether the mouse scrolls.")
     }];
     tui.send(Msg::Done(EffectResult::Settings(Ok(rows))));
+    tui.now += 300;
     let frame = tui.frame();
     let told = "project: /home/me/shop/.tiller/config.toml:3 counts here: true";
     assert!(frame.contains(told) && frame.contains("! true"), "{frame}");
@@ -130,6 +131,26 @@ fn values_change_by_keys() {
         [save("ui.theme", "system")],
         "the last of the built-in ones"
     );
+}
+
+/// The Enter of the command, pressed twice by mistake, changes nothing; one that is meant does.
+#[test]
+fn an_enter_that_bounces_behind_a_command_chooses_nothing_in_its_list() {
+    let opened = || {
+        let mut tui = TestTui::new(100, 30);
+        tui.write("/settings ui.mouse");
+        tui.key("enter");
+        tui.send(rows());
+        tui.now += 200;
+        tui
+    };
+    let mut tui = opened();
+    assert_eq!(tui.key("enter"), []);
+    tui.now += 250;
+    assert_eq!(tui.key("enter"), [save("ui.mouse", false)]);
+    let mut tui = opened();
+    tui.key("down");
+    assert_eq!(tui.key("enter"), [save("ui.mouse", false)]);
 }
 
 /// Settings of daily use have names and stand in groups; all are found by either name, and the values of
@@ -197,6 +218,7 @@ fn values_are_typed() {
         tui.key("enter");
         let rows = vec![row("compaction.prompt", long, true, "What a summary is.")];
         tui.send(Msg::Done(EffectResult::Settings(Ok(rows))));
+        tui.now += 300;
         tui.key("enter");
         assert!(tui.frame().contains("too long to be changed here"));
         tui.write("x");
@@ -264,6 +286,7 @@ fn the_mode_in_which_everything_runs_is_asked_for_before_it_is_written() {
                 "What is done without a question",
             )];
             tui.send(Msg::Done(EffectResult::Settings(Ok(rows))));
+            tui.now += 300;
             for key in keys {
                 let effects = tui.key(key);
                 assert!(

@@ -216,9 +216,8 @@ pub struct OpenTrial {
 /// When keys were pressed last (Unix ms).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LastPressed {
+    /// Enter, with no other key since.
     pub enter: Option<i64>,
-    /// Whether that was for a list or a question, and nothing was typed since.
-    pub chose: bool,
     /// Ctrl+C on the empty editor.
     pub interrupt: Option<i64>,
     /// Esc on the empty editor.

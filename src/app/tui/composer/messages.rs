@@ -58,7 +58,6 @@ impl Composer {
         self.draft.reset(keep || draft.is_some());
         if draft.is_some() {
             self.set_draft(draft);
-            self.restored = Some(self.draft.revision());
         }
         self.vim_insert();
         self.settle();
@@ -82,11 +81,6 @@ impl Composer {
         if is_message {
             self.draft.mark_message();
         }
-    }
-
-    /// Whether the text is the draft that was there before the one that was taken, and nobody has touched it.
-    pub fn is_restored(&self) -> bool {
-        self.restored == Some(self.draft.revision())
     }
 
     /// The draft while the history is browsed, and whether it is a message that came back.

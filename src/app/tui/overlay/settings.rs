@@ -58,7 +58,7 @@ impl SettingsPicker {
         if let Value::Boolean(on) = row.value {
             return Some(Value::Boolean(!on));
         }
-        let now = row.value.as_str()?;
+        let now = value.as_str()?;
         let words = self.words()?;
         let at = words.iter().position(|word| *word == now);
         let count = words.len() as isize;

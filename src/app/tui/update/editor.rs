@@ -1,7 +1,7 @@
 //! Editing by keys, pastes, the external editor, and what an earlier run left unsent.
 
 use super::dropped::dropped_files;
-use super::{list, search, selecting, sessions, stop};
+use super::{keys, list, search, selecting, sessions, stop};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -41,6 +41,7 @@ pub fn select(app: &mut App, motion: Action) -> bool {
 /// Inserts a paste; it goes into what has the keys.
 pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     app.start.demo = None;
+    app.presses.enter = None;
     if matches!(app.overlays.last(), Some(Overlay::Search(_))) {
         return search::paste(app, &text);
     }
@@ -119,6 +120,5 @@ pub fn edited(app: &mut App, given: &str, left: Result<String, String>) {
 /// A second Ctrl+C or Esc counts only when nothing came between.
 fn end_double_press(app: &mut App) {
     stop::stay(app);
-    app.presses.chose = false;
     app.presses.cancel = None;
 }

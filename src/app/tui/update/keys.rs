@@ -75,12 +75,15 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
         demo: app.start.demo.take().map(|(prompt, _)| prompt),
         closed: false,
     };
+    let means = |scope, action| app.keymap.resolve(press, scope) == Some(action);
+    let is_enter = means(Scope::List, Action::Accept) || means(Scope::Everywhere, Action::Submit);
+    if !is_enter {
+        app.presses.enter = None;
+    }
     for context in STACK {
         if let Some(effects) = take(app, context, &mut key) {
-            let is_list = matches!(context, Context::Popup | Context::Question);
-            if is_list && app.keymap.resolve(press, Scope::List) == Some(Action::Accept) {
+            if is_enter && matches!(context, Context::Question) {
                 app.presses.enter = Some(app.now);
-                app.presses.chose = true;
             }
             return effects;
         }
@@ -132,8 +135,12 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
                     editor::insert(app, '?');
                 }
             }
-            let is_its = !app.overlays.is_empty() && key.action != Some(Action::Suspend);
-            is_its.then(|| overlay::press(app, press, key.action))
+            // Enter after Enter goes from match to match.
+            let is_search = matches!(app.overlays.last(), Some(Overlay::Search(_)));
+            if key.action == Some(Action::Accept) && !is_search && queue::is_slip(app) {
+                return Some(Vec::new());
+            }
+            Some(overlay::press(app, press, key.action))
         }
         Context::Completion if key.alone => completion::press(app, press),
         Context::Question if key.alone => questions::press(app, press, key.action),
@@ -244,7 +251,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::Submit | Action::FollowUp | Action::SteerNow if app.rule.is_some() => {
             return rule::submit(app);
         }
-        // A second press of the same Enter, before what is there now is read as a command.
+        // Before what is there now is read as a command.
         Action::Submit if queue::is_slip(app) => {}
         // A new line, before anything is read as a command.
         Action::Submit if app.composer.break_at_backslash() => {}

@@ -14,7 +14,7 @@ use crate::app::tui::transcript::ScrollBy;
 use crate::llm::Content;
 use crate::llm::message::{Text, content_text};
 
-/// Within this many milliseconds of the last Enter, Enter on the empty editor is a slip.
+/// Within this many milliseconds of the last Enter, Enter is a slip.
 const SLIP_MS: i64 = 250;
 /// How long it is said that a prompt waits for a key, in milliseconds.
 const KEPT_MS: i64 = 10_000;
@@ -73,13 +73,10 @@ pub fn start_demo_when_due(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// Notes that Enter was pressed; whether it was a slip: right after the last one, on nothing that the user
-/// has typed since.
+/// Notes that Enter was pressed; whether it was a slip: right after the last one, with no other key between.
 pub fn is_slip(app: &mut App) -> bool {
-    let chose = std::mem::take(&mut app.presses.chose);
     let last = app.presses.enter.replace(app.now);
-    let is_soon = last.is_some_and(|last| app.now - last < SLIP_MS);
-    is_soon && (chose || is_blank(app) || app.composer.is_restored())
+    last.is_some_and(|last| app.now - last < SLIP_MS)
 }
 
 /// Enter, Alt+Enter, Ctrl+Enter on what is no command.
