@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::editor::Composer;
-use crate::app::keys::types_a_key;
+use crate::app::keys::without_keys;
 
 impl Composer {
     /// Replaces everything by a message, whatever it begins with.
@@ -101,7 +101,7 @@ impl Composer {
             texts.push(self.text());
             is_message = Some(self.is_message());
         }
-        texts.retain(|text| !types_a_key(text));
+        let texts: Vec<String> = texts.into_iter().map(without_keys).collect();
         (texts.join("\n\n"), is_message == Some(true))
     }
 

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::app::action::{Action, Scope};
 use crate::app::init::init_prompt;
-use crate::app::keys::holds_a_key;
+use crate::app::keys::looks_like_a_key;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Direction, Effect, TerminalEffect};
 use crate::app::tui::input::{KeyCode, KeyModifiers, KeyPress};
@@ -258,8 +258,10 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::Submit | Action::FollowUp | Action::SteerNow => {
             return match command::parse(app) {
                 None => queue::act(app, action),
-                Some(Command::Action(Action::Login, argument)) if holds_a_key(&argument) => {
-                    login::refuse_key(app)
+                Some(Command::Action(Action::Login, argument))
+                    if argument.contains(char::is_whitespace) || looks_like_a_key(&argument) =>
+                {
+                    login::refuse(app)
                 }
                 Some(Command::Action(action, argument)) => {
                     app.composer.take();
