@@ -118,7 +118,9 @@ fn values_change_by_keys() {
     assert_eq!(tui.key("enter"), [save("agent.skip_on_steering", false)]);
     let mut tui = opened("thinking");
     assert_eq!(tui.key("right"), [save("models.thinking", "high")]);
-    assert_eq!(tui.key("left"), [save("models.thinking", "low")]);
+    // Before the file was read again.
+    assert_eq!(tui.key("right"), [save("models.thinking", "xhigh")]);
+    assert_eq!(tui.key("left"), [save("models.thinking", "high")]);
     assert_eq!(
         tui.key("delete"),
         [Effect::UnsetSetting("models.thinking".into())]
@@ -126,6 +128,7 @@ fn values_change_by_keys() {
     let mut tui = opened("ui.theme");
     assert_eq!(tui.key("delete"), [], "it is the default");
     assert_eq!(tui.key("right"), [save("ui.theme", "dark")]);
+    assert_eq!(tui.key("left"), [save("ui.theme", "auto")]);
     assert_eq!(
         tui.key("left"),
         [save("ui.theme", "system")],
@@ -256,6 +259,13 @@ fn what_can_counts_at_once() {
             Effect::ReadSettings
         ]
     );
+    let mode = tui.app.status.permission;
+    assert_eq!(
+        saved(&mut tui, "permission.mode", "plan"),
+        [Effect::ReadSettings],
+        "it is for new sessions"
+    );
+    assert_eq!(tui.app.status.permission, mode);
     assert_eq!(
         saved(&mut tui, "agent.max_iterations", 3),
         [Effect::ReadSettings]
