@@ -402,6 +402,8 @@ impl App {
         let (text, is_message) = self.message().unsent();
         let mut texts = vec![text, self.switch.text()];
         texts.retain(|text| !text.is_empty());
+        let shell = self.shell.as_ref();
+        let unfinished = shell.and_then(|run| run.unfinished("it still ran when tiller ended"));
         SavedDraft {
             queue: (self.opening.iter().cloned().chain(waiting))
                 .filter(|_| !is_kept)
@@ -410,7 +412,7 @@ impl App {
             is_message,
             returned: self.returned.clone(),
             taken: self.drafts_taken,
-            told: self.told.clone(),
+            told: self.told.iter().cloned().chain(unfinished).collect(),
             session: None,
         }
     }
