@@ -301,6 +301,23 @@ fn the_keys_are_back_when_a_session_is_not_opened() {
     assert_eq!(tui.key("enter"), [prompt("hi there")]);
 }
 
+/// The keys that edit are not lost, those that send or open something do nothing.
+#[test]
+fn what_was_typed_ahead_for_a_session_that_is_not_opened_is_edited() {
+    let mut tui = stored();
+    tui.write("/new");
+    tui.key("enter");
+    tui.write("fixx");
+    tui.key("backspace");
+    tui.write(" it");
+    for key in ["ctrl+w", "n", "o", "shift+enter", "w", "f1", "enter"] {
+        tui.key(key);
+    }
+    tui.send(result(SessionResult::NotOpened("broken".into())));
+    assert_eq!(tui.text(), "fix no\nw");
+    assert!(tui.app.overlays.is_empty());
+}
+
 /// A question about a session that another program has open.
 pub(super) fn asks() -> TestTui {
     let mut tui = stored();
@@ -663,6 +680,12 @@ fn take_answers(tui: &mut TestTui) {
 
 #[test]
 fn keys_typed_as_a_question_appears_are_no_answer() {
+    // Esc closes it as soon as it could be read, whatever was pressed since.
+    let mut tui = asks();
+    take_answers(&mut tui);
+    tui.key("2");
+    tui.key("esc");
+    assert!(tui.app.overlays.is_empty());
     for way in 0..2 {
         let mut tui = stored();
         let asks = SessionResult::Opened(Err(refused(Refusal::InUse { pid: None })));
