@@ -98,6 +98,8 @@ pub struct App {
     pub(crate) strip: QuestionStrip,
     /// When what is in the editor was begun (Unix ms); none while it is empty.
     pub(crate) text_since: Option<i64>,
+    /// When the external editor was opened last (Unix ms).
+    pub(crate) edit_since: i64,
     /// Whether the user looks at this terminal, as far as it says.
     pub(crate) focused: bool,
     /// How they are called when they do not, and something is asked.
@@ -278,6 +280,7 @@ impl App {
             tells_keys: false,
             strip: QuestionStrip::starting(now),
             text_since: None,
+            edit_since: now,
             models: ModelsState::new(Arc::clone(&status.model)),
             status,
             presses: LastPressed::default(),
