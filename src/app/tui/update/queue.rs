@@ -49,10 +49,13 @@ pub fn start(app: &mut App) -> Vec<Effect> {
         effects.extend(sessions::act(app, Action::Resume, ""));
     }
     let mut prompt = std::mem::take(&mut app.start.prompt);
-    if let Some(refused) = app.start.refused.take() {
-        // It was meant for that session, not for the new one.
+    let refused = app.start.refused.take();
+    // It was meant for another session than the new one, or for one that takes no prompt.
+    if !prompt.is_empty() && (refused.is_some() || app.is_read_only()) {
         app.composer
             .set_message(&content_text(&std::mem::take(&mut prompt)));
+    }
+    if let Some(refused) = refused {
         sessions::ask(app, &refused);
     }
     if !prompt.is_empty() {
