@@ -57,6 +57,7 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
         selecting::close(app);
     }
     app.overlays.clear();
+    keys::write_mark(app);
     end_double_press(app);
     // Terminals escape for the shell what is dropped.
     match dropped_files(&text).filter(|_| !app.composer.is_for_shell()) {

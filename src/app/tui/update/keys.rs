@@ -19,7 +19,7 @@ use crate::llm::Content;
 /// How long the keys before one count with it, and a character to move to is waited for, in milliseconds.
 const CHORD_MS: i64 = 3000;
 
-/// Text that follows a `?` this soon belongs to it: it was no question for help, in milliseconds.
+/// How soon behind a `?` text belongs to it, in milliseconds.
 const TYPING_MS: i64 = 800;
 
 /// What a key can be for. Each takes it, or leaves it to the next one.
@@ -130,10 +130,11 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             // What is typed over a text that is only read is for the editor.
             while is_text && app.overlays.pop_if(|top| is_read_only(top)).is_some() {
                 key.closed = true;
-                let opened = app.presses.help.take();
-                if opened.is_some_and(|opened| app.now - opened < TYPING_MS) {
-                    editor::insert(app, '?');
-                }
+                write_mark(app);
+            }
+            app.presses.help = None;
+            if app.overlays.is_empty() || key.action == Some(Action::Suspend) {
+                return None;
             }
             // Enter after Enter goes from match to match.
             let is_search = matches!(app.overlays.last(), Some(Overlay::Search(_)));
@@ -158,6 +159,14 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
                 action => Some(editor_key(app, press, action)),
             }
         }
+    }
+}
+
+/// Writes the `?` that opened the help, where the text behind it comes so soon that it belongs to it.
+pub fn write_mark(app: &mut App) {
+    let opened = app.presses.help.take();
+    if opened.is_some_and(|opened| app.now - opened < TYPING_MS) {
+        editor::insert(app, '?');
     }
 }
 
