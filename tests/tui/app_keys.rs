@@ -385,6 +385,11 @@ fn a_refusal_is_told_whole_and_goes() {
     tui.wait(6000);
     assert!(!tui.frame().contains("Not now"), "{}", tui.frame());
     assert!(tui.app.transcript.is_empty());
+    // Also on a small screen.
+    let mut tui = TestTui::new(40, 10);
+    tui.write("/modle");
+    tui.key("enter");
+    assert!(tui.frame().contains("lists them"), "{}", tui.frame());
 }
 
 /// What begins like a command and is none would be a request that the model acts on.
