@@ -3,17 +3,21 @@
 //! back and edited as it was typed.
 
 use std::borrow::Cow;
+use std::fs;
 use std::path::Path;
 
 use super::prompt::{file_block, read_file, resolve};
 use crate::agent::memory::project_root;
 use crate::llm::Content;
+use crate::llm::nearest::nearest;
 
 /// Bytes of a mentioned text file at most; a larger one is left to the model's tools.
 const MAX_BYTES: usize = 64 * 1024;
 /// Bytes of a mention at most: no path is longer.
 const MAX_PATH: usize = 4096;
 const MAX_FILES: usize = 20;
+/// Names of a folder that are looked at for one that was meant.
+const MAX_NAMES: usize = 10_000;
 
 /// What the names of pictures end in.
 const PICTURES: [&str; 6] = ["png", "jpg", "jpeg", "gif", "webp", "bmp"];
@@ -62,7 +66,9 @@ pub(crate) fn attach_mentions(
                 left_out.push(format!("@{mention} (outside the project)"));
             }
             Err(_) if is_missing(&mention, cwd) => {
-                left_out.push(format!("@{mention} (no such file)"));
+                let near = near_miss(&mention, cwd);
+                let near = near.map_or_else(String::new, |it| format!("; did you mean @{it}?"));
+                left_out.push(format!("@{mention} (no such file{near})"));
             }
             Err(_) => {}
             Ok((_, _, picture)) => content.push(picture),
@@ -77,11 +83,32 @@ pub(crate) fn missing_mentions(text: &str, cwd: &Path) -> Vec<String> {
     missing.map(Cow::into_owned).collect()
 }
 
-/// Whether a mention means a file, and there is none. A mere word (`@param`) may be anything.
+/// Whether a mention means a file, and there is none. A word (`@param`) may be anything, and so may one
+/// with a slash whose folder is not there (`@types/node`).
 fn is_missing(mention: &str, cwd: &Path) -> bool {
     let (path, _) = split_lines(mention);
-    let is_path = path.contains('/') || Path::new(path).extension().is_some();
+    let is_path = match path.trim_start_matches("./").split_once('/') {
+        Some((folder, _)) => folder.is_empty() || resolve(folder, cwd).is_dir(),
+        None => Path::new(path).extension().is_some(),
+    };
     is_path && ![path, mention].iter().any(|it| resolve(it, cwd).exists())
+}
+
+/// The file beside it whose name is most like that of one that is missing.
+fn near_miss(mention: &str, cwd: &Path) -> Option<String> {
+    let (path, _) = split_lines(mention);
+    let (folder, name) = path
+        .rsplit_once('/')
+        .map_or(("", path), |(folder, name)| (folder, name));
+    let entries = fs::read_dir(resolve(folder, cwd))
+        .ok()?
+        .flatten()
+        .take(MAX_NAMES);
+    let names: Vec<String> = entries
+        .filter_map(|it| it.file_name().into_string().ok())
+        .collect();
+    let near = nearest(name, names.iter().map(String::as_str))?;
+    Some(format!("{}{near}", &path[..path.len() - name.len()]))
 }
 
 /// A path as it is mentioned, so that it is read as that path; `lines` is `:7`, `:7-9` or empty.
@@ -236,8 +263,6 @@ fn part(text: &str, (first, last): (usize, usize)) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]
@@ -302,12 +327,15 @@ mod tests {
     fn what_is_not_attached_is_named() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("big.txt"), vec![b'x'; MAX_BYTES + 1]).unwrap();
-        let typed = "@big.txt @missing.rs:3 @param @big.txt";
+        fs::create_dir(dir.path().join("src")).unwrap();
+        fs::write(dir.path().join("src/main.rs"), "").unwrap();
+        let typed = "@big.txt @missing.rs:3 @param @big.txt @src/mian.rs npm i @types/node";
         let (content, left_out) = attach_mentions(vec![Content::text(typed)], dir.path());
         assert_eq!(content.len(), 1);
         let told = [
             "@big.txt (larger than 64 KiB)",
             "@missing.rs:3 (no such file)",
+            "@src/mian.rs (no such file; did you mean @src/main.rs?)",
         ];
         assert_eq!(left_out, told);
     }

@@ -119,7 +119,7 @@ impl Loaded {
     }
 
     fn leave_project_out(&mut self, fault: String) -> Result<(), StartError> {
-        let mut layers = self.layers.clone().without_project();
+        let mut layers = self.layers.clone().with_limits_of_project();
         let secret_env = std::mem::take(&mut self.settings.tools.bash_secret_env);
         self.settings = Settings::resolve(&layers).map_err(StartError::usage)?;
         self.settings.tools.bash_secret_env = secret_env;

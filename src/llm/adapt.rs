@@ -99,7 +99,10 @@ impl Learned {
 fn refuses_unknown_fields(error: &LlmError) -> bool {
     let message = error.message.to_ascii_lowercase();
     let words = ["extra inputs are not permitted", "anthropic-beta"];
-    error.status == Some(400) && words.iter().any(|words| message.contains(words))
+    // Thinking that is refused names a beta too.
+    error.class == ErrorClass::Client
+        && error.status == Some(400)
+        && words.iter().any(|words| message.contains(words))
 }
 
 /// Takes from `request` what only Anthropic itself is sure to know. Answers whether there was any.

@@ -55,7 +55,7 @@ pub fn from_response(
     let body = context.redactor.redact(&body);
     let mut said = Said::read(&body);
     if status == 400 && body.trim().is_empty() && context.empty_400_is_overflow {
-        said.text.push_str("context_length_exceeded");
+        said.own.push_str("context_length_exceeded");
     }
     let mut error = classified(Some(status), &said, context);
     // Anthropic's and OpenAI's clients obey this header before any status.
@@ -85,7 +85,13 @@ pub fn from_event(body: &Value, context: &ErrorContext) -> LlmError {
     });
     let mut error = classified(status, &said, context);
     // A server that began to answer and then failed, with an unknown error: the fault is its own.
-    let ours = ["invalid", "not_found", "model_not_found", "unsupported"];
+    let ours = [
+        "invalid",
+        "not_found",
+        "model_not_found",
+        "unsupported",
+        "misalignment",
+    ];
     if status.is_none()
         && error.class == ErrorClass::Client
         && !ours.iter().any(|word| said.kind.starts_with(word))
@@ -96,7 +102,7 @@ pub fn from_event(body: &Value, context: &ErrorContext) -> LlmError {
 }
 
 fn classified(status: Option<u16>, said: &Said, context: &ErrorContext) -> LlmError {
-    let class = class(status, &said.text, &said.own);
+    let class = class(status, &said.own);
     let what = match (status, class) {
         (_, ErrorClass::Auth) => "the key was refused",
         (_, ErrorClass::Quota) => "no quota or credit is left",
@@ -121,7 +127,7 @@ fn classified(status: Option<u16>, said: &Said, context: &ErrorContext) -> LlmEr
     let colon = if message.is_empty() { "" } else { ": " };
     let mut error = context.error(class, &format!("{what}{status_text}{colon}{message}"));
     error.status = status;
-    error.retry_after_ms = wait_in(&said.text);
+    error.retry_after_ms = wait_in(&said.own);
     error.hint = match class {
         ErrorClass::Auth => (!context.key_hint.is_empty()).then(|| context.key_hint.clone()),
         ErrorClass::NoModel => {
@@ -175,9 +181,7 @@ fn with_wait_hint(error: LlmError) -> LlmError {
 struct Said {
     kind: String,
     message: String,
-    /// The kind and all that was sent.
-    text: String,
-    /// The provider's own words: the rest may quote the conversation.
+    /// All that is known to be the provider's own words: the rest may quote the conversation.
     own: String,
 }
 
@@ -187,7 +191,6 @@ impl Said {
             return Self {
                 kind: String::new(),
                 message: plain(body),
-                text: format!(" {body}"),
                 own: body.to_owned(),
             };
         };
@@ -200,8 +203,9 @@ impl Said {
             "/code",
             "/type",
             "/error/innererror/code",
+            "/error/metadata/error_type",
         ];
-        let message = [
+        let messages = [
             "/error/message",
             "/error/detail",
             "/error",
@@ -213,20 +217,24 @@ impl Said {
             "/base_resp/status_msg",
         ];
         let kind = kinds.iter().find_map(text).unwrap_or_default();
-        let mut message = message
-            .iter()
-            .find_map(text)
-            .unwrap_or_else(|| json.to_string());
-        // A gateway's own "Provider returned error" hides the provider's message.
-        if let Some(raw) = text(&"/error/metadata/raw") {
-            message = format!("{message}: {raw}");
+        let mut messages: Vec<String> = messages.iter().filter_map(text).collect();
+        if messages.is_empty() {
+            messages.push(json.to_string());
         }
+        // A gateway's own "Provider returned error" hides the provider's message.
+        let raw = text(&"/error/metadata/raw");
+        let message = match &raw {
+            Some(raw) => format!("{}: {raw}", messages[0]),
+            None => messages[0].clone(),
+        };
+        let mut own: Vec<String> = kinds.iter().filter_map(text).collect();
         // vLLM's message is a list of faults, each with the part of the request it is about.
-        let own = message.split("'input':").next().unwrap_or_default();
-        let kinds: Vec<String> = kinds.iter().filter_map(text).collect();
+        let words = messages.iter().chain(&raw);
+        own.extend(words.filter_map(|words| Some(words.split("'input':").next()?.to_owned())));
+        // Waits, quotas and codes.
+        own.extend(json.pointer("/error/details").map(Value::to_string));
         Self {
-            text: format!("{kind} {body}"),
-            own: format!("{} {own}", kinds.join(" ")),
+            own: own.join(" "),
             kind,
             message,
         }

@@ -87,6 +87,10 @@ impl EventWriter {
         self.finished
     }
 
+    pub(super) fn has_blocks(&self) -> bool {
+        self.blocks > 0
+    }
+
     pub(super) fn drain_into(&mut self, events: &mut Vec<StreamEvent>) {
         events.append(&mut self.events);
     }

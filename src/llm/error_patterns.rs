@@ -9,47 +9,50 @@ use regex::{Regex, RegexSet, RegexSetBuilder};
 
 use super::error::ErrorClass;
 
-/// What an error with this status, if any, and these words calls for. `own` are those of them that quote
-/// nothing of the request.
-pub fn class(status: Option<u16>, text: &str, own: &str) -> ErrorClass {
+/// What an error with this status, if any, and these words of a provider calls for. `own` quotes nothing
+/// of the request.
+pub fn class(status: Option<u16>, own: &str) -> ErrorClass {
     if matches!(status, Some(402)) {
         return ErrorClass::Quota;
     }
     // Google names when to come back also where the day's share is used up, or there is none.
-    if status == Some(429) && (text.contains("PerDay") || text.contains("limit: 0,")) {
+    if status == Some(429) && (own.contains("PerDay") || own.contains("limit: 0,")) {
         return ErrorClass::Quota;
     }
-    let throttled = THROTTLED.is_match(text);
+    let throttled = THROTTLED.is_match(own);
     // Google says "quota" for a limit per minute and adds when to come back.
-    if QUOTA.is_match(own)
-        && (own.contains("insufficient_quota") || (!throttled && wait_in(text).is_none()))
-    {
+    if SPENT.is_match(own) || QUOTA.is_match(own) && !throttled && wait_in(own).is_none() {
         return ErrorClass::Quota;
     }
-    if REQUEST_TOO_LARGE.is_match(text) {
+    if REQUEST_TOO_LARGE.is_match(own) {
         return ErrorClass::Allowance;
+    }
+    // OpenAI has stopped the task, and forbids to go on with it without the user: no model is asked again.
+    // <https://developers.openai.com/api/docs/guides/safety-checks/misalignment-monitoring>
+    if own.contains("misalignment_policy_violation") {
+        return ErrorClass::Client;
     }
     if matches!(status, None | Some(400 | 403)) && REFUSED.is_match(own) {
         return ErrorClass::Refused;
     }
-    if !throttled && !matches!(status, Some(401 | 403)) && OVERFLOW.is_match(text) {
+    if !throttled && !matches!(status, Some(401 | 403)) && OVERFLOW.is_match(own) {
         return ErrorClass::Overflow;
     }
     match status {
-        Some(403) if NO_MODEL_ACCESS.is_match(text) || NO_SUCH_MODEL.is_match(text) => {
+        Some(403) if NO_MODEL_ACCESS.is_match(own) || NO_SUCH_MODEL.is_match(own) => {
             ErrorClass::NoModel
         }
-        Some(403) if FORBIDDEN_CONTENT.is_match(text) => ErrorClass::Client,
+        Some(403) if FORBIDDEN_CONTENT.is_match(own) => ErrorClass::Client,
         Some(401 | 403) => ErrorClass::Auth,
-        Some(400) if INVALID_KEY.is_match(text) => ErrorClass::Auth,
+        Some(400) if INVALID_KEY.is_match(own) => ErrorClass::Auth,
         Some(413) => ErrorClass::Overflow,
-        Some(404) if UNKNOWN_MODEL.is_match(text) => ErrorClass::NoModel,
-        Some(400 | 422) | None if NO_SUCH_MODEL.is_match(text) => ErrorClass::NoModel,
-        Some(400) if THINKING.is_match(text) => ErrorClass::Thinking,
+        Some(404) if UNKNOWN_MODEL.is_match(own) => ErrorClass::NoModel,
+        Some(400 | 422) | None if NO_SUCH_MODEL.is_match(own) => ErrorClass::NoModel,
+        Some(400) if THINKING.is_match(own) => ErrorClass::Thinking,
         Some(408 | 409 | 425 | 429 | 500..=599) => ErrorClass::Retryable,
         Some(_) => ErrorClass::Client,
-        None if UNAUTHORIZED.is_match(text) => ErrorClass::Auth,
-        None if TRANSIENT.is_match(text) => ErrorClass::Retryable,
+        None if UNAUTHORIZED.is_match(own) => ErrorClass::Auth,
+        None if TRANSIENT.is_match(own) => ErrorClass::Retryable,
         None => ErrorClass::Client,
     }
 }
@@ -71,9 +74,18 @@ pub fn wait_in(text: &str) -> Option<u64> {
     wait.is_finite().then(|| wait.ceil() as u64)
 }
 
+/// Waiting does not help, whatever else is said of a rate.
+static SPENT: Patterns = Patterns::new(&[
+    "insufficient_quota",
+    "enforced_spend_limit_reached",
+    "credit_balance_exhausted",
+    "(organization|project)_spend_limit_exceeded",
+    "organization_usage_limit_exceeded",
+]);
+
 /// Waiting does not help.
 static QUOTA: Patterns = Patterns::new(&[
-    "insufficient[_ ]quota",
+    "insufficient quota",
     "insufficient[_ ](balance|funds|credits?)",
     "exceeded your current quota",
     "quota exceeded",
@@ -147,7 +159,8 @@ static REFUSED: Patterns = Patterns::new(&[
     "flagged",
     "content[_ ](policy|management policy|filter)",
     r"usage (policy|policies|guidelines)",
-    "cyber_policy",
+    "(bio|cyber)_policy",
+    "limited access to this content",
     "content exists risk",
     "considered high risk",
     "contentfilter",

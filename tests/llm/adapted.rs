@@ -253,6 +253,28 @@ async fn fields_that_only_anthropic_knows_stay_there() {
     assert!(!located.quirks.eager_tool_input && !located.quirks.betas);
 }
 
+/// Anthropic names a beta where thinking does not fit the conversation: that refuses no beta.
+#[tokio::test]
+async fn thinking_that_is_refused_costs_no_optional_field() {
+    let words = "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. That setting requires the `thinking-binding-controls-2026-08-01` value in the `anthropic-beta` header.";
+    let refusal = serde_json::json!({ "type": "error", "error": { "type": "invalid_request_error", "message": words } });
+    let server = ModelServer::start(Script::of([
+        Reply::http(400, "application/json", &refusal.to_string()),
+        Reply::text("hi"),
+    ]));
+    server.be_lenient();
+    let client = wires(&server);
+    let (_, events) = answer(&client, hello(at(&server, Wire::Anthropic))).await;
+    assert_eq!(error(&events).class, ErrorClass::Thinking);
+    answer(&client, hello(at(&server, Wire::Anthropic))).await;
+    let betas: Vec<_> = server
+        .requests()
+        .iter()
+        .map(|it| it.header("anthropic-beta").is_some())
+        .collect();
+    assert_eq!(betas, [true, true]);
+}
+
 /// `models.max_output` holds for requests that do not say theirs.
 #[tokio::test]
 async fn the_users_limit_is_asked_for() {

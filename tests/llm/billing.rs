@@ -71,6 +71,36 @@ fn anthropics_fast_answers_and_hour_long_caches_have_their_price() {
     assert!(near(cost(written(40)), 60.0 * 5.0 + 40.0 * 8.0));
 }
 
+/// <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons>
+#[test]
+fn a_refusal_before_any_output_is_charged_only_where_anthropic_charges_it() {
+    let cost = |category: Value, said: bool| {
+        let mut events = vec![
+            json!({ "type": "message_start", "message": { "id": "m", "usage": { "input_tokens": 500_000, "output_tokens": 1 } } }),
+        ];
+        if said {
+            events.push(json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "I" } }));
+        }
+        let delta = json!({ "stop_reason": "refusal", "stop_details": { "type": "refusal", "category": category } });
+        events.push(
+            json!({ "type": "message_delta", "delta": delta, "usage": { "output_tokens": 1 } }),
+        );
+        events.push(json!({ "type": "message_stop" }));
+        let stream = sse(&events);
+        let prices = listed("anthropic", "claude-opus-5-5").prices;
+        let (message, _) = kit::fold(AnthropicDecoder::default(), &prices, [stream.as_bytes()]);
+        (message.usage.cost.total, message.usage.total_tokens)
+    };
+    // Without its tokens, or they would be told to have no price.
+    for category in [json!("cyber"), json!("general_harms"), Value::Null] {
+        assert_eq!(cost(category.clone(), false), (0.0, 0), "{category}");
+        assert!(cost(category.clone(), true).0 > 1.9, "{category}");
+    }
+    for category in ["bio", "frontier_llm", "reasoning_extraction"] {
+        assert!(cost(json!(category), false).0 > 1.9, "{category}");
+    }
+}
+
 #[tokio::test]
 async fn the_cache_is_asked_to_keep_for_an_hour() {
     for (caching, expected) in [

@@ -66,6 +66,34 @@ fn words_of_the_conversation_refuse_nothing() {
         let error = from_response(400, &HeaderMap::new(), body.as_bytes(), &about());
         assert_eq!(error.class, Client, "{body}");
     }
+    // Nor what is in it about its length, its model or the time to wait.
+    for words in [
+        "prompt is too long: 213462 tokens > 200000 maximum",
+        "Request too large for x: Limit 1, Requested 2",
+        "model gpt-9 does not exist",
+        "Invalid `signature` in `thinking` block",
+        "api_key_invalid",
+        "rate limit: try again in 30s",
+    ] {
+        let input = json!({ "role": "user", "content": words });
+        let fault = json!({ "type": "missing", "msg": "Field required", "input": input });
+        let listed =
+            format!("[{{'type': 'missing', 'msg': 'Field required', 'input': '{words}'}}]");
+        for body in [
+            json!({ "detail": [fault] }),
+            json!({ "object": "error", "code": 400, "message": listed }),
+        ] {
+            let body = body.to_string();
+            let error = from_response(400, &HeaderMap::new(), body.as_bytes(), &about());
+            let seen = (error.class, error.retry_after_ms);
+            assert_eq!(seen, (Client, None), "{body}");
+        }
+        // A request that is quoted makes no limit of the rate out of an overflow.
+        let quoted = json!({ "error": { "message": "prompt is too long" }, "input": "rate limit" });
+        let body = quoted.to_string();
+        let error = from_response(400, &HeaderMap::new(), body.as_bytes(), &about());
+        assert_eq!(error.class, Overflow);
+    }
     let minimax = r#"{"base_resp":{"status_code":1026,"status_msg":"input new_sensitive"}}"#;
     let error = from_response(400, &HeaderMap::new(), minimax.as_bytes(), &about());
     assert_eq!(error.class, Refused);
@@ -128,6 +156,8 @@ fn every_status_has_its_class() {
             &[
                 r#"{"error":{"code":"invalid_prompt","message":"Your prompt was flagged as potentially violating our usage policy."}}"#,
                 r#"{"error":{"code":"content_filter","message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy."}}"#,
+                r#"{"error":{"code":"bio_policy","type":"invalid_request","message":"This content can't be shown"}}"#,
+                r#"{"error":{"code":"invalid_prompt","message":"Invalid prompt: we've limited access to this content for safety reasons."}}"#,
                 r#"{"error":{"message":"Content Exists Risk","type":"invalid_request_error"}}"#,
                 r#"{"error":{"type":"content_filter","message":"The request was rejected because it was considered high risk"}}"#,
             ],
@@ -150,6 +180,7 @@ fn every_status_has_its_class() {
             403,
             Client,
             &[
+                r#"{"error":{"type":"invalid_request_error","code":"misalignment_policy_violation","message":"This request was blocked by our safety systems. Reason: Potentially unintended activity."}}"#,
                 r#"{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported"}}"#,
             ],
         ),
@@ -207,6 +238,11 @@ fn every_status_has_its_class() {
                 r#"{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota"}}"#,
                 r#"{"error":{"type":"exceeded_current_quota_error","message":"x"}}"#,
                 "You have reached your specified workspace API usage limits.",
+                r#"{"type":"error","error":{"type":"rate_limit_error","message":"You have reached your API usage limits: your organization has crossed its monthly API usage threshold, set based on your organization's API tier. You will regain access on 2026-12-01 at 00:00 UTC.","details":{"error_code":"enforced_spend_limit_reached"}}}"#,
+                r#"{"error":{"type":"rate_limit_error","code":"credit_balance_exhausted","message":"Your organization has no prepaid credits remaining."}}"#,
+                r#"{"error":{"type":"requests","code":"project_spend_limit_exceeded","message":"x"}}"#,
+                r#"{"error":{"type":"requests","code":"organization_spend_limit_exceeded","message":"x"}}"#,
+                r#"{"error":{"type":"tokens","code":"organization_usage_limit_exceeded","message":"Your organization reached its OpenAI-assigned usage limit."}}"#,
             ],
         ),
         (500, Retryable, &[""]),
@@ -341,6 +377,10 @@ fn an_error_event_has_its_class_without_a_status() {
             Retryable,
         ),
         (r#"{"error":{"message":"x","code":400}}"#, Client),
+        (
+            r#"{"error":{"message":"x","code":"misalignment_policy_violation"}}"#,
+            Client,
+        ),
         (r#"{"error":{"message":"nobody knows"}}"#, Retryable),
         (r#"{"error":"boom"}"#, Retryable),
         (

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tiller::llm::google::{self, GoogleDecoder};
 use tiller::llm::{
-    Api, AssistantMessage, Content, ErrorClass, Message, Model, PriceTier, Prices, Request,
-    StopReason, StreamEvent, Text, ThinkingLevel, ToolCall,
+    Api, AssistantMessage, Catalog, Content, ErrorClass, Message, Model, PriceTier, Prices,
+    Request, StopReason, StreamEvent, Text, ThinkingLevel, ToolCall,
 };
 
 use super::kit::{
@@ -366,6 +366,11 @@ fn unsigned_calls_are_marked_as_such_for_models_that_check() {
         "an id of ours is none of theirs"
     );
     assert_eq!(seen("gemini-4-argon").0, signatures);
+    // What is streamed may be as long as that of the others.
+    let argon = Catalog::default()
+        .current()
+        .known("google", "gemini-4-argon");
+    assert_eq!(argon.unwrap().max_output, 65_536);
     let (signatures, ids) = seen("gemini-2.5-pro");
     assert_eq!(signatures, ["-", "-", "b3du", "-", "-"]);
     assert_eq!(ids, ["-"; 5], "it knows no ids");

@@ -709,7 +709,16 @@ fn every_ending_is_told() {
             class(ErrorClass::Client),
             ": m",
         ),
-        (failed("bio_policy"), class(ErrorClass::Client), ": m"),
+        (
+            failed("bio_policy"),
+            class(ErrorClass::Refused),
+            "refused what was said",
+        ),
+        (
+            failed("misalignment_policy_violation"),
+            class(ErrorClass::Client),
+            ": m",
+        ),
         (
             json!({ "type": "error", "code": "server_error", "message": "oh", "param": null }),
             class(ErrorClass::Retryable),

@@ -95,6 +95,21 @@ fn a_key_folds_and_opens_it() {
 }
 
 #[test]
+fn one_that_a_whole_run_left_alone_goes_with_the_next_prompt() {
+    let mut tui = working(80, 24);
+    let shown = "◐ Run the tests";
+    for (prompt, is_there) in [("Go on", true), ("What is a token?", false)] {
+        tui.state(RunState::Idle);
+        tui.waiting(&[], &[]);
+        assert!(tui.frame().contains(shown));
+        tui.write(prompt);
+        tui.key("enter");
+        assert_eq!(tui.frame().contains(shown), is_there, "{}", tui.frame());
+        tui.running(Phase::Streaming);
+    }
+}
+
+#[test]
 fn it_goes_when_all_is_done_and_the_run_is_over() {
     let mut single = working(80, 24);
     todo(&mut single, list(1, 1));

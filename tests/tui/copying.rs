@@ -363,7 +363,7 @@ fn check(document: &Document, columns: u16, ends: [(u16, u16); 2]) -> Option<Res
     stage.say(&document.source, 1000);
     stage.transcript.scroll(ScrollBy::Top);
     let (drawn, buffer) = stage.draw();
-    let rows = drawn.rows.iter().filter(|row| row.is_some()).count() as u16;
+    let rows = drawn.rows.len() as u16;
     if rows == 0 || rows == 200 {
         return None;
     }

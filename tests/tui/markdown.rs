@@ -503,8 +503,8 @@ fn footnotes_and_formulas_are_readable() {
 /// Money and variables are no formulas, and a footnote without a text is one.
 #[test]
 fn what_only_looks_like_a_formula_is_shown_as_it_stands() {
-    let source = "Run `x`, kill $$; echo $$, then $$a + b$$ and $$ x^2 $$, /tmp/a.$$/b.$$.\n\n$$\na_1\n$$\n\nIt is $5-$10, or $100/$200, in $HOME/$USER and ${A}/${B}; $x$-axis.[^1]\n\n$$$$\n\n[^1]:\n";
-    let expected = " Run x, kill $$; echo $$, then a + b and x², /tmp/a.$$/b.$$.\n\n a₁\n\n It is $5-$10, or $100/$200, in $HOME/$USER and ${A}/${B}; $x$-axis.¹\n\n $$$$\n\n ¹\n";
+    let source = "Run `x`, kill $$; echo $$, then $$a + b$$ and $$ x^2 $$, /tmp/a.$$/b.$$.\n\n$$\na_1\n$$\n\nIt is $5-$10, or $100/$200, in $HOME/$USER and ${A}/${B}; $x$-axis; \"^a$$|^b$$\", s/a$$x$$y/.[^1]\n\n$$$$\n\n[^1]:\n";
+    let expected = " Run x, kill $$; echo $$, then a + b and x², /tmp/a.$$/b.$$.\n\n a₁\n\n It is $5-$10, or $100/$200, in $HOME/$USER and ${A}/${B}; $x$-axis;\n \"^a$$|^b$$\", s/a$$x$$y/.¹\n\n $$$$\n\n ¹\n";
     assert_eq!(text(&whole(source, 80)), expected);
     let cuts: Vec<_> = (0..source.len()).collect();
     assert_eq!(streamed(source, &cuts, 80), whole(source, 80));

@@ -437,7 +437,7 @@ fn rows_refer_to_the_source_of_their_cell() {
     let (drawn, _) = stage.draw();
     let mut before = (usize::MAX, 0);
     let mut exact = 0;
-    for at in drawn.rows.iter().flatten() {
+    for at in &drawn.rows {
         let row = stage.cache.row(*at).unwrap();
         let source = stage.transcript.source(at.cell).unwrap();
         assert!(row.source.start <= row.source.end, "{row:?}");
@@ -723,7 +723,7 @@ proptest! {
             if n % 3 > 0 {
                 let (drawn, _) = stage.draw();
                 // A cell's height in the sums is the number of rows it has when it is drawn.
-                let rows: Vec<_> = drawn.rows.iter().flatten().collect();
+                let rows: Vec<_> = drawn.rows.iter().collect();
                 for pair in rows.windows(2) {
                     let next = pair[0].cell == pair[1].cell && pair[0].row + 1 == pair[1].row;
                     prop_assert!(next || (pair[1].cell > pair[0].cell && pair[1].row == 0));

@@ -382,7 +382,7 @@ fn a_search_finds_what_was_let_go_of_where_it_is() {
             let source = sealed.transcript.source(row.cell);
             source.is_some_and(|source| source.contains(&text))
         };
-        assert!(drawn.rows.iter().flatten().any(source), "{turn}");
+        assert!(drawn.rows.iter().any(source), "{turn}");
         sealed.transcript.end_search();
     }
     assert!(found_in_pages > 0, "some pages were let go of");

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use ignore::WalkBuilder;
+use ignore::{DirEntry, WalkBuilder};
 
 use super::builtin::{
     PROTECTED, PROTECTED_IN_HOME, READ_ONLY_NAMES, START_UP_IN_HOME, START_UP_IN_PROJECT,
@@ -257,7 +257,7 @@ fn links_to(roots: &[PathBuf], folders: &[PathBuf]) -> Vec<PathBuf> {
         walk.standard_filters(false).max_depth(Some(3)).build()
     };
     let entries = folders.iter().flat_map(walk).flatten().take(MAX_LINKED);
-    let links = entries.filter(|entry| entry.path_is_symlink());
+    let links = entries.filter(DirEntry::path_is_symlink);
     let places = links.filter_map(|link| real(link.path()).ok());
     let inside = places.filter(|place| roots.iter().any(|root| place.starts_with(root)));
     inside.collect()

@@ -14,6 +14,8 @@ impl RunArgs {
             flags.extend(is_set.then(|| flag.into()));
         }
         flags.extend(self.is_full().then(|| "--permission=full".into()));
+        let of_folder = self.config.iter().filter(|value| is_permission(value));
+        flags.extend(of_folder.map(|value| format!("--config={value}").into()));
         for folder in &self.add_dir {
             flags.extend(["--add-dir".into(), folder.into()]);
         }
@@ -25,7 +27,8 @@ impl RunArgs {
     }
 
     /// These flags as they are typed, without those that name a session, a folder or a prompt, and
-    /// without `--trust` and `--permission full`, which were said of the folder before.
+    /// without `--trust`, `--permission full` and settings of permission, which were said of the folder
+    /// before.
     pub fn for_other_folder(&self) -> Vec<OsString> {
         // All of them are named: a new flag is not forgotten here.
         let Self {
@@ -83,12 +86,16 @@ impl RunArgs {
         for value in append_system_prompt {
             add("--append-system-prompt", Some(value.into()));
         }
-        for value in config {
+        for value in config.iter().filter(|value| !is_permission(value)) {
             add("--config", Some(value.into()));
         }
         add("--events", events.clone().map(OsString::from));
         flags
     }
+}
+
+fn is_permission(assignment: &str) -> bool {
+    assignment.trim_start().starts_with("permission")
 }
 
 #[cfg(test)]
@@ -110,9 +117,11 @@ mod tests {
         let expected = Args::parse_from(["tiller"].iter().chain(&held));
         assert_eq!(format!("{again:?}"), format!("{expected:?}"));
         // What was allowed in one folder is not allowed in another.
-        let full = Args::parse_from(["tiller", "--permission", "full"]).run;
-        assert!(full.for_other_folder().is_empty());
-        let same = full.for_folder("/x".as_ref());
-        assert!(same.contains(&"--permission=full".into()), "{same:?}");
+        for flag in ["--permission=full", "--config=permission.mode=full"] {
+            let full = Args::parse_from(["tiller", flag]).run;
+            assert!(full.for_other_folder().is_empty());
+            let same = full.for_folder("/x".as_ref());
+            assert!(same.contains(&flag.into()), "{same:?}");
+        }
     }
 }

@@ -146,6 +146,10 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
         for fault in plan.loaded.faults() {
             cli::eprint_line(&format!("tiller: {fault}"));
         }
+        if plan.loaded.layers.project_unlimited {
+            let why = "the project limits what calls may do, and that cannot be read";
+            return Err(StartError::usage(why.to_owned()));
+        }
     }
     let runtime = start_runtime()?;
     let code = runtime.block_on(run_plan(plan, &dirs, &env));

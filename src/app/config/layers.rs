@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::check::{check, collect_keys, dotted, line_of};
+use super::project::keep_limits;
 use super::settings::Settings;
 use crate::llm::read_small::read_small;
 
@@ -54,6 +55,8 @@ pub struct Layers {
     layers: Vec<Layer>,
     /// Why the settings of a trusted project were left out, if they were.
     pub project_fault: Option<String>,
+    /// Whether it limits calls, and that could not be read.
+    pub project_unlimited: bool,
     /// What is wrong with settings of the user's file that were left out.
     pub left_out: Vec<String>,
 }
@@ -67,6 +70,22 @@ pub(super) struct Layer {
 }
 
 impl Layer {
+    pub(super) fn parse(origin: Origin, text: String) -> Result<Self, String> {
+        let table = text.parse().map_err(|error: toml::de::Error| {
+            let file = origin.file().unwrap_or(Path::new("settings"));
+            format!(
+                "{} is not valid TOML:\n{}",
+                file.display(),
+                error.to_string().trim_end()
+            )
+        })?;
+        Ok(Self {
+            origin,
+            table,
+            text,
+        })
+    }
+
     fn new(origin: Origin, table: Table) -> Self {
         let text = String::new();
         Self {
@@ -96,6 +115,7 @@ impl Layers {
         Self {
             layers: vec![Layer::new(Origin::Default, table)],
             project_fault: None,
+            project_unlimited: false,
             left_out: Vec::new(),
         }
     }
@@ -141,19 +161,7 @@ impl Layers {
     }
 
     pub(super) fn add_text(&mut self, origin: Origin, text: String) -> Result<&Layer, String> {
-        let table = text.parse().map_err(|error: toml::de::Error| {
-            let file = origin.file().unwrap_or(Path::new("settings"));
-            format!(
-                "{} is not valid TOML:\n{}",
-                file.display(),
-                error.to_string().trim_end()
-            )
-        })?;
-        self.add(Layer {
-            origin,
-            table,
-            text,
-        })
+        self.add(Layer::parse(origin, text)?)
     }
 
     /// Adds one `KEY=VALUE`. The value is TOML; a bare word is a string.
@@ -233,6 +241,14 @@ impl Layers {
         self
     }
 
+    /// Of a project's settings only what limits calls.
+    pub fn with_limits_of_project(mut self) -> Self {
+        let of_project = |layer: &&mut Layer| matches!(layer.origin, Origin::Project(_));
+        let layers = self.layers.iter_mut().filter(of_project);
+        layers.for_each(|layer| keep_limits(&mut layer.table));
+        self
+    }
+
     /// The value in force of a dotted key, and where it comes from.
     pub fn get(&self, key: &str) -> Option<(&Value, &Origin)> {
         let (value, layer) = self.find(key)?;
@@ -251,7 +267,7 @@ impl Layers {
         layers.filter(move |layer| get(&layer.table, key).is_some())
     }
 
-    fn add(&mut self, layer: Layer) -> Result<&Layer, String> {
+    pub(super) fn add(&mut self, layer: Layer) -> Result<&Layer, String> {
         if let Some(defaults) = self.layers.first() {
             check(&defaults.table, &layer.table, &|key| layer.place(key))?;
         }
@@ -264,10 +280,14 @@ impl Layers {
     }
 }
 
-/// Whether a setting limits what may be done or spent: without it more would be allowed.
+/// Whether a setting limits what may be done or spent, or may be meant for one that does: without it more
+/// would be allowed.
 fn limits(key: &str) -> bool {
-    let section = key.split(['.', '?']).next();
-    section.is_some_and(|section| ["permission", "budget"].contains(&section))
+    let key = key.trim_end_matches('?');
+    let limits =
+        |part: &str| part == "mode" || part.starts_with("permission") || part.starts_with("budget");
+    key.split('.').any(limits)
+        || ["tools.set", "tools.bash.secret_env", "agent.max_iterations"].contains(&key)
 }
 
 /// Takes a dotted key out; says whether it was there.

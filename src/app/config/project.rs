@@ -1,8 +1,11 @@
 //! The settings of a trusted project, `.tiller/config.toml`. It may set less than the user: nothing that
-//! runs a program, names an address or a key, or lets a tool do or see more. A file with an error is
-//! left out whole, and told: somebody else's mistake must not keep the user from working.
+//! runs a program, names an address or a key, or lets a tool do or see more. Of a file with an error
+//! only what limits calls holds, and the rest is left out and reported: somebody else's mistake must not
+//! keep the user from working.
 
 use std::path::Path;
+
+use toml::Table;
 
 use super::check::collect_keys;
 use super::layers::{Layer, Layers, Origin, cannot_read};
@@ -11,7 +14,7 @@ use super::settings::Settings;
 use crate::llm::read_small::read_small;
 
 /// What a project may set, with all below a name that ends in a dot.
-const PROJECT_SETTINGS: [&str; 16] = [
+const PROJECT_SETTINGS: [&str; 14] = [
     "agent.",
     "compaction.",
     "retry.",
@@ -26,25 +29,51 @@ const PROJECT_SETTINGS: [&str; 16] = [
     "tools.bash.max_output_lines",
     "tools.read.",
     "tools.search.",
-    // Only those that make things stricter count.
-    "permission.rules",
-    // Adds to the user's.
-    PROTECTED,
 ];
+/// The same of what limits calls: rules, of which only those that make things stricter count, and what is
+/// protected besides what the user protects.
+const LIMITS: [&str; 2] = ["permission.rules", PROTECTED];
+
 /// Adds the settings file of a trusted project in `root`. One that does not exist adds nothing; what is
 /// wrong with one that was left out, with the line, is `project_fault` then.
 pub fn add_project_file(layers: &mut Layers, path: &Path, root: &Path) {
-    layers.project_fault = try_to_add(layers, path, root).err();
+    let text = match read(path, root) {
+        Ok(None) => return,
+        Ok(Some(text)) => text,
+        Err(fault) => return layers.project_fault = Some(fault),
+    };
+    let Err(fault) = try_to_add(layers, path, &text, |_| ()) else {
+        return;
+    };
+    let limits = try_to_add(layers, path, &text, keep_limits);
+    layers.project_unlimited = limits.is_err() && text.contains("permission");
+    layers.project_fault = Some(fault);
 }
 
-fn try_to_add(layers: &mut Layers, path: &Path, root: &Path) -> Result<(), String> {
-    let Some(text) = read(path, root)? else {
-        return Ok(());
-    };
+/// Leaves of a project's settings what limits calls: its rules, and what they may not touch.
+pub(super) fn keep_limits(table: &mut Table) {
+    table.retain(|section, permission| {
+        let permission = permission
+            .as_table_mut()
+            .filter(|_| section == "permission");
+        permission.is_some_and(|permission| {
+            permission.retain(|key, _| LIMITS.contains(&&*format!("permission.{key}")));
+            !permission.is_empty()
+        })
+    });
+}
+
+fn try_to_add(
+    layers: &mut Layers,
+    path: &Path,
+    text: &str,
+    reduce: fn(&mut Table),
+) -> Result<(), String> {
     let mut with_project = layers.clone();
     // Unknown and wrong values are told first.
-    let added = with_project.add_text(Origin::Project(path.to_owned()), text)?;
-    check_permitted(added)?;
+    let mut layer = Layer::parse(Origin::Project(path.to_owned()), text.to_owned())?;
+    reduce(&mut layer.table);
+    check_permitted(with_project.add(layer)?)?;
     // A word without meaning is only seen here; a fault of the user's own is not the project's.
     if let Err(error) = Settings::resolve(&with_project)
         && Settings::resolve(layers).is_ok()
@@ -60,7 +89,7 @@ fn check_permitted(layer: &Layer) -> Result<(), String> {
     collect_keys(&layer.table, "", &mut keys);
     let permitted = |key: &String| {
         let allowed = |name: &&str| *name == key || name.ends_with('.') && key.starts_with(*name);
-        PROJECT_SETTINGS.iter().any(allowed)
+        PROJECT_SETTINGS.iter().chain(&LIMITS).any(allowed)
     };
     match keys.into_iter().find(|key| !permitted(key)) {
         Some(key) => Err(format!(
@@ -98,12 +127,13 @@ mod tests {
         let path = dir.path().join("config.toml");
         fs::write(&path, text).unwrap();
         let mut layers = Layers::defaults();
-        let added = try_to_add(&mut layers, &path, dir.path());
-        if added.is_err() {
+        add_project_file(&mut layers, &path, dir.path());
+        let fault = layers.project_fault.take().map_or(Ok(()), Err);
+        if fault.is_err() {
             let entries = |layers: &Layers| format!("{:?}", layers.entries());
             assert_eq!(entries(&layers), entries(&Layers::defaults()), "{text}");
         }
-        added
+        fault
     }
 
     #[test]
@@ -169,12 +199,42 @@ mod tests {
     }
 
     #[test]
+    fn of_a_file_with_an_error_the_limits_hold() {
+        let rule = "[[permission.rules]]\ntool = \"bash\"\naction = \"deny\"\n";
+        for (rest, holds) in [
+            ("[ui]\nthem = \"x\"\n", true),
+            ("[models]\nof_a_newer_tiller = 1\n", true),
+            ("[permission]\nmode = \"full\"\nprotected = [\"a\"]\n", true),
+            ("[permission]\nrules = 3\n", false),
+            ("[ui\n", false),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("config.toml");
+            fs::write(
+                &path,
+                format!("{rest}{}", if rest.contains("rules") { "" } else { rule }),
+            )
+            .unwrap();
+            let mut layers = Layers::defaults();
+            add_project_file(&mut layers, &path, dir.path());
+            assert!(layers.project_fault.is_some(), "{rest}");
+            let rules = Settings::resolve(&layers).unwrap().permission_rules.rules;
+            assert_eq!(rules.len(), usize::from(holds), "{rest}");
+            assert_eq!(layers.project_unlimited, !holds, "{rest}");
+        }
+    }
+
+    #[test]
     fn only_a_plain_file_of_the_project_is_read() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("p");
         fs::create_dir(&root).unwrap();
         let path = root.join("config.toml");
-        let read = || try_to_add(&mut Layers::defaults(), &path, &root);
+        let read = || {
+            let mut layers = Layers::defaults();
+            add_project_file(&mut layers, &path, &root);
+            layers.project_fault.map_or(Ok(()), Err)
+        };
         assert_eq!(read(), Ok(()));
         fs::write(dir.path().join("outside"), "secret").unwrap();
         std::os::unix::fs::symlink("../outside", &path).unwrap();

@@ -30,7 +30,9 @@ use super::timeline::Timeline;
 use super::transcript::{Fold, Transcript};
 use crate::agent::permission::PermissionMode;
 use crate::agent::trial::Trial;
-use crate::agent::{Budget, Phase, Question, QueueKind, Queued, RunState, SessionWork};
+use crate::agent::{
+    Budget, Phase, Question, QueueKind, Queued, RunState, SessionWork, TodoDetails,
+};
 use crate::app::action::{Action, Scope};
 use crate::app::humanize::abbreviate_home;
 use crate::app::init::message_as_typed;
@@ -91,6 +93,8 @@ pub struct App {
     pub(crate) work: SessionWork,
     /// How much of the todo list is shown, where the user has said so.
     pub(crate) todo_fold: Option<Fold>,
+    /// The todo list as it was when the last prompt was sent.
+    pub(crate) todo_before: TodoDetails,
     /// What calls wait with; the first one is in the strip.
     pub(crate) questions: Vec<Arc<Question>>,
     /// The rule that is to answer it, while it is in the editor.
@@ -271,6 +275,7 @@ impl App {
             drafts_taken: 0,
             work: SessionWork::default(),
             todo_fold: None,
+            todo_before: TodoDetails::default(),
             questions: Vec::new(),
             rule: None,
             focused: true,

@@ -131,11 +131,15 @@ impl AnthropicDecoder {
         let raw = self.stop.take();
         match raw.as_deref() {
             // `sensitive` is Z.ai's.
-            Some("refusal" | "sensitive") => out.refuse(
-                "the model refused to answer",
-                self.category.as_deref(),
-                self.explanation.as_deref(),
-            ),
+            Some("refusal" | "sensitive") => {
+                let category = self.category.as_deref();
+                if raw.as_deref() == Some("refusal") && !out.has_blocks() && !is_charged(category) {
+                    // Nothing was spent: tokens at no price would be told to have an unknown one.
+                    out.usage(Usage::default(), &Billing::default());
+                }
+                let why = self.explanation.as_deref();
+                out.refuse("the model refused to answer", category, why);
+            }
             Some("max_tokens" | "model_context_window_exceeded") => out.cut(raw),
             Some("end_turn" | "stop_sequence" | "tool_use" | PAUSED) => out.done(raw),
             unknown => out.interrupted(unknown.unwrap_or_default()),
@@ -179,6 +183,14 @@ impl Decoder for AnthropicDecoder {
             self.stop(out);
         }
     }
+}
+
+/// Whether a refusal before any output is charged. Later ones always are.
+fn is_charged(category: Option<&str>) -> bool {
+    matches!(
+        category,
+        Some("bio" | "frontier_llm" | "reasoning_extraction")
+    )
 }
 
 fn close(open: Open, out: &mut EventWriter) {

@@ -118,10 +118,9 @@ impl BuiltIn {
         Some(&self.text[self.models[at].table.clone()])
     }
 
-    /// The table of `provider` itself, as it is written.
-    pub(super) fn provider_table(&self, provider: &str) -> Option<&str> {
-        let header = format!("[providers.{provider}]\n");
-        tables(&self.text).find(|table| table.starts_with(&header))
+    /// All its tables, as they are written.
+    pub(super) fn tables(&self) -> impl Iterator<Item = &str> {
+        tables(&self.text)
     }
 
     /// Gives each provider a default that is listed: its own, that of `before`, or its first model.
@@ -191,7 +190,7 @@ pub(super) fn provider_of(table: &str) -> Option<&str> {
 }
 
 /// Host of a URL, and its port where it is not the usual one.
-pub(super) fn authority(url: &str) -> Option<&str> {
+fn authority(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_once("://")?;
     let whole = rest.split(['/', '?', '#']).next()?;
     let host = whole.rsplit('@').next()?;

@@ -1,14 +1,17 @@
 //! A catalogue that was fetched: its form may be newer than this program, and its sender is not trusted
 //! with keys. What the program does not know, or what would change where requests and keys go or what
 //! they carry, is left out and counted, so that an old program hears of new models; what is built in
-//! stays in its place. A change that cannot be left out raises [`FORMAT`], and the catalogue is refused.
+//! stays in its place. Providers and their order, which decide whom requests go to, are the built-in
+//! ones. A change that cannot be left out raises [`FORMAT`], and the catalogue is refused.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
+use reqwest::Url;
 use toml::{Table, Value};
 
-use super::builtin::{BuiltIn, authority, provider_of, tables};
-use super::file::{self, ModelEntry, ProviderEntry};
+use super::builtin::{BuiltIn, provider_of, tables};
+use super::file::{self, ModelEntry, ModelsFile, ProviderEntry};
 
 /// The form of the catalogue that this program reads.
 pub const FORMAT: i64 = 1;
@@ -19,22 +22,50 @@ pub const FORMAT: i64 = 1;
 /// # Errors
 /// It is no catalogue, or one of a newer form.
 pub fn fetched(text: &str, built_in: &BuiltIn) -> Result<(BuiltIn, usize), String> {
+    let text = format!("{text}\n");
+    // Most tables: to parse them all would take longer than all else before the first frame.
+    let unchanged: HashSet<&str> = built_in.tables().collect();
     let mut out = String::with_capacity(text.len());
+    let mut of_providers: HashMap<(&str, bool), String> = HashMap::new();
     let mut skipped = 0;
-    for table in tables(text) {
+    for table in tables(&text) {
         let provider = provider_of(table);
         if provider.is_some_and(|id| built_in.provider(id).is_none()) {
             skipped += 1;
             continue;
         }
-        let (known, left_out) = readable(table)?;
-        skipped += left_out;
-        match known {
-            Some(known) if is_safe(&known, built_in) => out.push_str(&known),
-            known => {
-                skipped += usize::from(known.is_some());
-                out.push_str(in_place_of(table, built_in).unwrap_or_default());
+        let is_model = table.starts_with("[[providers.");
+        let known = if unchanged.contains(table) {
+            Some(Cow::Borrowed(table))
+        } else {
+            let (known, left_out) = readable(table)?;
+            skipped += left_out;
+            match known {
+                Some((known, file)) if is_safe(table, &file, built_in) => Some(known),
+                known => {
+                    skipped += usize::from(known.is_some());
+                    in_place_of(table, built_in)
+                        .filter(|_| is_model)
+                        .map(Cow::Borrowed)
+                }
             }
+        };
+        let part = match provider {
+            Some(id) => of_providers.entry((id, is_model)).or_default(),
+            None => &mut out,
+        };
+        part.push_str(&known.unwrap_or_default());
+    }
+    for id in built_in.providers() {
+        for is_model in [false, true] {
+            let part = of_providers.remove(&(id, is_model)).unwrap_or_default();
+            let own = |table: &&str| {
+                provider_of(table) == Some(id) && table.starts_with("[[") == is_model
+            };
+            if part.is_empty() {
+                out.extend(built_in.tables().filter(own));
+            }
+            out.push_str(&part);
         }
     }
     let mut catalogue = BuiltIn::parse(Cow::Owned(out))?;
@@ -53,24 +84,15 @@ pub fn fetched(text: &str, built_in: &BuiltIn) -> Result<(BuiltIn, usize), Strin
     Ok((catalogue, skipped))
 }
 
-/// The table that is built in where `table` cannot be used, if there is one.
+/// The table that is built in of the model that `table` is about, if there is one.
 fn in_place_of<'a>(table: &str, built_in: &'a BuiltIn) -> Option<&'a str> {
-    let provider = provider_of(table)?;
-    if table.starts_with("[[") {
-        let (_, id) = table.split_once("\nid = \"")?;
-        return built_in.model_table(provider, id.split('"').next()?);
-    }
-    let header = format!("[providers.{provider}]\n");
-    built_in
-        .provider_table(provider)
-        .filter(|_| table.starts_with(&header))
+    let (_, id) = table.split_once("\nid = \"")?;
+    built_in.model_table(provider_of(table)?, id.split('"').next()?)
 }
 
-/// Whether `table` leaves as it is built in where requests and keys go and what they carry.
-fn is_safe(table: &str, built_in: &BuiltIn) -> bool {
-    let Ok(file) = file::parse(table) else {
-        return false;
-    };
+/// Whether `table`, which says what is in `file`, leaves as it is built in where requests and keys go and
+/// what they carry.
+fn is_safe(table: &str, file: &ModelsFile, built_in: &BuiltIn) -> bool {
     file.providers.iter().all(|(id, entry)| {
         // A table in another place than these could add to one of them.
         let begins = |header: String| table.starts_with(&header);
@@ -78,8 +100,7 @@ fn is_safe(table: &str, built_in: &BuiltIn) -> bool {
             .provider(id)
             .is_some_and(|known| match &entry.models[..] {
                 [model] if begins(format!("[[providers.{id}.models]]\n")) => {
-                    let before = built_in.model(id, &model.id);
-                    is_model_safe(model, before.as_ref(), known)
+                    is_model_safe(model, known, || built_in.model(id, &model.id))
                 }
                 [] if begins(format!("[providers.{id}]\n")) => {
                     entry.base_url == known.base_url
@@ -94,16 +115,25 @@ fn is_safe(table: &str, built_in: &BuiltIn) -> bool {
     })
 }
 
-fn is_model_safe(model: &ModelEntry, before: Option<&ModelEntry>, known: &ProviderEntry) -> bool {
-    let home = known.base_url.as_deref().and_then(authority);
+fn is_model_safe(
+    model: &ModelEntry,
+    known: &ProviderEntry,
+    before: impl FnOnce() -> Option<ModelEntry>,
+) -> bool {
+    // Scheme, host and port, by the parser that requests go by.
+    let origin = |url: &str| Url::parse(url).ok().map(|url| url.origin());
+    let home = known.base_url.as_deref().and_then(origin);
     let base_url = model.base_url.as_deref();
-    base_url.is_none_or(|base_url| authority(base_url) == home)
-        && (model.options.is_empty() || before.is_some_and(|it| it.options == model.options))
+    base_url.is_none_or(|base_url| home.is_some() && origin(base_url) == home)
+        && (model.options.is_empty() || before().is_some_and(|it| it.options == model.options))
 }
+
+/// A table, and what it says.
+type Known<'a> = (Cow<'a, str>, ModelsFile);
 
 /// The part of `table` that this program knows, if any of it can be used, and how many entries it
 /// leaves out.
-fn readable(table: &str) -> Result<(Option<Cow<'_, str>>, usize), String> {
+fn readable(table: &str) -> Result<(Option<Known<'_>>, usize), String> {
     let (header, body) = match table.split_once('\n') {
         Some(parts) if table.starts_with('[') => parts,
         _ => ("", table),
@@ -118,8 +148,8 @@ fn readable(table: &str) -> Result<(Option<Cow<'_, str>>, usize), String> {
             ));
         }
     }
-    if file::parse(table).is_ok() {
-        return Ok((Some(Cow::Borrowed(table)), 0));
+    if let Ok(file) = file::parse(table) {
+        return Ok((Some((Cow::Borrowed(table), file)), 0));
     }
     let mut fields: Table = read()?;
     let id = fields.remove("id");
@@ -134,9 +164,9 @@ fn readable(table: &str) -> Result<(Option<Cow<'_, str>>, usize), String> {
     // conditions would hold for too many models.
     let vital = |name: &String| name == "api" || header == "[[families]]";
     let lost = |name: &String| vital(name) && known.get(name).is_none();
-    let usable = !names.iter().any(lost);
-    let text = usable.then(|| Cow::Owned(written(header, id.as_ref(), &known)));
-    Ok((text, skipped))
+    let text = written(header, id.as_ref(), &known);
+    let usable = file::parse(&text).ok().filter(|_| !names.iter().any(lost));
+    Ok((usable.map(|file| (Cow::Owned(text), file)), skipped))
 }
 
 /// A table in the form that the catalogue is cut by: `id` first, each field on one line.

@@ -35,16 +35,10 @@ impl Browse {
         self.age == 0
     }
 
-    /// The same, to be looked at.
+    /// The draft, with its placeholders, while something else is shown.
     pub(super) fn draft(&self) -> Option<&str> {
         let draft = self.changed.get(&0).filter(|_| self.age > 0)?;
         (!draft.is_empty()).then_some(draft.as_str())
-    }
-
-    /// The draft, with its placeholders, while something else is shown.
-    pub(super) fn into_draft(mut self) -> Option<String> {
-        let draft = self.changed.remove(&0).filter(|_| self.age > 0)?;
-        (!draft.is_empty()).then_some(draft)
     }
 
     /// What prompts were changed to, the oldest first: with the one in the editor, or but for it.
@@ -52,7 +46,7 @@ impl Browse {
         let hidden = self.changed.iter().filter(|(age, _)| **age != self.age);
         let hidden = hidden.map(|(age, text)| (*age, text.as_str()));
         let shown = with_shown.then(|| (self.age, draft.text()));
-        let expand = |(age, text)| (age, draft.placeholders().expand(text));
+        let expand = |(age, text)| (age, draft.placeholders.expand(text));
         let is_edited = |(age, text): &(usize, String)| {
             !text.is_empty() && history.get(*age).is_some_and(|it| clean(it) != *text)
         };
@@ -71,12 +65,10 @@ impl Browse {
         };
         self.changed.insert(self.age, draft.text().to_owned());
         self.age = age;
-        Some(match self.changed.get(&age) {
-            Some(text) => text.clone(),
-            None => {
-                let text = clean(history.get(age).unwrap_or_default());
-                draft.placeholders().fold(text)
-            }
-        })
+        let unchanged = || {
+            let text = clean(history.get(age).unwrap_or_default());
+            draft.placeholders.fold(text)
+        };
+        Some(self.changed.get(&age).cloned().unwrap_or_else(unchanged))
     }
 }

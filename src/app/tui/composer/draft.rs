@@ -11,11 +11,11 @@ use super::undo::{Step, StepKind, Undo};
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     text: String,
-    placeholders: Placeholders,
+    pub(super) placeholders: Placeholders,
     rows: Rows,
     /// A byte offset.
     caret: usize,
-    undo: Undo,
+    pub(super) undo: Undo,
     /// Counts changes of the text.
     revision: u64,
     message: Mark,
@@ -58,14 +58,6 @@ impl Draft {
         self.placeholders.expand(&self.text)
     }
 
-    pub(super) fn placeholders(&self) -> &Placeholders {
-        &self.placeholders
-    }
-
-    pub(super) fn placeholders_mut(&mut self) -> &mut Placeholders {
-        &mut self.placeholders
-    }
-
     pub(super) fn rows(&self) -> &Rows {
         &self.rows
     }
@@ -103,11 +95,17 @@ impl Draft {
         if removed.is_empty() && text.is_empty() {
             return;
         }
-        let caret_before = self.caret;
-        let at = range.start;
+        let step = Step {
+            at: range.start,
+            removed,
+            inserted: text.to_owned(),
+            caret_before: self.caret,
+            kind,
+            number: 0,
+            joined: false,
+        };
         self.splice(range, text);
-        self.undo
-            .record(Step::new(at, removed, text, caret_before, kind));
+        self.undo.record(step);
     }
 
     pub(super) fn set(&mut self, text: &str) {
@@ -141,7 +139,7 @@ impl Draft {
         while let Some(step) = self.undo.undo().cloned() {
             self.splice(step.at..step.at + step.inserted.len(), &step.removed);
             self.caret = step.caret_before;
-            if !step.is_joined() {
+            if !step.joined {
                 break;
             }
         }
@@ -156,21 +154,6 @@ impl Draft {
             }
         }
         self.remark();
-    }
-
-    /// What changes from now on comes behind this.
-    pub(super) fn undo_mark(&self) -> u64 {
-        self.undo.mark()
-    }
-
-    /// Makes what has changed since a mark one undo step.
-    pub(super) fn join_undo(&mut self, mark: u64) {
-        self.undo.join(mark);
-    }
-
-    /// What is typed next is an undo step of its own.
-    pub(super) fn seal(&mut self) {
-        self.undo.seal();
     }
 
     /// Follows what is inserted at the caret from now on.

@@ -156,7 +156,7 @@ impl Composer {
     pub fn selected_text(&self) -> Option<String> {
         let selected = self.selection()?;
         let text = &self.draft.text()[selected];
-        Some(self.draft.placeholders().expand(text))
+        Some(self.draft.placeholders.expand(text))
     }
 
     /// Selects nothing any more.
@@ -194,7 +194,7 @@ impl Composer {
 
     /// Inserts a paste: cleaned, and as one atomic placeholder when it is long.
     pub fn paste(&mut self, text: &str) {
-        let text = self.draft.placeholders_mut().paste(text);
+        let text = self.draft.placeholders.paste(text);
         self.insert_text(&text, StepKind::Single);
     }
 
@@ -206,11 +206,10 @@ impl Composer {
     /// Puts text in the place of so many bytes before the caret; can be undone.
     pub fn complete(&mut self, typed: usize, text: &str) {
         let caret = self.draft.caret();
-        let start = self
-            .before_caret()
-            .floor_char_boundary(caret.saturating_sub(typed));
-        self.draft
-            .replace(start..caret, &clean(text), StepKind::Single);
+        let before = self.before_caret();
+        let start = before.floor_char_boundary(caret.saturating_sub(typed));
+        let text = clean(text);
+        self.draft.replace(start..caret, &text, StepKind::Single);
         self.settle();
     }
 
@@ -226,7 +225,7 @@ impl Composer {
 
     /// Replaces everything (an external editor, a history entry); can be undone.
     pub fn set(&mut self, text: &str) {
-        let text = self.draft.placeholders().fold(clean(text));
+        let text = self.draft.placeholders.fold(clean(text));
         self.draft.set(&text);
         self.settle();
     }
@@ -258,7 +257,7 @@ impl Composer {
 
     /// About how many bytes that is.
     pub fn weight(&self) -> usize {
-        self.draft.text().len() + self.draft.placeholders().weight()
+        self.draft.text().len() + self.draft.placeholders.weight()
     }
 
     /// Puts text before the draft, with a blank line between. The caret stays where it is in the draft.
@@ -351,8 +350,8 @@ impl Composer {
             | Action::CutWordForward
             | Action::CutToStart
             | Action::CutToEnd => {
-                self.kills
-                    .push(self.draft.text()[selected.clone()].to_owned());
+                let cut = self.draft.text()[selected.clone()].to_owned();
+                self.kills.push(cut);
                 self.draft.replace(selected, "", StepKind::Single);
             }
             _ => return false,
@@ -421,9 +420,8 @@ impl Composer {
 
     fn browse(&mut self, age: Age) {
         let is_message = self.draft.is_message();
-        let browse = self
-            .browse
-            .get_or_insert_with(|| Browse::from_draft(is_message));
+        let browse = &mut self.browse;
+        let browse = browse.get_or_insert_with(|| Browse::from_draft(is_message));
         let shown = browse.go(age, &self.draft, &self.history);
         let is_message = browse.is_at_draft() && browse.is_message;
         if browse.is_at_draft() {
@@ -433,10 +431,7 @@ impl Composer {
             self.browse = None;
         }
         if let Some(text) = shown {
-            self.draft.set(&text);
-            if is_message {
-                self.draft.mark_message();
-            }
+            self.set_draft(Some((text, is_message)));
             self.last = Last::Browse;
         }
     }

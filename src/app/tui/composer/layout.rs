@@ -63,7 +63,7 @@ pub(super) fn layout(
 }
 
 fn paint(draft: &Draft, selected: &Range<usize>, number: usize) -> Vec<Span> {
-    let (width, placeholders) = (draft.rows().width(), draft.placeholders());
+    let (width, placeholders) = (draft.rows().width(), &draft.placeholders);
     let mut row: Vec<Span> = Vec::new();
     let mut col = 0;
     let range = draft.rows().range(number, draft.text());

@@ -44,7 +44,7 @@ impl Composer {
 
     /// The byte ranges of the text that are long pastes, in order.
     pub fn pastes(&self) -> Vec<Range<u32>> {
-        self.draft.placeholders().expand_parts(self.draft.text()).1
+        self.draft.placeholders.expand_parts(self.draft.text()).1
     }
 
     /// Takes the text to send it: remembers it in the history and empties the editor. It cannot be
@@ -54,7 +54,7 @@ impl Composer {
         let remembered = self.for_history();
         let draft = self.end_browsing(false);
         self.history.push(&remembered);
-        let keep = self.kills.has_placeholders() || self.draft.placeholders().are_light();
+        let keep = self.kills.has_placeholders() || self.draft.placeholders.are_light();
         self.draft.reset(keep || draft.is_some());
         if draft.is_some() {
             self.set_draft(draft);
@@ -71,8 +71,7 @@ impl Composer {
         for text in browse.edited(&self.draft, &self.history, with_shown) {
             self.history.push(&text);
         }
-        let is_message = browse.is_message;
-        Some((browse.into_draft()?, is_message))
+        Some((browse.draft()?.to_owned(), browse.is_message))
     }
 
     pub(super) fn set_draft(&mut self, draft: Option<(String, bool)>) {
@@ -86,7 +85,7 @@ impl Composer {
     /// The draft while the history is browsed, and whether it is a message that came back.
     fn hidden_draft(&self) -> Option<(String, bool)> {
         let browse = self.browse.as_ref()?;
-        let draft = self.draft.placeholders().expand(browse.draft()?);
+        let draft = self.draft.placeholders.expand(browse.draft()?);
         Some((draft, browse.is_message))
     }
 

@@ -26,9 +26,10 @@ pub(super) struct Step {
     pub inserted: String,
     pub caret_before: usize,
     pub kind: StepKind,
-    number: u64,
+    /// Counts the steps; given when it is recorded.
+    pub number: u64,
     /// Whether it is taken back together with the one before.
-    joined: bool,
+    pub joined: bool,
 }
 
 /// Whether steps of a kind in a row are taken back together.
@@ -75,6 +76,7 @@ impl Undo {
         self.undone.last().is_some_and(|step| step.joined)
     }
 
+    /// What is typed next is a step of its own.
     pub(super) fn seal(&mut self) {
         self.sealed = true;
     }
@@ -98,29 +100,6 @@ impl Undo {
 }
 
 impl Step {
-    pub(super) fn new(
-        at: usize,
-        removed: String,
-        inserted: &str,
-        caret_before: usize,
-        kind: StepKind,
-    ) -> Self {
-        Self {
-            at,
-            removed,
-            inserted: inserted.to_owned(),
-            caret_before,
-            kind,
-            number: 0,
-            joined: false,
-        }
-    }
-
-    /// Whether it is taken back together with the one before.
-    pub(super) fn is_joined(&self) -> bool {
-        self.joined
-    }
-
     fn bytes(&self) -> usize {
         self.removed.len() + self.inserted.len()
     }

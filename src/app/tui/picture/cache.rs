@@ -41,16 +41,11 @@ pub struct PictureCache {
 }
 
 pub struct Entry {
-    pub state: State,
+    /// None while it is worked on.
+    pub scaled: Option<Result<Scaled, Fault>>,
     pub number: u32,
     sent: bool,
     used: u64,
-}
-
-pub enum State {
-    Waiting,
-    Ready(Scaled),
-    Failed(Fault),
 }
 
 impl PictureCache {
@@ -94,10 +89,7 @@ impl PictureCache {
                 continue;
             };
             self.weight += scaled.as_ref().map_or(0, Scaled::weight);
-            entry.state = match scaled {
-                Ok(scaled) => State::Ready(scaled),
-                Err(fault) => State::Failed(fault),
-            };
+            entry.scaled = Some(scaled);
         }
         found
     }
@@ -141,7 +133,7 @@ impl PictureCache {
                 picture: placed.picture.clone(),
             });
             let entry = Entry {
-                state: State::Waiting,
+                scaled: None,
                 number: self.next_number(),
                 sent: false,
                 used: self.frame,
@@ -150,8 +142,8 @@ impl PictureCache {
         }
         let entry = self.known.get_mut(&key)?;
         entry.used = self.frame;
-        if let (State::Ready(Scaled::Png(png)), Protocol::Kitty, false) =
-            (&entry.state, layout.protocol, entry.sent)
+        if let (Some(Ok(Scaled::Png(png))), Protocol::Kitty, false) =
+            (&entry.scaled, layout.protocol, entry.sent)
         {
             kitty::send(self.reader, entry.number, size, png, &mut self.outgoing);
             entry.sent = true;
@@ -160,7 +152,7 @@ impl PictureCache {
     }
 
     pub fn lacks(&mut self, placed: &PlacedPicture) -> bool {
-        let is_waiting = |it: &Entry| matches!(it.state, State::Waiting);
+        let is_waiting = |it: &Entry| it.scaled.is_none();
         self.layout.is_some() && self.see(placed).is_none_or(is_waiting)
     }
 
@@ -180,7 +172,7 @@ impl PictureCache {
             let Some(entry) = self.known.remove(&key) else {
                 continue;
             };
-            if let State::Ready(scaled) = &entry.state {
+            if let Some(Ok(scaled)) = &entry.scaled {
                 self.weight -= scaled.weight();
             }
             if entry.sent && !self.prints {

@@ -6,7 +6,6 @@ use std::panic::catch_unwind;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use image::metadata::Orientation;
 use image::{ImageDecoder, ImageReader, Limits};
 
 /// Letters of base64 that the size is looked for in first. What cameras write before it may take more.
@@ -62,24 +61,21 @@ impl Head {
     }
 }
 
-fn dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
-    let mut reader = ImageReader::new(Cursor::new(bytes))
-        .with_guessed_format()
-        .ok()?;
+/// What decodes a picture in so much memory at most, if it is one of a known kind.
+pub fn decoder(bytes: &[u8], most: u64) -> Option<impl ImageDecoder> {
     let mut limits = Limits::default();
-    limits.max_alloc = Some(MAX_DECODED);
+    limits.max_alloc = Some(most);
+    let reader = ImageReader::new(Cursor::new(bytes));
+    let mut reader = reader.with_guessed_format().ok()?;
     reader.limits(limits);
-    let mut decoder = reader.into_decoder().ok()?;
+    reader.into_decoder().ok()
+}
+
+fn dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
+    let mut decoder = decoder(bytes, MAX_DECODED)?;
     let (width, height) = decoder.dimensions();
-    let lies = decoder.orientation().is_ok_and(|it| {
-        matches!(
-            it,
-            Orientation::Rotate90
-                | Orientation::Rotate270
-                | Orientation::Rotate90FlipH
-                | Orientation::Rotate270FlipH
-        )
-    });
+    // From 5 on Exif's orientations have width and height exchanged.
+    let lies = decoder.orientation().is_ok_and(|it| it.to_exif() >= 5);
     Some(if lies {
         (height, width)
     } else {

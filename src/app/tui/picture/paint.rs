@@ -3,7 +3,7 @@
 use image::{Rgba, RgbaImage};
 use ratatui::buffer::{Buffer, Cell};
 
-use super::cache::{PictureCache, State};
+use super::cache::PictureCache;
 use super::layout::{PictureLayout, Protocol};
 use super::mark::Mark;
 use super::placed::PlacedPicture;
@@ -33,22 +33,23 @@ impl PictureCache {
             let Some(cell) = buffer.cell_mut((left + column, y)) else {
                 continue;
             };
-            match (&entry.state, layout.protocol) {
-                (State::Ready(Scaled::Pixels(pixels)), Protocol::Blocks) => {
+            match (&entry.scaled, layout.protocol) {
+                (Some(Ok(Scaled::Pixels(pixels))), Protocol::Blocks) => {
                     half_block(pixels, column, row, &layout, cell);
                 }
-                (State::Ready(_), _) => {
+                (Some(Ok(_)), _) => {
+                    let number = entry.number;
                     let mark = Mark {
-                        number: entry.number,
+                        number,
                         row,
                         column,
                     };
                     mark.put(cell);
                 }
-                (State::Waiting | State::Failed(_), _) => {}
+                (None | Some(Err(_)), _) => {}
             }
         }
-        if let (State::Failed(fault), 0) = (&entry.state, row) {
+        if let (Some(Err(fault)), 0) = (&entry.scaled, row) {
             let room = width.saturating_sub(placed.x);
             buffer.set_stringn(left, y, fault.to_string(), usize::from(room), placed.quiet);
         }

@@ -5,9 +5,9 @@ use std::io::Cursor;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use image::imageops::FilterType;
-use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, Rgba, RgbaImage};
+use image::{DynamicImage, ImageDecoder, ImageFormat, Rgba, RgbaImage};
 
-use super::head::{Fault, MAX_DECODED};
+use super::head::{Fault, MAX_DECODED, decoder};
 use super::layout::Protocol;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -48,13 +48,7 @@ pub fn scale(base64: &str, size: (u32, u32), protocol: Protocol) -> Result<Scale
 }
 
 fn decode(bytes: &[u8]) -> Result<DynamicImage, Fault> {
-    let mut reader = ImageReader::new(Cursor::new(bytes))
-        .with_guessed_format()
-        .map_err(|_| Fault::Unknown)?;
-    let mut limits = Limits::default();
-    limits.max_alloc = Some(2 * MAX_DECODED);
-    reader.limits(limits);
-    let mut decoder = reader.into_decoder().map_err(|_| Fault::Unknown)?;
+    let mut decoder = decoder(bytes, 2 * MAX_DECODED).ok_or(Fault::Unknown)?;
     if decoder.total_bytes() > MAX_DECODED {
         return Err(Fault::TooLarge);
     }

@@ -1,6 +1,5 @@
 //! The thread that decodes pictures and brings them to size: a large one takes longer than a frame has.
 
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -35,6 +34,7 @@ pub type Done = (Key, Result<Scaled, Fault>);
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
 /// The thread. It ends when this is dropped.
+#[derive(Debug)]
 pub struct PictureWorker {
     jobs: Sender<Job>,
     done: Receiver<Done>,
@@ -73,11 +73,5 @@ impl PictureWorker {
     /// What was done next, if something is done within `wait`.
     pub fn receive(&self, wait: Duration) -> Option<Done> {
         self.done.recv_timeout(wait).ok()
-    }
-}
-
-impl fmt::Debug for PictureWorker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PictureWorker")
     }
 }

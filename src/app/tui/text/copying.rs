@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::row::Row;
-use super::span::source_of;
+use super::span::{source_of, union};
 
 /// How the source of a cell is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,14 +70,8 @@ impl SelectedRows<'_> {
     }
 
     fn whole(&self, source: &str, first: usize, last: usize) -> String {
-        let mut all: Option<Range<u32>> = None;
-        for part in (first..=last).filter_map(|at| self.source(at)) {
-            let known = all.get_or_insert_with(|| part.clone());
-            *known = known.start.min(part.start)..known.end.max(part.end);
-        }
-        let Some(all) = all else {
-            return String::new();
-        };
+        let parts = (first..=last).filter_map(|at| self.source(at));
+        let all = parts.reduce(union).unwrap_or_default();
         let (mut start, mut end) = (all.start as usize, all.end as usize);
         if self.begins_row(first) {
             start = self.line_start(source, first, last, start);
@@ -148,10 +142,10 @@ impl SelectedRows<'_> {
         for at in range.clone() {
             let row = &self.rows[at];
             if let Some(part) = self.source(at) {
-                let all = open.get_or_insert_with(|| part.clone());
-                *all = all.start.min(part.start)..all.end.max(part.end);
+                let all = open.take().map_or(part.clone(), |open| union(open, part));
                 let ends = range.end == at + 1 || self.source(at + 1).is_none();
                 if row.soft_wrap && !ends {
+                    open = Some(all);
                     continue;
                 }
                 let (start, mut end) = (all.start as usize, all.end as usize);
@@ -166,7 +160,6 @@ impl SelectedRows<'_> {
                     Some(sign) => format!("{sign}{text}"),
                     None => text.to_owned(),
                 });
-                open = None;
             } else if is_blank(&row.text) || row.is_of_source() {
                 lines.push(String::new());
             } else {
@@ -181,32 +174,22 @@ impl SelectedRows<'_> {
 
     /// Whether lines of a diff are selected that would not be told apart without their signs.
     fn signs(&self, source: &str) -> bool {
-        let mut found = [false; 2];
-        for at in self.range.clone() {
+        let signed = self.range.clone().filter_map(|at| {
             let row = &self.rows[at];
             let numbered = row.text.get(..row.content.start as usize).unwrap_or("");
-            if row.code.is_none() || !numbered.trim_end().ends_with(['+', '-', '−']) {
-                continue;
-            }
-            if let Some(part) = self.source(at) {
-                match sign(source, part.start as usize) {
-                    Some('+') => found[0] = true,
-                    Some('-') => found[1] = true,
-                    _ => {}
-                }
-            }
-        }
-        found == [true, true]
+            row.code
+                .filter(|_| numbered.trim_end().ends_with(['+', '-', '−']))?;
+            sign(source, self.source(at)?.start as usize)
+        });
+        let signs: Vec<char> = signed.collect();
+        signs.contains(&'+') && signs.contains(&'-')
     }
 
     /// What is shown where nothing comes from the source: a title, an error.
     fn decoration(&self) -> String {
-        let rows = self
-            .range
-            .clone()
-            .filter(|at| !self.rows[*at].is_of_source());
-        let rows = rows.map(|at| self.shown(at));
-        let rows: Vec<&str> = rows.collect();
+        let rows = self.range.clone();
+        let rows = rows.filter(|at| !self.rows[*at].is_of_source());
+        let rows: Vec<&str> = rows.map(|at| self.shown(at)).collect();
         rows.join("\n").trim_matches('\n').to_owned()
     }
 

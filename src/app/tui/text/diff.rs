@@ -57,8 +57,6 @@ pub struct DiffLine {
     raw: Option<Box<str>>,
     /// The bytes of the source that the text stands at.
     pub source: Range<u32>,
-    /// Whether it has no row.
-    pub left_out: bool,
     /// Byte ranges that differ from the line it replaces or is replaced by.
     pub changed: Vec<(usize, usize)>,
 }
@@ -119,7 +117,6 @@ fn read_line(line: &str, base: usize) -> DiffLine {
         raw: (clean != text).then(|| text.into()),
         text: clean,
         source: end - text.len() as u32..end,
-        left_out: false,
         changed: Vec::new(),
     }
 }
@@ -289,9 +286,6 @@ pub fn write(
         let rest = Prefix::hanging(blank, &line.text, mark, context.columns).rest;
         let text = styled(line, base, base.patch(word));
         highlights.queue_line((context.cell, block), language, index, &line.text);
-        if line.left_out {
-            continue;
-        }
         let from_row = rows.len();
         let prefix = Prefix { first, rest };
         wrap(&text, &prefix, context.columns, Break::Code, rows);

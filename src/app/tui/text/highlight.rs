@@ -2,7 +2,6 @@
 //! 13 ms, which no frame has. Each line is parsed once, in order, with the state kept per block.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
@@ -82,6 +81,7 @@ pub struct CodeDone {
 }
 
 /// The thread that highlights code. It ends when this is dropped.
+#[derive(Debug)]
 pub struct HighlightWorker {
     jobs: Sender<CodeJob>,
     done: Receiver<CodeDone>,
@@ -106,11 +106,10 @@ impl HighlightWorker {
                     let mut lines = std::mem::take(&mut job.lines).into_iter().peekable();
                     while lines.peek().is_some() {
                         job.lines = lines.by_ref().take(BATCH).collect();
-                        let first_line = job.first_line;
                         let done = CodeDone {
                             key: job.key,
                             generation: job.generation,
-                            first_line,
+                            first_line: job.first_line,
                             lines: colors.feed(&job),
                         };
                         job.first_line += job.lines.len();
@@ -145,12 +144,6 @@ impl HighlightWorker {
     /// The next colored lines, if there are some.
     pub(super) fn receive(&self) -> Option<CodeDone> {
         self.done.try_recv().ok()
-    }
-}
-
-impl fmt::Debug for HighlightWorker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("HighlightWorker")
     }
 }
 

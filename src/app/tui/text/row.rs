@@ -120,9 +120,7 @@ impl Row {
             }
         }
     }
-}
 
-impl Row {
     /// The bytes of the character at this column, counted from the row's left edge; the end of the text
     /// where there is none.
     pub fn at_column(&self, column: usize) -> Range<u32> {

@@ -42,7 +42,12 @@ impl SourceSpan {
 /// The bytes of the source that the bytes `text` of a row show, from the first to the last.
 pub fn source_of(spans: &[SourceSpan], text: &Range<u32>) -> Option<Range<u32>> {
     let parts = spans.iter().filter_map(|span| span.clipped(text));
-    parts.reduce(|all, part| all.start.min(part.start)..all.end.max(part.end))
+    parts.reduce(union)
+}
+
+/// From the first byte of both to the last.
+pub fn union(one: Range<u32>, other: Range<u32>) -> Range<u32> {
+    one.start.min(other.start)..one.end.max(other.end)
 }
 
 /// The bytes of the text that show `source`, part by part.

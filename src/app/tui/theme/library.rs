@@ -7,41 +7,31 @@ use super::load::ThemeError;
 use crate::llm::nearest::nearest;
 use crate::llm::read_small::read_small;
 
-/// The name and the text of a theme that is built in.
+/// The names and the texts of themes that are built in.
 macro_rules! built_in {
-    ($name:literal) => {
-        (
-            $name,
-            include_str!(concat!("../../../../themes/", $name, ".toml")),
-        )
+    ($($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../../../themes/", $name, ".toml")))),*]
     };
 }
 
 /// The themes that are built in, and their sources. What is not listed is never chosen by name.
-const BUILT_IN: &[(&str, &str)] = &[
-    built_in!("dark"),
-    built_in!("light"),
-    built_in!("ansi"),
-    built_in!("gruvbox-dark"),
-    built_in!("gruvbox-light"),
-    built_in!("nord"),
-    built_in!("tokyo-night"),
-    built_in!("tokyo-day"),
-    built_in!("catppuccin-mocha"),
-    built_in!("catppuccin-latte"),
-    built_in!("solarized-dark"),
-    built_in!("solarized-light"),
-    built_in!("rose-pine"),
-    built_in!("everforest"),
-    built_in!("dracula"),
-    built_in!("kanagawa"),
-    built_in!("colorblind-dark"),
-    built_in!("colorblind-light"),
-    built_in!("contrast-dark"),
-];
+const BUILT_IN: &[(&str, &str)] = built_in! {
+    "dark" "light" "ansi"
+    "gruvbox-dark" "gruvbox-light"
+    "nord"
+    "tokyo-night" "tokyo-day"
+    "catppuccin-mocha" "catppuccin-latte"
+    "solarized-dark" "solarized-light"
+    "rose-pine"
+    "everforest"
+    "dracula"
+    "kanagawa"
+    "colorblind-dark" "colorblind-light"
+    "contrast-dark"
+};
 
 /// What `ansi` lacks where there is no color at all.
-const PLAIN: (&str, &str) = built_in!("plain");
+const PLAIN: &[(&str, &str)] = built_in!("plain");
 
 /// The name of the theme that is made of the terminal's colors.
 const SYSTEM: &str = "system";
@@ -110,12 +100,11 @@ impl Themes {
     pub(super) fn text(&self, name: &str) -> Option<(&str, &str)> {
         let own = self.own.iter().find(|theme| theme.name == name);
         let own = own.map(|theme| (theme.file.as_str(), theme.text.as_str()));
-        own.or_else(|| Self::built_in(name).filter(|_| name != PLAIN.0))
+        own.or_else(|| find(BUILT_IN, name))
     }
 
     pub(super) fn built_in(name: &str) -> Option<(&'static str, &'static str)> {
-        let all = BUILT_IN.iter().chain([&PLAIN]);
-        all.into_iter().find(|(known, _)| *known == name).copied()
+        find(BUILT_IN, name).or_else(|| find(PLAIN, name))
     }
 
     pub(super) fn unknown(&self, name: &str) -> ThemeError {
@@ -130,4 +119,11 @@ impl Themes {
         let all = all.join(", ");
         ThemeError(format!("unknown theme '{name}': {near} are {all}"))
     }
+}
+
+fn find(
+    themes: &[(&'static str, &'static str)],
+    name: &str,
+) -> Option<(&'static str, &'static str)> {
+    themes.iter().find(|(known, _)| *known == name).copied()
 }

@@ -2,7 +2,9 @@
 //! told, and the entry it would have replaced counts instead; only a theme that does not exist is
 //! refused.
 
-use ratatui::style::{Color, Modifier, Style};
+use std::collections::BTreeSet;
+
+use ratatui::style::{Color, Style};
 use thiserror::Error;
 
 use super::color::{self, ColorDepth};
@@ -47,10 +49,10 @@ impl Themes {
         let mut warnings = Vec::new();
         let mut chain = Chain::default();
         if name == "system" {
-            chain.push(system_source(terminal));
+            chain.sources.push(system_source(terminal));
         } else {
             let (file, text) = self.text(name).ok_or_else(|| self.unknown(name))?;
-            chain.push(read(file, text, &mut warnings));
+            chain.sources.push(read(file, text, &mut warnings));
         }
         self.add_parents(name, &mut chain, &mut warnings);
         // On the other kind of ground it could not be read: it brings its own.
@@ -106,11 +108,8 @@ impl Themes {
             let (name, (file, text)) = match found {
                 Ok(found) => found,
                 Err(why) => {
-                    warnings.push(ThemeWarning {
-                        file: parent.file,
-                        line: parent.line,
-                        message: format!("{why}; '{ROOT}' stands for it"),
-                    });
+                    let value = format!("{why}; '{ROOT}' stands for it");
+                    warnings.push(ThemeWarning { value, ..parent });
                     match self.text(ROOT) {
                         Some(root) if !seen.iter().any(|name| name == ROOT) => {
                             (ROOT.to_owned(), root)
@@ -119,7 +118,7 @@ impl Themes {
                     }
                 }
             };
-            chain.push(read(file, text, warnings));
+            chain.sources.push(read(file, text, warnings));
             seen.push(name);
         }
     }
@@ -145,10 +144,6 @@ struct Chain {
 }
 
 impl Chain {
-    fn push(&mut self, source: Source) {
-        self.sources.push(source);
-    }
-
     fn kind(&self) -> Kind {
         let mut kinds = self.sources.iter().filter_map(|source| source.kind);
         kinds.next().unwrap_or_default()
@@ -167,28 +162,15 @@ impl Chain {
         let mut theme = Theme::plain(name);
         theme.kind = self.kind();
         for slot in Theme::SLOTS {
-            let styles = self
-                .sources
-                .iter()
-                .filter_map(|source| source.ui.get(*slot));
-            if let Some(style) = self.first_good(styles, warnings)
+            if let Some(style) = self.first_good(|source| source.ui.get(*slot), warnings)
                 && let Some(target) = theme.slot_mut(slot)
             {
                 *target = depth.style(style);
             }
         }
-        let mut scopes: Vec<&String> = Vec::new();
-        for source in &self.sources {
-            scopes.extend(source.syntax.keys());
-        }
-        scopes.sort();
-        scopes.dedup();
-        for scopes in scopes {
-            let styles = self
-                .sources
-                .iter()
-                .filter_map(|source| source.syntax.get(scopes));
-            if let Some(style) = self.first_good(styles, warnings) {
+        let rules = self.sources.iter().flat_map(|source| source.syntax.keys());
+        for scopes in rules.collect::<BTreeSet<&String>>() {
+            if let Some(style) = self.first_good(|source| source.syntax.get(scopes), warnings) {
                 theme.syntax.push(SyntaxRule {
                     scopes: scopes.clone(),
                     style: depth.style(style),
@@ -198,13 +180,13 @@ impl Chain {
         theme
     }
 
-    /// The first of the styles whose colors exist.
+    /// The first of the styles that `entry` finds whose colors exist.
     fn first_good<'a>(
-        &self,
-        styles: impl Iterator<Item = &'a Placed<RawStyle>>,
+        &'a self,
+        entry: impl Fn(&'a Source) -> Option<&'a Placed<RawStyle>>,
         warnings: &mut Vec<ThemeWarning>,
     ) -> Option<Style> {
-        for placed in styles {
+        for placed in self.sources.iter().filter_map(entry) {
             match self.style(&placed.value, warnings) {
                 Ok(style) => return Some(style),
                 Err(name) => warn_once(
@@ -219,25 +201,15 @@ impl Chain {
 
     /// The style, or the color that does not exist.
     fn style(&self, raw: &RawStyle, warnings: &mut Vec<ThemeWarning>) -> Result<Style, String> {
-        let mut style = Style::new();
+        let mut style = Style::new().add_modifier(raw.modifiers);
         for (name, target) in [(&raw.fg, &mut style.fg), (&raw.bg, &mut style.bg)] {
             if let Some(name) = name {
-                let color = self.palette_color(name, warnings);
-                let color = color
-                    .or_else(|| color::parse(name))
-                    .ok_or_else(|| name.clone())?;
-                *target = Some(color);
+                let known = self.palette_color(name, warnings);
+                *target = known.or_else(|| color::parse(name));
+                if target.is_none() {
+                    return Err(name.clone());
+                }
             }
-        }
-        for modifier in &raw.modifiers {
-            style = style.add_modifier(match *modifier {
-                "bold" => Modifier::BOLD,
-                "dim" => Modifier::DIM,
-                "italic" => Modifier::ITALIC,
-                "underline" => Modifier::UNDERLINED,
-                "strike" => Modifier::CROSSED_OUT,
-                _ => Modifier::REVERSED,
-            });
         }
         Ok(style)
     }
@@ -271,12 +243,9 @@ impl Chain {
     }
 }
 
-fn warn_once<T>(warnings: &mut Vec<ThemeWarning>, placed: &Placed<T>, message: String) {
-    let warning = ThemeWarning {
-        file: placed.file.clone(),
-        line: placed.line,
-        message,
-    };
+fn warn_once<T>(warnings: &mut Vec<ThemeWarning>, placed: &Placed<T>, value: String) {
+    let (file, line) = (placed.file.clone(), placed.line);
+    let warning = ThemeWarning { value, file, line };
     if !warnings.contains(&warning) {
         warnings.push(warning);
     }

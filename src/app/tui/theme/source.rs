@@ -5,32 +5,29 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use ratatui::style::Modifier;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::slots::Theme;
 use crate::llm::nearest::nearest;
 
+/// An entry of a theme file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ThemeWarning {
+pub struct Placed<T> {
+    pub value: T,
     pub file: Arc<str>,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong, and what is done instead.
-    pub message: String,
 }
+
+/// What is wrong with an entry, and what is done instead.
+pub type ThemeWarning = Placed<String>;
 
 impl fmt::Display for ThemeWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.file, self.line, self.message)
+        write!(f, "{}:{}: {}", self.file, self.line, self.value)
     }
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct Placed<T> {
-    pub value: T,
-    pub file: Arc<str>,
-    pub line: usize,
 }
 
 /// A style as written. A field that is not given is not set.
@@ -38,7 +35,7 @@ pub(super) struct Placed<T> {
 pub(super) struct RawStyle {
     pub fg: Option<String>,
     pub bg: Option<String>,
-    pub modifiers: Vec<&'static str>,
+    pub modifiers: Modifier,
 }
 
 /// Which terminals a theme is made for.
@@ -60,7 +57,14 @@ pub(super) struct Source {
     pub syntax: BTreeMap<String, Placed<RawStyle>>,
 }
 
-pub(super) const MODIFIERS: [&str; 6] = ["bold", "dim", "italic", "underline", "strike", "reverse"];
+const MODIFIERS: [(&str, Modifier); 6] = [
+    ("bold", Modifier::BOLD),
+    ("dim", Modifier::DIM),
+    ("italic", Modifier::ITALIC),
+    ("underline", Modifier::UNDERLINED),
+    ("strike", Modifier::CROSSED_OUT),
+    ("reverse", Modifier::REVERSED),
+];
 
 impl Source {
     /// Reads `text`, which the user knows as `file`.
@@ -90,25 +94,17 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn line(&self, at: usize) -> usize {
-        self.text[..at.min(self.text.len())].matches('\n').count() + 1
-    }
-
     fn warn(&mut self, at: usize, message: impl Into<String>) {
-        let (file, line) = (Arc::clone(&self.file), self.line(at));
-        let message = message.into();
-        self.warnings.push(ThemeWarning {
-            file,
-            line,
-            message,
-        });
+        let warning = self.placed(at, message.into());
+        self.warnings.push(warning);
     }
 
     fn placed<T>(&self, at: usize, value: T) -> Placed<T> {
+        let before = &self.text[..at.min(self.text.len())];
         Placed {
             value,
             file: Arc::clone(&self.file),
-            line: self.line(at),
+            line: before.matches('\n').count() + 1,
         }
     }
 
@@ -127,15 +123,14 @@ impl Reader<'_> {
                 }
                 ("kind", _) => self.warn(at, "kind is \"dark\" or \"light\""),
                 ("inherits", _) => self.warn(at, "inherits is the name of a theme"),
-                ("palette", DeValue::Table(colors)) => self.palette(colors, source),
-                ("ui", DeValue::Table(slots)) => self.slots(slots, source),
+                ("palette", DeValue::Table(colors)) => {
+                    source.palette = self.entries(colors, |reader, at, _, value| {
+                        reader.color(at, value.get_ref())
+                    });
+                }
+                ("ui", DeValue::Table(slots)) => source.ui = self.entries(slots, Self::slot),
                 ("syntax", DeValue::Table(rules)) => {
-                    for (scopes, value) in in_order(rules) {
-                        if let Some(style) = self.style(value) {
-                            let style = self.placed(scopes.span().start, style);
-                            source.syntax.insert(scopes.get_ref().to_string(), style);
-                        }
-                    }
+                    source.syntax = self.entries(rules, |reader, _, _, style| reader.style(style));
                 }
                 ("palette" | "ui" | "syntax", _) => self.warn(at, "expected a table"),
                 (other, _) => {
@@ -146,29 +141,37 @@ impl Reader<'_> {
         }
     }
 
-    fn palette(&mut self, colors: &DeTable<'_>, source: &mut Source) {
-        for (name, value) in in_order(colors) {
+    /// What `read` makes of the entries of a table, given where each stands, its name and its value.
+    fn entries<T>(
+        &mut self,
+        table: &DeTable<'_>,
+        read: impl Fn(&mut Self, usize, &str, &Spanned<DeValue<'_>>) -> Option<T>,
+    ) -> BTreeMap<String, Placed<T>> {
+        let mut entries = BTreeMap::new();
+        for (name, value) in in_order(table) {
             let at = name.span().start;
-            match color_text(value.get_ref()) {
-                Some(color) => {
-                    let color = self.placed(at, color);
-                    source.palette.insert(name.get_ref().to_string(), color);
-                }
-                None => self.warn(at, NO_COLOR),
+            if let Some(value) = read(self, at, name.get_ref(), value) {
+                entries.insert(name.get_ref().to_string(), self.placed(at, value));
             }
         }
+        entries
     }
 
-    fn slots(&mut self, slots: &DeTable<'_>, source: &mut Source) {
-        for (name, value) in in_order(slots) {
-            let (at, slot) = (name.span().start, name.get_ref().as_ref());
-            if !Theme::SLOTS.contains(&slot) {
-                self.warn(at, unknown("slot", slot, Theme::SLOTS.iter().copied()));
-            } else if let Some(style) = self.style(value) {
-                let style = self.placed(at, style);
-                source.ui.insert(slot.to_owned(), style);
-            }
+    fn slot(&mut self, at: usize, name: &str, value: &Spanned<DeValue<'_>>) -> Option<RawStyle> {
+        if Theme::SLOTS.contains(&name) {
+            return self.style(value);
         }
+        self.warn(at, unknown("slot", name, Theme::SLOTS.iter().copied()));
+        None
+    }
+
+    /// The text of a color; an index may be written as a number.
+    fn color(&mut self, at: usize, value: &DeValue<'_>) -> Option<String> {
+        let color = color_text(value);
+        if color.is_none() {
+            self.warn(at, NO_COLOR);
+        }
+        color
     }
 
     /// A style: a color, or a table. None where nothing of it can be used.
@@ -187,20 +190,16 @@ impl Reader<'_> {
         let mut style = RawStyle::default();
         for (name, value) in in_order(fields) {
             let (at, name) = (name.span().start, name.get_ref().as_ref());
-            let modifier = MODIFIERS.iter().find(|modifier| **modifier == name);
+            let modifier = MODIFIERS.iter().find(|(modifier, _)| *modifier == name);
             match (name, modifier, value.get_ref()) {
-                ("fg", ..) if color_text(value.get_ref()).is_some() => {
-                    style.fg = color_text(value.get_ref());
-                }
-                ("bg", ..) if color_text(value.get_ref()).is_some() => {
-                    style.bg = color_text(value.get_ref());
-                }
-                ("fg" | "bg", ..) => self.warn(at, NO_COLOR),
-                (_, Some(modifier), DeValue::Boolean(true)) => style.modifiers.push(modifier),
+                ("fg", _, value) => style.fg = self.color(at, value),
+                ("bg", _, value) => style.bg = self.color(at, value),
+                (_, Some((_, modifier)), DeValue::Boolean(true)) => style.modifiers |= *modifier,
                 (_, Some(_), DeValue::Boolean(false)) => {}
                 (name, Some(_), _) => self.warn(at, format!("{name} is true or false")),
                 (name, None, _) => {
-                    let known = ["fg", "bg"].into_iter().chain(MODIFIERS);
+                    let modifiers = MODIFIERS.iter().map(|(name, _)| *name);
+                    let known = ["fg", "bg"].into_iter().chain(modifiers);
                     self.warn(at, unknown("part of a style", name, known));
                 }
             }
@@ -214,7 +213,6 @@ const NO_COLOR: &str = "a color is #rrggbb, an index below 256, a name from [pal
 const NO_STYLE: &str = "a style is a color, or a table of fg, bg, bold, dim, italic, underline, \
      strike, reverse; this one is left out";
 
-/// The text of a color; an index may be written as a number.
 fn color_text(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),

@@ -164,30 +164,28 @@ pub(super) fn forget_answered(cells: &mut Cells, call_id: &str) {
 /// The calls of a failed answer are never carried out.
 pub(super) fn give_up(cells: &mut Cells, of_blocks: impl Iterator<Item = usize>) {
     for index in of_blocks {
-        change(cells, index, |tool| {
-            if !matches!(tool.state, ToolState::Finished(_)) {
-                tool.state = ToolState::Finished(ToolStatus::Cancelled);
-            }
-        });
+        cancel(cells, index, "");
     }
 }
 
 /// These calls waited for an answer when the session ended: they never ran.
 pub(super) fn give_up_unanswered(cells: &mut Cells, calls: &IndexMap<String, CallState>) {
     for (call_id, state) in calls {
-        if !matches!(state, CallState::Waiting) {
-            continue;
+        let index = cells.of_call(call_id);
+        if let (CallState::Waiting, Some(index)) = (state, index) {
+            cancel(cells, index, UNANSWERED);
         }
-        let Some(index) = cells.of_call(call_id) else {
-            continue;
-        };
-        change(cells, index, |tool| {
-            if !matches!(tool.state, ToolState::Finished(_)) {
-                tool.state = ToolState::Finished(ToolStatus::Cancelled);
-                UNANSWERED.clone_into(&mut tool.failure);
-            }
-        });
     }
+}
+
+/// A call that has not ended was not carried out.
+fn cancel(cells: &mut Cells, index: usize, why: &str) {
+    change(cells, index, |tool| {
+        if !matches!(tool.state, ToolState::Finished(_)) {
+            tool.state = ToolState::Finished(ToolStatus::Cancelled);
+            why.clone_into(&mut tool.failure);
+        }
+    });
 }
 
 fn cell_of(cells: &mut Cells, call_id: &str, name: &str) -> usize {

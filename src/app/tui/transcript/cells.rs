@@ -120,7 +120,7 @@ impl Cells {
             return;
         };
         self.reads = self.reads.wrapping_add(1);
-        put_back(std::mem::take(&mut page.unstored), &mut cells);
+        page.unstored = Vec::new();
         for cell in &mut cells {
             // Unlike that of any rows which may still be known.
             cell.revision = cell.revision.wrapping_add(self.reads << 8);

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::cell::Cell;
+use super::cells::put_back;
 use super::pages::page_of;
 use super::rebuild;
 use super::state::Transcript;
@@ -21,6 +22,8 @@ pub struct PageRequest {
     pub(super) page: usize,
     pub(super) entries: Range<usize>,
     pub(super) branch: Arc<SessionBranch>,
+    /// Cells of the page that are in no file.
+    pub(super) unstored: Vec<(usize, Cell)>,
 }
 
 impl PartialEq for PageRequest {
@@ -39,10 +42,12 @@ pub struct LoadedPage {
 impl PageRequest {
     /// Reads the page. What cannot be read is said in its place.
     pub fn load(self) -> LoadedPage {
+        let mut cells = rebuild::cells_of(&self.branch, self.entries);
+        put_back(self.unstored, &mut cells);
         LoadedPage {
             generation: self.generation,
             page: self.page,
-            cells: rebuild::cells_of(&self.branch, self.entries),
+            cells,
         }
     }
 }
@@ -70,21 +75,23 @@ impl Transcript {
         if self.reading.is_some() {
             return None;
         }
-        let visible = || Some((self.generation, self.viewport.unread()?));
+        let visible = || Some((self.generation, self.viewport.drawn.unread?));
         let (generation, page) = self.viewport.unprinted().or_else(visible)?;
         let request = self.request_of(generation, page)?;
         self.reading = Some(page);
         Some(request)
     }
 
-    fn request_of(&self, generation: u32, page: usize) -> Option<PageRequest> {
+    pub(super) fn request_of(&self, generation: u32, page: usize) -> Option<PageRequest> {
         let mut all = iter::successors(Some(self), |it| it.replaced.as_deref());
         let of = all.find(|it| it.generation == generation)?;
+        let known = of.cells.pages().get(page)?;
         Some(PageRequest {
             generation,
             page,
-            entries: of.cells.pages().get(page)?.entries.clone()?,
+            entries: known.entries.clone()?,
             branch: Arc::clone(&of.branch),
+            unstored: known.unstored.clone(),
         })
     }
 

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use regex::{Regex, RegexBuilder};
 
 use super::cell::{Cell, CellBody, ToolCell};
-use super::cells::put_back;
 use super::pages::{cell_at, page_of};
 use super::reading::PageRequest;
 use crate::agent::Details;
@@ -107,10 +106,8 @@ impl Pattern {
         match self.regex.find(subject) {
             Some(found) if found.end() <= title => Some(MatchPlace::Title),
             Some(_) => Some(MatchPlace::Call),
-            None => self
-                .regex
-                .is_match(&tool.failure)
-                .then_some(MatchPlace::Call),
+            None if self.regex.is_match(&tool.failure) => Some(MatchPlace::Call),
+            None => None,
         }
     }
 
@@ -124,11 +121,8 @@ impl Pattern {
             _ => None,
         };
         let found = self.ranges(cell).into_iter().map(MatchPlace::Source);
-        matches.extend(
-            call.into_iter()
-                .chain(found)
-                .map(|place| Match { cell: index, place }),
-        );
+        let places = call.into_iter().chain(found);
+        matches.extend(places.map(|place| Match { cell: index, place }));
     }
 }
 
@@ -153,15 +147,8 @@ pub struct Search {
 #[derive(Clone, Debug)]
 pub struct PageSearch {
     pub(super) generation: u32,
-    pub(super) pages: Vec<UnreadPage>,
+    pub(super) pages: Vec<PageRequest>,
     pub(super) pattern: Pattern,
-}
-
-/// A page that is not in memory, and the cells of it that are in no file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct UnreadPage {
-    pub request: PageRequest,
-    pub unstored: Vec<(usize, Cell)>,
 }
 
 impl PartialEq for PageSearch {
@@ -183,15 +170,13 @@ impl PageSearch {
     /// Reads the pages, the newest first, and finds the matches; nothing once `is_wanted` denies it.
     pub fn run(self, is_wanted: impl Fn() -> bool) -> Option<PagesSearched> {
         let mut matches = Vec::new();
-        for UnreadPage { request, unstored } in self.pages.into_iter().rev() {
+        for request in self.pages.into_iter().rev() {
             if !is_wanted() {
                 return None;
             }
             let page = request.page;
-            let mut cells = request.load().cells;
-            put_back(unstored, &mut cells);
             let mut found = Vec::new();
-            for (place, cell) in cells.iter().enumerate() {
+            for (place, cell) in request.load().cells.iter().enumerate() {
                 self.pattern.find(cell, cell_at(page, place), &mut found);
             }
             matches.splice(0..0, found);

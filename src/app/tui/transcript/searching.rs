@@ -3,8 +3,7 @@
 use super::cell::{Cell, Fold};
 use super::cells::Cells;
 use super::pages::cell_at;
-use super::reading::PageRequest;
-use super::search::{MatchPlace, PageSearch, PagesSearched, Search, UnreadPage};
+use super::search::{MatchPlace, PageSearch, PagesSearched, Search};
 use super::state::Transcript;
 use super::viewport::ScrollBy;
 
@@ -37,26 +36,17 @@ impl Transcript {
     pub fn search_for(&mut self, query: &str) -> Option<PageSearch> {
         let mut search = self.search.take()?;
         let known = search.search(query, cells(&self.cells), changing_from(&self.cells));
+        let generation = self.generation();
         let unread = self.cells.pages().iter().enumerate();
-        let unread = unread.filter_map(|(page, it)| {
-            let entries = it.entries.clone().filter(|_| it.cells.is_none())?;
-            let may_match = known.as_ref().is_none_or(|known| known.contains(&page));
-            may_match.then(|| UnreadPage {
-                request: PageRequest {
-                    generation: self.generation(),
-                    page,
-                    entries,
-                    branch: self.branch.clone(),
-                },
-                unstored: it.unstored.clone(),
-            })
+        let unread = unread.filter(|(page, it)| {
+            it.cells.is_none() && known.as_ref().is_none_or(|known| known.contains(page))
         });
-        let pages: Vec<UnreadPage> = unread.collect();
+        let pages = unread.filter_map(|(page, _)| self.request_of(generation, page));
+        let pages: Vec<_> = pages.collect();
         let pattern = search.pattern().cloned();
         search.unread = pattern.as_ref().map_or(0, |_| pages.len());
         self.search = Some(search);
         self.show_match();
-        let generation = self.generation();
         Some(PageSearch {
             generation,
             pages,
@@ -68,11 +58,8 @@ impl Transcript {
     /// Takes in what was found in pages that are not in memory.
     pub fn add_matches(&mut self, found: PagesSearched) {
         let generation = self.generation();
-        if let Some(search) = self
-            .search
-            .as_mut()
-            .filter(|_| found.generation == generation)
-        {
+        let search = self.search.as_mut();
+        if let Some(search) = search.filter(|_| found.generation == generation) {
             let before = search.current().is_some();
             search.add(found);
             if !before {
@@ -103,9 +90,7 @@ impl Transcript {
         let found = search.current().cloned();
         let cell = found.as_ref().map(|found| found.cell);
         if let Some(opened) = search.opened.take_if(|opened| Some(*opened) != cell)
-            && self
-                .cell(opened)
-                .is_some_and(|cell| cell.fold == Fold::Open)
+            && matches!(self.cell(opened), Some(cell) if cell.fold == Fold::Open)
         {
             self.toggle(opened);
         }

@@ -35,7 +35,9 @@ impl Transcript {
 
     /// Selects nothing any more. Answers whether something was selected.
     pub fn deselect(&mut self) -> bool {
-        std::mem::take(&mut self.selecting) != Selecting::default()
+        let had_some = self.has_selection();
+        self.selecting = Selecting::default();
+        had_some
     }
 
     /// Puts a caret on the lowest text that is visible, to select with the keys. Answers whether there is

@@ -45,6 +45,16 @@ pub struct Selection {
     pub unit: Unit,
 }
 
+impl Selection {
+    pub fn of(stretch: Stretch, unit: Unit) -> Self {
+        Self {
+            anchor: stretch,
+            head: stretch,
+            unit,
+        }
+    }
+}
+
 /// A place of the screen that was pointed at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {

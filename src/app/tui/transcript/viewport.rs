@@ -62,7 +62,12 @@ pub struct RowRef {
 impl RowRef {
     /// The first row of a cell.
     pub fn top_of(cell: usize) -> Self {
-        Self { cell, row: 0 }
+        Self::of(cell, 0)
+    }
+
+    pub(crate) fn of(cell: usize, row: usize) -> Self {
+        let row = row as u32;
+        Self { cell, row }
     }
 }
 
@@ -86,8 +91,8 @@ pub struct Drawn {
     pub hidden_below: usize,
     /// Of these, rows that came while the user looked elsewhere.
     pub new_below: usize,
-    /// What each visible row shows, from the top; `None` below the end.
-    pub rows: Vec<Option<RowRef>>,
+    /// What each visible row shows, from the top.
+    pub rows: Vec<RowRef>,
     /// What a click on each of them opens or folds.
     pub opens: Vec<Opens>,
     /// The end of what the user has seen: the first row that was never on the screen.
@@ -115,8 +120,9 @@ pub struct Drawn {
 /// The part of the conversation that the user looks at.
 #[derive(Clone, Debug, Default)]
 pub struct Viewport {
-    drawn: Drawn,
-    pending_scrolls: Vec<ScrollBy>,
+    pub(crate) drawn: Drawn,
+    /// The next frame resolves them, in order.
+    pub(crate) pending_scrolls: Vec<ScrollBy>,
     /// Whether it stays where it is, also at the end.
     is_held: bool,
 }
@@ -141,7 +147,7 @@ impl Viewport {
 
     /// What stood at a place of the screen.
     pub(super) fn spot(&self, column: u16, row: u16) -> Spot {
-        let row = self.drawn.rows.get(usize::from(row)).copied().flatten();
+        let row = self.drawn.rows.get(usize::from(row)).copied();
         Spot { row, column }
     }
 
@@ -157,24 +163,9 @@ impl Viewport {
 
     /// The lowest visible row that shows something of a source, or else the lowest of all.
     pub(super) fn last_row(&self) -> Option<u16> {
-        let rows = (0..self.drawn.rows.len() as u16).rev();
-        let shown = rows.filter(|row| self.drawn.rows[usize::from(*row)].is_some());
-        let mut shown = shown.peekable();
-        let last = shown.peek().copied();
-        shown.find(|row| self.has_source(*row)).or(last)
-    }
-
-    /// Scrolls that the next frame resolves, in order.
-    pub fn pending_scrolls(&self) -> &[ScrollBy] {
-        &self.pending_scrolls
-    }
-
-    pub fn seen(&self) -> Anchor {
-        self.drawn.seen
-    }
-
-    pub(super) fn unread(&self) -> Option<usize> {
-        self.drawn.unread
+        let last = (self.drawn.rows.len() as u16).checked_sub(1)?;
+        let mut rows = (0..=last).rev();
+        rows.find(|row| self.has_source(*row)).or(Some(last))
     }
 
     /// The page that must be read before more can be printed, and of which conversation.
@@ -185,7 +176,7 @@ impl Viewport {
 
     /// The cells on the screen, from the top, one entry a row.
     pub fn visible_cells(&self) -> impl DoubleEndedIterator<Item = usize> {
-        self.drawn.rows.iter().flatten().map(|row| row.cell)
+        self.drawn.rows.iter().map(|row| row.cell)
     }
 
     pub(super) fn is_following(&self) -> bool {
@@ -202,14 +193,14 @@ impl Viewport {
     /// The rows on the screen that open or fold something, from the top: their cells and what.
     pub(super) fn opening_rows(&self) -> impl DoubleEndedIterator<Item = (usize, Opens)> {
         let rows = self.drawn.rows.iter().zip(&self.drawn.opens);
-        let rows = rows.filter_map(|(row, opens)| Some((row.as_ref()?.cell, *opens)));
+        let rows = rows.map(|(row, opens)| (row.cell, *opens));
         rows.filter(|(_, opens)| *opens != Opens::Nothing)
     }
 
     /// The cell at a row of the screen, and what of it opens.
     pub(super) fn opens_at(&self, row: u16) -> Option<(usize, Opens)> {
         let row = usize::from(row);
-        let cell = self.drawn.rows.get(row)?.as_ref()?.cell;
+        let cell = self.drawn.rows.get(row)?.cell;
         Some((cell, *self.drawn.opens.get(row)?))
     }
 
@@ -219,7 +210,7 @@ impl Viewport {
 
     /// Holds the first visible row where it is while the height of `cell` changes.
     pub(super) fn hold(&mut self, cell: usize) {
-        let Some(Some(top)) = self.drawn.rows.first().copied() else {
+        let Some(top) = self.drawn.rows.first().copied() else {
             return;
         };
         self.drawn.position = Position::At(match self.drawn.position {

@@ -198,10 +198,11 @@ pub fn send(app: &mut App, content: Vec<Content>) -> Vec<Effect> {
         app.screen = app.screen.closed();
         app.resume = None;
         app.start.recent = None;
-        if app.work.todo.is_done() {
+        if app.work.todo.is_done() || app.work.todo == app.todo_before {
             // It was for the work before.
             app.work.todo = TodoDetails::default();
         }
+        app.todo_before = app.work.todo.clone();
         app.set_run(RunState::Running {
             phase: Phase::Requesting,
         });

@@ -27,10 +27,8 @@ const LEAST_SAID: usize = 12;
 
 /// Rows it takes: one, where there is something to say, and more for a long hint while nothing runs.
 pub fn rows_wanted(app: &App, size: Size) -> u16 {
-    let hint = app
-        .hint
-        .as_ref()
-        .filter(|_| app.run == RunState::Idle && app.shell.is_none());
+    let is_idle = app.run == RunState::Idle && app.shell.is_none();
+    let hint = app.hint.as_ref().filter(|_| is_idle);
     let rows = hint.map_or(1, |hint| said(app, &hint.text, size.width).len() as u16);
     let most = (size.height / 8).max(3).min(size.height / 3);
     rows.clamp(1, most.max(1)) * u16::from(has_something(app))
@@ -58,10 +56,8 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
         return;
     }
     let theme = &app.theme;
-    let hint = app
-        .hint
-        .as_ref()
-        .map(|hint| StyledLine::of(hint.text.as_str(), theme.warning));
+    let hint = app.hint.as_ref().map(|hint| hint.text.as_str());
+    let hint = hint.map(|text| StyledLine::of(text, theme.warning));
     match &app.run {
         RunState::Running { phase } => {
             let right = hint.unwrap_or_default();
@@ -172,12 +168,8 @@ fn trust(app: &App, columns: u16) -> StyledLine {
             .with("/trust no", theme.key_hint)
             .with(never, theme.activity)
     };
-    let long = [
-        "This folder is not trusted",
-        " takes in what it brings",
-        " never asks again",
-    ];
-    let long = line(long);
+    let whole = "This folder is not trusted";
+    let long = line([whole, " takes in what it brings", " never asks again"]);
     if long.width() <= usize::from(columns) {
         long
     } else {
@@ -192,15 +184,12 @@ fn offer(app: &App, action: Action, does: &str) -> StyledLine {
 fn running(app: &App, phase: &Phase, right: &StyledLine, area: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     let columns = usize::from(area.width.saturating_sub(2));
-    // Esc leaves the rule first.
-    let stop = match app.rule {
-        Some(_) => offer(app, Action::Interrupt, " stops"),
-        None if app.is_reading() => offer(app, Action::Interrupt, " stops"),
-        // It leads to normal mode first.
-        None if matches!(app.composer.vim(), Some((VimMode::Insert, _))) => {
-            offer(app, Action::Interrupt, " stops")
-        }
-        None => offer(app, Action::Cancel, " stops"),
+    // Esc leaves the rule, the page or vim's insert mode first.
+    let is_inserting = matches!(app.composer.vim(), Some((VimMode::Insert, _)));
+    let stop = if app.rule.is_some() || app.is_reading() || is_inserting {
+        offer(app, Action::Interrupt, " stops")
+    } else {
+        offer(app, Action::Cancel, " stops")
     };
     let (what, extra) = describe(app, phase);
     let extra = extra.or_else(|| elapsed(app));

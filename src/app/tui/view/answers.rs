@@ -1,5 +1,7 @@
 //! The rows of a list of answers, which are numbered: a digit selects one.
 
+use std::iter;
+
 use ratatui::style::Style;
 
 use super::line::StyledLine;
@@ -11,6 +13,16 @@ pub struct AnswerStyles {
     pub number: Style,
     pub text: Style,
     pub selected: Style,
+}
+
+impl AnswerStyles {
+    fn label(&self, is_selected: bool) -> Style {
+        if is_selected {
+            self.selected
+        } else {
+            self.text
+        }
+    }
 }
 
 pub fn on_popup(theme: &Theme) -> AnswerStyles {
@@ -39,14 +51,9 @@ pub fn row(labels: &[&str], selected: Option<usize>, styles: AnswerStyles) -> St
     let mut line = StyledLine::new();
     for (at, label) in labels.iter().enumerate() {
         let is_selected = selected == Some(at);
-        let style = if is_selected {
-            styles.selected
-        } else {
-            styles.text
-        };
         line.push(if is_selected { " ›" } else { "  " }, styles.number);
         line.push(format!("{} ", at + 1), styles.number);
-        line.push(*label, style);
+        line.push(*label, styles.label(is_selected));
     }
     line
 }
@@ -58,23 +65,13 @@ pub fn one(
     styles: AnswerStyles,
     columns: usize,
 ) -> Vec<StyledLine> {
-    let style = if is_selected {
-        styles.selected
-    } else {
-        styles.text
-    };
     let mark = if is_selected { '›' } else { ' ' };
     let head = format!("{mark} {} ", at + 1);
-    let wrapped = StyledLine::wrapped(label, style, columns.saturating_sub(head.len()).max(8));
-    let wrapped = wrapped.iter().enumerate();
-    wrapped
-        .map(|(row, text)| {
-            let head = if row == 0 {
-                head.clone()
-            } else {
-                " ".repeat(head.chars().count())
-            };
-            StyledLine::of(head, styles.number).then(text)
-        })
+    let room = columns.saturating_sub(head.len()).max(8);
+    let blank = " ".repeat(head.chars().count());
+    let heads = iter::once(head).chain(iter::repeat(blank));
+    let wrapped = StyledLine::wrapped(label, styles.label(is_selected), room);
+    let rows = heads.zip(&wrapped);
+    rows.map(|(head, text)| StyledLine::of(head, styles.number).then(text))
         .collect()
 }

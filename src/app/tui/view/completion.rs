@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::line::StyledLine;
-use super::popup;
+use super::popup::{self, Popup};
 use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::completion::{Candidate, Completion, CompletionKind};
@@ -63,45 +63,26 @@ pub fn draw(app: &App, list: &Completion, room: Rect, buffer: &mut Buffer) -> (R
         Some(selected) if count > rows => format!("{title} · {} of {count}", selected + 1),
         _ => title.to_owned(),
     };
-    let size = (popup::box_columns(area), rows);
-    let Some(inside) = popup::open(app, &title, size, &notes, area, buffer) else {
+    let mut popup = Popup::new(app, area, buffer);
+    let Some(mut inside) = popup.open(&title, rows, &notes) else {
         return (Rect::ZERO, 0);
     };
-    let theme = &app.theme;
     if count == 0 {
-        let line = StyledLine::of(said, theme.popup.patch(theme.dim));
-        line.draw(buffer, inside.x, inside.y, inside.width);
+        popup.line(&StyledLine::of(said, popup.quiet()), inside);
         return (Rect::ZERO, 0);
     }
     let shown = usize::from(inside.height);
     let selected = list.selected.unwrap_or(0);
-    let top = app
-        .areas
-        .completion_top
-        .min(count.saturating_sub(shown))
-        .max((selected + 1).saturating_sub(shown))
-        .min(selected);
+    let top = popup::list_top(app.areas.completion_top, selected, count, shown);
     let columns = list.columns.min(usize::from(inside.width) / 2);
-    for (y, (at, candidate)) in
-        (inside.y..inside.bottom()).zip(list.candidates.iter().enumerate().skip(top))
-    {
-        let row = Rect::new(inside.x, y, inside.width, 1);
-        let style = if list.selected == Some(at) {
-            theme.popup_selected
-        } else {
-            theme.popup
-        };
+    let candidates = list.candidates.iter().enumerate().skip(top);
+    for (row, (at, candidate)) in inside.rows().zip(candidates) {
+        let style = popup::row_style(&app.theme, list.selected == Some(at));
         buffer.set_style(row, style);
         draw_row(app, candidate, columns, style, row, buffer);
     }
-    let visible = count.saturating_sub(top).min(shown) as u16;
-    (
-        Rect {
-            height: visible,
-            ..inside
-        },
-        top,
-    )
+    inside.height = count.saturating_sub(top).min(shown) as u16;
+    (inside, top)
 }
 
 fn draw_row(

@@ -2,6 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::widgets::{Block, BorderType, Widget};
 
 use super::line::StyledLine;
 use crate::agent::permission::PermissionMode;
@@ -30,13 +31,7 @@ pub fn draw(
     // On a screen too low for all rows, those around the caret are shown.
     let caret_row = usize::from(layout.cursor.1);
     let skipped = (caret_row + 1).saturating_sub(usize::from(area.height));
-    for (y, row) in layout
-        .rows
-        .iter()
-        .skip(skipped)
-        .take(usize::from(area.height))
-        .enumerate()
-    {
+    for (place, row) in area.rows().zip(layout.rows.iter().skip(skipped)) {
         let mut x = area.x;
         for span in row {
             let style = match span.kind {
@@ -45,7 +40,7 @@ pub fn draw(
                 SpanKind::Selected => app.theme.editor_text.patch(app.theme.popup_selected),
             };
             let left = usize::from(area.right().saturating_sub(x));
-            (x, _) = buffer.set_stringn(x, area.y + y as u16, &span.text, left, style);
+            (x, _) = buffer.set_stringn(x, place.y, &span.text, left, style);
         }
     }
     if app.composer.is_empty() {
@@ -65,14 +60,8 @@ pub fn draw(
         } else {
             "Ask for anything"
         };
-        let columns = usize::from(area.width);
-        buffer.set_stringn(
-            area.x,
-            area.y,
-            ellipsis(says, columns),
-            columns,
-            app.theme.editor_placeholder,
-        );
+        let line = StyledLine::of(says, app.theme.editor_placeholder);
+        line.draw(buffer, area.x, area.y, area.width);
     }
     let x = (area.x + layout.cursor.0).min(area.right() - 1);
     Some((x, area.y + (caret_row - skipped) as u16))
@@ -80,13 +69,10 @@ pub fn draw(
 
 fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
-    let mode = if app.is_read_only() {
-        "read only"
-    } else {
-        match app.status.permission {
-            PermissionMode::Full => "runs everything",
-            mode => mode.name(),
-        }
+    let mode = match app.status.permission {
+        _ if app.is_read_only() => "read only",
+        PermissionMode::Full => "runs everything",
+        mode => mode.name(),
     };
     let label_style = match mode {
         "plan" | "read only" => theme.editor_plan,
@@ -123,19 +109,12 @@ fn border(app: &App, layout: &ComposerLayout, area: Rect, buffer: &mut Buffer) {
         1 => StyledLine::of(" 1 more line ", theme.dim),
         more => StyledLine::of(format!(" {more} more lines "), theme.dim),
     };
-    let right = area.right() - 1;
-    for (y, start, end) in [(area.y, "╭", "╮"), (area.bottom() - 1, "╰", "╯")] {
-        let line = "─".repeat(columns - 2);
-        buffer.set_stringn(area.x, y, format!("{start}{line}{end}"), columns, style);
-    }
+    let block = Block::bordered().border_type(BorderType::Rounded);
+    block.border_style(style).render(area, buffer);
     buffer.set_stringn(area.x + 2, area.y, &label, columns - 4, label_style);
     let width = note.width() as u16;
     if width > 0 && width + 4 <= area.width {
-        note.draw(buffer, right - 1 - width, area.bottom() - 1, width);
-    }
-    for y in area.y + 1..area.bottom() - 1 {
-        buffer.set_stringn(area.x, y, "│", 1, style);
-        buffer.set_stringn(right, y, "│", 1, style);
+        note.draw(buffer, area.right() - 2 - width, area.bottom() - 1, width);
     }
 }
 

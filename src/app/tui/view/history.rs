@@ -3,14 +3,11 @@
 
 use std::ops::Range;
 
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::line::StyledLine;
-use super::popup::{
-    PopupDrawn, box_columns, draw_matches, draw_query, draw_rule, on_row, open, split, text_columns,
-};
+use super::popup::{Popup, PopupDrawn, on_row, split};
 use crate::app::action::Action;
 use crate::app::fuzzy::Query;
 use crate::app::humanize::plural;
@@ -27,8 +24,9 @@ const MAX_SHOWN: usize = 20_000;
 /// Matches that are looked at, not measured, to see how much preview is of use.
 const LOOKED_AT: usize = 100;
 
-pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
-    let columns = text_columns(room);
+pub fn draw(popup: &mut Popup<'_>, picker: &Picker) -> Option<PopupDrawn> {
+    let (app, room) = (popup.app, popup.room);
+    let columns = popup.text_columns();
     let history = app.composer.history();
     let prompt = |age: usize| {
         let text = history.get(age).unwrap_or_default();
@@ -44,19 +42,15 @@ pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> Opti
     };
     let most = usize::from(room.height).saturating_sub(4 + preview);
     let rows = picker.matches().len().clamp(1, MAX_ROWS.min(most).max(2));
-    let keys = [Action::Accept, Action::HistorySearch, Action::Back].map(|it| app.key(it));
+    let [enter, older, esc] =
+        [Action::Accept, Action::HistorySearch, Action::Back].map(|it| app.key(it));
     let notes = [
-        format!(
-            " {} takes it · {} older · {} closes ",
-            keys[0], keys[1], keys[2]
-        ),
-        format!(" {} takes it ", keys[0]),
+        format!(" {enter} takes it · {older} older · {esc} closes "),
+        format!(" {enter} takes it "),
     ];
-    let size = (box_columns(room), 1 + rows + preview);
-    let area = open(app, "Earlier prompts", size, &notes, room, buffer)?;
-    let caret = draw_query(app, picker, area, buffer);
+    let area = popup.open("Earlier prompts", 1 + rows + preview, &notes)?;
+    let below = popup.query(picker, area);
     let preview = preview.min(usize::from(area.height).saturating_sub(2));
-    let (_, below) = split(area, 1);
     let (list, foot) = split(below, below.height - preview as u16);
     let none = match picker.query() {
         "" => "Nothing sent yet",
@@ -64,15 +58,15 @@ pub fn draw(app: &App, picker: &Picker, room: Rect, buffer: &mut Buffer) -> Opti
     };
     let query = picker.query().to_lowercase();
     let mut query = Query::new(&query);
-    let drawn = draw_matches(app, picker, none, list, buffer, |age, style| {
+    let drawn = popup.matches(picker, none, list, |age, style| {
         let lines = lines_of(history.get(age).unwrap_or_default());
-        row(app, (prompt(age), lines), &mut query, columns, style)
+        Some(row(app, (prompt(age), lines), &mut query, columns, style))
     });
     if preview > 0 {
         let text = picker.chosen().map(prompt).unwrap_or_default();
-        draw_preview(app, text, &mut query, foot, buffer);
+        draw_preview(popup, text, &mut query, foot);
     }
-    Some(drawn.with_caret(caret))
+    Some(drawn)
 }
 
 /// How many rows a prompt takes at most, by its bytes; `PREVIEW` stands for more too.
@@ -139,12 +133,12 @@ fn found_line<'a>(prompt: &'a str, query: &mut Query) -> (usize, &'a str, Vec<Ra
 }
 
 /// The text around what was found, below a rule.
-fn draw_preview(app: &App, prompt: &str, query: &mut Query, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.theme;
+fn draw_preview(popup: &mut Popup<'_>, prompt: &str, query: &mut Query, area: Rect) {
+    let app = popup.app;
     let columns = usize::from(area.width);
-    draw_rule(theme, area, buffer);
+    popup.rule(area);
     let (number, ..) = found_line(prompt, query);
-    let quiet = theme.popup.patch(theme.dim);
+    let quiet = popup.quiet();
     let lines = prompt.lines().skip(number.saturating_sub(1));
     let rows = lines.flat_map(|line| {
         let wrapped = StyledLine::wrapped(line, quiet, columns);
@@ -154,8 +148,8 @@ fn draw_preview(app: &App, prompt: &str, query: &mut Query, area: Rect, buffer: 
             marked(app, &text, &places, quiet)
         })
     });
-    for (y, row) in (area.y + 1..area.bottom()).zip(rows) {
-        row.draw(buffer, area.x, y, area.width);
+    for (area, row) in area.rows().skip(1).zip(rows) {
+        popup.line(&row, area);
     }
 }
 

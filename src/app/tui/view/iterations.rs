@@ -1,13 +1,9 @@
 //! The iterations: a line of figures for each, and what one of them holds.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::line::StyledLine;
-use super::popup::{
-    PopupDrawn, draw_aside, draw_matches, draw_query, draw_text, on_row, open, split,
-};
+use super::popup::{Popup, PopupDrawn, on_row, split};
 use crate::agent::ToolStatus;
 use crate::agent::session::{CallSummary, Iteration, IterationSummary};
 use crate::app::action::Action;
@@ -21,24 +17,18 @@ use crate::llm::{Content, Message};
 const MAX_LINES: usize = 200;
 const MAX_LINE: usize = 2_000;
 
-pub fn draw(
-    app: &App,
-    list: &IterationPicker,
-    room: Rect,
-    buffer: &mut Buffer,
-) -> Option<PopupDrawn> {
+/// Columns of the box at most: rows are figures in columns, so they may be longer than prose.
+const BOX: u16 = 140;
+
+pub fn draw(popup: &mut Popup<'_>, list: &IterationPicker) -> Option<PopupDrawn> {
     match &list.opened {
-        Some(opened) => draw_opened(app, list, opened, room, buffer),
-        None => draw_list(app, list, room, buffer),
+        Some(opened) => draw_opened(popup, list, opened),
+        None => draw_list(popup, list),
     }
 }
 
-fn draw_list(
-    app: &App,
-    list: &IterationPicker,
-    room: Rect,
-    buffer: &mut Buffer,
-) -> Option<PopupDrawn> {
+fn draw_list(popup: &mut Popup<'_>, list: &IterationPicker) -> Option<PopupDrawn> {
+    let app = popup.app;
     let enter = app.key(Action::Accept);
     let close = app.key(Action::Back);
     let notes = [
@@ -46,38 +36,25 @@ fn draw_list(
         format!(" {close} closes "),
     ];
     let listed = list.count(&app.timeline).max(1);
-    let most = usize::from(room.height.saturating_sub(2)).min(32);
-    let size = (list_columns(room), most.min(2 + listed));
-    let area = open(app, "Iterations", size, &notes, room, buffer)?;
-    let theme = &app.theme;
-    let caret = draw_query(app, &list.picker, area, buffer);
+    let area = popup.open_wide("Iterations", (BOX, (2 + listed).min(32)), &notes)?;
+    popup.query(&list.picker, area);
     let said = match (&list.error, list.is_read() || app.status.session.is_none()) {
         (Some(error), _) => error.clone(),
         (None, true) => list.count(&app.timeline).to_string(),
         (None, false) => "reading …".to_owned(),
     };
-    let quiet = theme.popup.patch(theme.dim);
     let columns = Columns::of(usize::from(area.width));
-    draw_aside(app, &said, caret, area, buffer);
-    columns
-        .header(quiet)
-        .draw(buffer, area.x, area.y + 1, area.width);
+    popup.aside(&said, area);
+    popup.line(&columns.header(popup.quiet()), split(area, 1).1);
     let (_, below) = split(area, 2);
     let none = match list.picker.query() {
         _ if !list.is_read() && app.status.session.is_some() => "",
         "" => "No model was called yet",
         _ => "Nothing found",
     };
-    let drawn = draw_matches(app, &list.picker, none, below, buffer, |place, style| {
-        let row = list.row(&app.timeline, place);
-        row.map_or_else(StyledLine::new, |row| columns.line(app, row, style))
-    });
-    Some(drawn.with_caret(caret))
-}
-
-/// Rows are figures in columns, so they may be longer than prose.
-fn list_columns(room: Rect) -> u16 {
-    room.width.min(140)
+    Some(popup.matches(&list.picker, none, below, |place, style| {
+        Some(columns.line(app, list.row(&app.timeline, place)?, style))
+    }))
 }
 
 struct Columns {
@@ -115,24 +92,18 @@ impl Columns {
             line.push(format!("  {first:>9}"), quiet);
         }
         let usage = &row.usage;
-        let tokens = |count: u64| {
-            if count > 0 {
-                short(count)
-            } else {
-                String::new()
-            }
+        let tokens = |count: u64| match count {
+            0 => String::new(),
+            count => short(count),
         };
-        line.push(
-            format!("  {:>6} {:>6}", tokens(usage.input), tokens(usage.output)),
-            base,
-        );
+        let (input, output) = (tokens(usage.input), tokens(usage.output));
+        line.push(format!("  {input:>6} {output:>6}"), base);
         if self.cached {
             line.push(format!(" {:>6}", tokens(usage.cache_read)), quiet);
         }
-        let cost = Some(usage.cost.total)
-            .filter(|cost| *cost > 0.0)
-            .map(dollars);
-        line.push(format!("  {:>7}  ", cost.unwrap_or_default()), base);
+        let cost = Some(usage.cost.total).filter(|cost| *cost > 0.0);
+        let cost = cost.map(dollars).unwrap_or_default();
+        line.push(format!("  {cost:>7}  "), base);
         if row.calls.is_empty() {
             let text = if row.ended.is_none() { "…" } else { "answer" };
             line.push(text, quiet);
@@ -178,12 +149,11 @@ fn end(call: &CallSummary) -> String {
 }
 
 fn draw_opened(
-    app: &App,
+    popup: &mut Popup<'_>,
     list: &IterationPicker,
     opened: &OpenedIteration,
-    room: Rect,
-    buffer: &mut Buffer,
 ) -> Option<PopupDrawn> {
+    let app = popup.app;
     let keys = [Action::Left, Action::Right, Action::Back].map(|action| app.key(action));
     let [left, right, close] = keys;
     let notes = [
@@ -192,11 +162,7 @@ fn draw_opened(
     ];
     let (row, last) = list.numbered(&app.timeline, opened.number);
     let title = format!("Iteration {} of {last}", opened.number);
-    let size = (
-        list_columns(room),
-        usize::from(room.height.saturating_sub(2)),
-    );
-    let area = open(app, &title, size, &notes, room, buffer)?;
+    let area = popup.open_wide(&title, (BOX, popup.most_rows()), &notes)?;
     let columns = usize::from(area.width);
     let mut text = Text {
         app,
@@ -217,7 +183,7 @@ fn draw_opened(
         Some(Err(error)) => text.note(error),
         Some(Ok(iteration)) => text.iteration(iteration),
     }
-    Some(draw_text(&text.lines, opened.pager, area, buffer))
+    Some(popup.page(&text.lines, opened.pager, area))
 }
 
 struct Text<'a> {
@@ -300,17 +266,14 @@ impl Text<'_> {
         }
         let rest = lines.count() as u64;
         if rest > 0 {
-            let rest = plural(rest, "more line", "more lines");
-            self.lines
-                .push(StyledLine::of(format!("  … {rest}"), self.quiet()));
+            let rest = format!("  … {}", plural(rest, "more line", "more lines"));
+            self.lines.push(StyledLine::of(rest, self.quiet()));
         }
     }
 }
 
 fn stop(iteration: &Iteration) -> String {
-    let stop = iteration
-        .metadata
-        .get("stop_reason")
-        .and_then(|stop| stop.as_str());
+    let stop = iteration.metadata.get("stop_reason");
+    let stop = stop.and_then(|stop| stop.as_str());
     stop.unwrap_or_default().to_owned()
 }

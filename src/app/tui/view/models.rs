@@ -1,84 +1,54 @@
 //! The list of models: what is typed, the models that fit, and what is known of the chosen one. The
 //! box has one size on one screen, so that nothing jumps while it fills and is filtered.
 
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::line::StyledLine;
 use super::model_details;
-use super::popup::{
-    PopupDrawn, box_columns, draw_aside, draw_matches, draw_query, draw_rule, draw_text, on_row,
-    open, split,
-};
+use super::popup::{Popup, PopupDrawn, on_row, split};
 use crate::app::action::Action;
 use crate::app::humanize::window;
 use crate::app::models::{KeyState, ModelEntry};
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{ModelPicker, Pager, Picker, same};
+use crate::app::tui::overlay::{ModelPicker, Pager, same};
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
 use crate::llm::Model;
 
 /// Rows inside the box at most.
-const MAX_ROWS: u16 = 32;
+const MAX_ROWS: usize = 32;
 const DETAIL_ROWS: u16 = 5;
 
-pub fn draw(
-    app: &App,
-    models: &ModelPicker,
-    room: Rect,
-    buffer: &mut Buffer,
-) -> Option<PopupDrawn> {
-    let theme = &app.theme;
-    let picker = &models.picker;
-    let rows = room.height.saturating_sub(2).min(MAX_ROWS);
-    let size = (box_columns(room), usize::from(rows));
-    let area = open(app, "Models", size, &notes(app), room, buffer)?;
-    let caret = draw_query(app, picker, area, buffer);
-    draw_count(app, picker, caret, area, buffer);
-    let (_, mut below) = split(area, 1);
+pub fn draw(popup: &mut Popup<'_>, models: &ModelPicker) -> Option<PopupDrawn> {
+    let app = popup.app;
+    let area = popup.open("Models", MAX_ROWS, &notes(app))?;
+    let mut below = popup.query(&models.picker, area);
+    let all = app.models.listing.rows.len();
+    if all > 0 {
+        popup.count(&models.picker, all, "", area);
+    }
     if let Some(error) = app.models.error.as_ref().filter(|_| below.height > 1) {
-        let style = theme.popup.patch(theme.warning);
+        let style = popup.style(app.theme.warning);
         let lines = StyledLine::wrapped(error, style, usize::from(below.width));
         let height = below.height.min(lines.len() as u16).min(below.height / 2);
         let (of_error, rest) = split(below, height);
-        draw_text(&lines, Pager::default(), of_error, buffer);
+        popup.text(&lines, of_error);
         below = rest;
     }
-    let drawn = if let Some(pager) = models.details {
-        draw_details(app, models, pager, below, buffer)
-    } else {
-        let details = if below.height >= DETAIL_ROWS + 5 {
-            DETAIL_ROWS
-        } else {
-            0
-        };
-        let (list, foot) = split(below, below.height - details - u16::from(details > 0));
-        if details > 0 {
-            let (rule, under) = split(foot, 1);
-            draw_rule(theme, rule, buffer);
-            draw_details(app, models, Pager::default(), under, buffer);
-        }
-        draw_entries(app, models, list, buffer)
-    };
-    Some(drawn.with_caret(caret))
-}
-
-/// How many fit, at the right of what is typed.
-fn draw_count(app: &App, picker: &Picker, caret: (u16, u16), area: Rect, buffer: &mut Buffer) {
-    let all = app.models.listing.rows.len();
-    if all == 0 {
-        return;
+    if let Some(pager) = models.details {
+        return Some(draw_details(popup, models, pager, below));
     }
-    let count = match picker.matches().len() {
-        fit if fit == all => format!("{all}"),
-        fit => format!("{fit} of {all}"),
-    };
-    draw_aside(app, &count, caret, area, buffer);
+    if below.height >= DETAIL_ROWS + 5 {
+        let (list, foot) = split(below, below.height - DETAIL_ROWS - 1);
+        below = list;
+        let foot = popup.rule(foot);
+        draw_details(popup, models, Pager::default(), foot);
+    }
+    Some(draw_entries(popup, models, below))
 }
 
-fn draw_entries(app: &App, models: &ModelPicker, list: Rect, buffer: &mut Buffer) -> PopupDrawn {
-    let picker = &models.picker;
+fn draw_entries(popup: &mut Popup<'_>, models: &ModelPicker, mut list: Rect) -> PopupDrawn {
+    let (app, picker) = (popup.app, &models.picker);
     let none = if !app.models.is_read {
         "Reading the list …"
     } else if picker.query().trim().is_empty() {
@@ -95,16 +65,14 @@ fn draw_entries(app: &App, models: &ModelPicker, list: Rect, buffer: &mut Buffer
             app.key(Action::ListAll)
         )),
     };
-    let mut list = list;
     if let Some(text) = hidden.filter(|_| list.height > 2) {
         list.height -= 1;
         let listed = picker.matches().len().min(usize::from(list.height)) as u16;
-        let style = app.theme.popup.patch(app.theme.dim);
-        StyledLine::of(text, style).draw(buffer, list.x, list.y + listed, list.width);
+        let line = StyledLine::of(text, popup.quiet());
+        popup.line(&line, split(list, listed).1);
     }
-    draw_matches(app, picker, none, list, buffer, |entry, style| {
-        let entry = entries.get(entry);
-        entry.map_or_else(StyledLine::new, |entry| columns.line(app, entry, style))
+    popup.matches(picker, none, list, |entry, style| {
+        Some(columns.line(app, entries.get(entry)?, style))
     })
 }
 
@@ -191,17 +159,16 @@ fn cell(text: &str, columns: usize) -> String {
 }
 
 fn draw_details(
-    app: &App,
+    popup: &mut Popup<'_>,
     models: &ModelPicker,
     pager: Pager,
     area: Rect,
-    buffer: &mut Buffer,
 ) -> PopupDrawn {
-    let Some(entry) = models.entry(&app.models.listing) else {
+    let Some(entry) = models.entry(&popup.app.models.listing) else {
         return PopupDrawn::default();
     };
-    let lines = model_details::lines(&app.theme, entry, usize::from(area.width));
-    draw_text(&lines, pager, area, buffer)
+    let lines = model_details::lines(&popup.app.theme, entry, usize::from(area.width));
+    popup.page(&lines, pager, area)
 }
 
 fn notes(app: &App) -> [String; 3] {

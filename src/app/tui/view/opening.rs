@@ -1,56 +1,48 @@
 //! The question how to go on with a session that was not opened as it was asked for.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-
 use super::answers;
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, box_columns, draw_text, open, split, text_columns};
+use super::popup::{Popup, PopupDrawn, split};
 use crate::app::action::Action;
 use crate::app::humanize::abbreviate_home;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{Opening, Pager, Way};
+use crate::app::tui::overlay::{Opening, Way};
 
 /// Columns of a row that is cut, not wrapped.
 const LONG: usize = 1000;
 
-pub fn draw(app: &App, opening: &Opening, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
-    let theme = &app.theme;
-    let columns = box_columns(room);
-    let reason = StyledLine::wrapped(&opening.reason, theme.popup, text_columns(room));
+pub fn draw(popup: &mut Popup<'_>, opening: &Opening) -> Option<PopupDrawn> {
+    let app = popup.app;
+    let reason = StyledLine::wrapped(&opening.reason, app.theme.popup, popup.text_columns());
     let head = reason.len() + 1;
     let rows = head + if opening.waits { 1 } else { opening.ways.len() };
-    let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
+    let esc = app.key(Action::Back);
     let (title, note) = if opening.waits {
         ("Waiting", format!(" {esc} stop waiting "))
     } else {
-        let confirms = if opening.answers.can_confirm(app.now) {
-            format!(" · {enter} confirm")
-        } else {
-            String::new()
-        };
+        let confirms = popup.confirm_key(&opening.answers);
         let note = format!(" ↑↓ select · {esc} open nothing{confirms} ");
         ("Open the session", note)
     };
-    let area = open(app, title, (columns, rows), &[note], room, buffer)?;
+    let area = popup.open(title, rows, &[note])?;
     // On a low screen the ways stand before the reason.
     let shown = usize::from(area.height)
         .saturating_sub(rows - head)
         .min(head);
     let (head, list) = split(area, shown as u16);
-    draw_text(&reason, Pager::default(), head, buffer);
+    popup.text(&reason, head);
     if opening.waits {
         let text = "Waiting for the other tiller to close it";
-        StyledLine::of(text, theme.popup.patch(theme.dim)).draw(buffer, list.x, list.y, list.width);
+        popup.line(&StyledLine::of(text, popup.quiet()), list);
         return Some(PopupDrawn::default());
     }
-    let styles = answers::on_popup(theme);
+    let styles = answers::on_popup(&app.theme);
     let selected = opening.answers.selected();
-    for ((y, way), at) in (list.y..list.bottom()).zip(&opening.ways).zip(0..) {
+    for ((row, way), at) in list.rows().zip(&opening.ways).zip(0..) {
         let (what, more) = words(app, way);
         let label = format!("{what:<18}  {more}");
-        let row = answers::one(&label, at, selected == Some(at), styles, LONG);
-        row[0].draw(buffer, list.x, y, list.width);
+        let answer = answers::one(&label, at, selected == Some(at), styles, LONG);
+        popup.line(&answer[0], row);
     }
     Some(PopupDrawn {
         list,

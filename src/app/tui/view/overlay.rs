@@ -5,40 +5,41 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::line::StyledLine;
-use super::popup::{PopupDrawn, box_columns, draw_pager, draw_text, open, split, text_columns};
+use super::popup::{Popup, PopupDrawn, split};
 use super::{
     answers, comparison, context, copy, help, history, iterations, login, models, opening,
     question, search, selecting, session_facts, sessions, settings, stats, themes, tree, undo,
 };
 use crate::app::action::Action;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{
-    Confirm, ConfirmAbout, FullFor, HelpPage, Overlay, Pager, TextPopup,
-};
+use crate::app::tui::overlay::{Confirm, ConfirmAbout, FullFor, HelpPage, Overlay, TextPopup};
 
 /// Draws it, if there is room for it.
 pub fn draw(app: &App, overlay: &Overlay, area: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
-    match overlay {
-        Overlay::Text(popup, pager) => {
-            let (title, lines) = text(app, popup, text_columns(area));
-            draw_pager(app, &title, &lines, *pager, area, buffer)
+    let mut popup = Popup::new(app, area, buffer);
+    let drawn = match overlay {
+        Overlay::Text(shown, pager) => {
+            let (title, lines) = text(app, shown, popup.text_columns());
+            popup.pager(&title, &lines, *pager)
         }
-        Overlay::Iterations(list) => iterations::draw(app, list, area, buffer),
-        Overlay::Confirm(confirm) => draw_confirm(app, confirm, area, buffer),
-        Overlay::Undo(question) => undo::draw(app, question, area, buffer),
-        Overlay::Rewind(list) => undo::draw_rewind(app, list, area, buffer),
-        Overlay::HistorySearch(list) => history::draw(app, &list.picker, area, buffer),
-        Overlay::Search(bar) => search::draw(app, bar, area, buffer),
-        Overlay::Selecting(unit) => selecting::draw(app, *unit, area, buffer),
-        Overlay::Copy(list) => copy::draw(app, list, area, buffer),
-        Overlay::Models(models) => models::draw(app, models, area, buffer),
-        Overlay::Settings(list) => settings::draw(app, list, area, buffer),
-        Overlay::Login(login) => login::draw(app, login, area, buffer),
-        Overlay::Themes(list) => themes::draw(app, list, area, buffer),
-        Overlay::Tree(picker) => tree::draw(app, picker, area, buffer),
-        Overlay::Sessions(list) => sessions::draw(app, list, area, buffer),
-        Overlay::Opening(opening) => opening::draw(app, opening, area, buffer),
-    }
+        Overlay::Iterations(list) => iterations::draw(&mut popup, list),
+        Overlay::Confirm(confirm) => draw_confirm(&mut popup, confirm),
+        Overlay::Undo(question) => undo::draw(&mut popup, question),
+        Overlay::Rewind(list) => undo::draw_rewind(&mut popup, list),
+        Overlay::HistorySearch(list) => history::draw(&mut popup, &list.picker),
+        Overlay::Search(bar) => search::draw(&mut popup, bar),
+        Overlay::Selecting(unit) => selecting::draw(&mut popup, *unit),
+        Overlay::Copy(list) => copy::draw(&mut popup, list),
+        Overlay::Models(models) => models::draw(&mut popup, models),
+        Overlay::Settings(list) => settings::draw(&mut popup, list),
+        Overlay::Login(login) => login::draw(&mut popup, login),
+        Overlay::Themes(list) => themes::draw(&mut popup, list),
+        Overlay::Tree(picker) => tree::draw(&mut popup, picker),
+        Overlay::Sessions(list) => sessions::draw(&mut popup, list),
+        Overlay::Opening(opening) => opening::draw(&mut popup, opening),
+    };
+    let caret = popup.caret;
+    drawn.map(|drawn| PopupDrawn { caret, ..drawn })
 }
 
 /// The title and the lines of a popup that is only read.
@@ -58,54 +59,43 @@ fn text(app: &App, popup: &TextPopup, columns: usize) -> (String, Vec<StyledLine
     (title.to_owned(), lines)
 }
 
-fn draw_confirm(
-    app: &App,
-    confirm: &Confirm,
-    room: Rect,
-    buffer: &mut Buffer,
-) -> Option<PopupDrawn> {
-    let (title, text, labels) = match confirm.about {
+fn draw_confirm(popup: &mut Popup<'_>, confirm: &Confirm) -> Option<PopupDrawn> {
+    let full = (
+        "Turn off all safety checks?",
+        "Everything runs without asking and without a sandbox.",
+    );
+    let ((title, text), labels) = match confirm.about {
         ConfirmAbout::Leave => (
-            "Leave?",
-            "The agent is still working. Quit anyway?",
+            ("Leave?", "The agent is still working. Quit anyway?"),
             ["Leave and stop the run", "Stay"],
         ),
-        ConfirmAbout::Full(FullFor::Session) => (
-            "Turn off all safety checks?",
-            "Everything runs without asking and without a sandbox.",
-            ["Yes, run everything in this session", "No"],
-        ),
-        ConfirmAbout::Full(FullFor::NewSessions) => (
-            "Turn off all safety checks?",
-            "Everything runs without asking and without a sandbox.",
-            ["Yes, run everything in all new sessions", "No"],
-        ),
+        ConfirmAbout::Full(FullFor::Session) => {
+            (full, ["Yes, run everything in this session", "No"])
+        }
+        ConfirmAbout::Full(FullFor::NewSessions) => {
+            (full, ["Yes, run everything in all new sessions", "No"])
+        }
     };
-    let theme = &app.theme;
-    let inside = text_columns(room);
-    let mut lines = StyledLine::wrapped(text, theme.popup, inside);
+    let app = popup.app;
+    let inside = popup.text_columns();
+    let mut lines = StyledLine::wrapped(text, app.theme.popup, inside);
     // The answers are shown on the smallest screen too.
-    let height = usize::from(room.height.saturating_sub(2));
+    let height = popup.most_rows();
     lines.truncate(height.saturating_sub(Confirm::ANSWERS));
     if lines.len() + Confirm::ANSWERS < height {
         lines.push(StyledLine::new());
     }
     let labels = labels.map(str::to_owned);
     let selected = confirm.answers.selected();
-    let styles = answers::on_popup(theme);
+    let styles = answers::on_popup(&app.theme);
     let list = answers::rows(&labels, selected, styles, inside);
     let (top, count) = (lines.len() as u16, list.len() as u16);
     lines.extend(list);
-    let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
-    let confirms = if confirm.answers.can_confirm(app.now) {
-        format!(" · {enter} confirm")
-    } else {
-        String::new()
-    };
+    let esc = app.key(Action::Back);
+    let confirms = popup.confirm_key(&confirm.answers);
     let notes = [format!(" ↑↓ select · {esc} go back{confirms} ")];
-    let size = (box_columns(room), lines.len());
-    let area = open(app, title, size, &notes, room, buffer)?;
-    draw_text(&lines, Pager::default(), area, buffer);
+    let area = popup.open(title, lines.len(), &notes)?;
+    popup.text(&lines, area);
     Some(PopupDrawn {
         list: split(split(area, top).1, count).0,
         ..PopupDrawn::default()

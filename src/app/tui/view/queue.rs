@@ -15,16 +15,9 @@ pub fn draw(app: &App, rule: Rect, area: Rect, buffer: &mut Buffer) {
         let line = "─".repeat(usize::from(rule.width.saturating_sub(2)));
         buffer.set_stringn(1, rule.y, line, usize::from(rule.width), app.theme.rule);
     }
-    let shown = usize::from(area.height);
-    let total = app.queue.len();
-    for (at, queued) in app.queue.iter().take(shown).enumerate() {
-        let row = Rect {
-            y: area.y + at as u16,
-            height: 1,
-            ..area
-        };
-        let rest = total - at - 1;
-        let last = at + 1 == shown;
+    for (at, (row, queued)) in area.rows().zip(&app.queue).enumerate() {
+        let rest = app.queue.len() - at - 1;
+        let last = row.bottom() == area.bottom();
         let (mark, style) = match queued.kind {
             QueueKind::Steering => ("↳ steer  ", app.theme.queue_steer),
             QueueKind::FollowUp => ("▸ then   ", app.theme.queue_follow_up),

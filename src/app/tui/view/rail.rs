@@ -102,11 +102,7 @@ fn files(app: &App, columns: usize) -> Vec<Sides> {
     let count = plural(files.len() as u64, "file", "files");
     let mut rows = vec![heading(app, "changed", StyledLine::of(count, theme.dim))];
     // One more costs no more than a row that says so.
-    let shown = if files.len() == FILES + 1 {
-        FILES + 1
-    } else {
-        FILES
-    };
+    let shown = FILES + usize::from(files.len() == FILES + 1);
     for file in files.iter().rev().take(shown) {
         let counts = counts(theme, file.added, file.removed);
         let room = columns.saturating_sub(counts.width() + 2);

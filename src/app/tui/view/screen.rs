@@ -55,26 +55,24 @@ impl Plan {
     pub fn new(app: &App, size: Size) -> Self {
         let layout = app.composer.layout();
         let rail = rail::is_wanted(app, size);
+        let count = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX);
+        // What stands in the rail stands nowhere else.
+        let (queue_rows, todo_rows) = if rail {
+            (0, 0)
+        } else {
+            (count(app.queue.len()), todo::rows_wanted(app, size))
+        };
         let mut wanted = Wanted {
             editor_rows: layout.rows.len() as u16,
             question_rows: u16::MAX,
-            // What stands in the rail stands nowhere else.
-            queue_rows: if rail {
-                0
-            } else {
-                u16::try_from(app.queue.len()).unwrap_or(u16::MAX)
-            },
-            todo_rows: if rail {
-                0
-            } else {
-                todo::rows_wanted(app, size)
-            },
+            queue_rows,
+            todo_rows,
             rail,
             activity_rows: activity::rows_wanted(app, size),
         };
         let room = Areas::new(size, wanted).question;
         let asked = question::strip(app, room);
-        wanted.question_rows = u16::try_from(asked.rows.len()).unwrap_or(u16::MAX);
+        wanted.question_rows = count(asked.rows.len());
         let mut areas = Areas::new(size, wanted);
         areas.question_cut = asked.is_cut;
         Self {

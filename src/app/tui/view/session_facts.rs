@@ -19,10 +19,8 @@ pub fn preview(app: &App, facts: &SessionFacts, area: Rect) -> Vec<StyledLine> {
     let theme = &app.theme;
     let quiet = theme.popup.patch(theme.dim);
     let columns = usize::from(area.width);
-    let mut place = vec![abbreviate_home(
-        Path::new(&facts.cwd),
-        app.status.home.as_deref(),
-    )];
+    let folder = abbreviate_home(Path::new(&facts.cwd), app.status.home.as_deref());
+    let mut place = vec![folder];
     place.extend(facts.model.clone());
     let mut lines = vec![
         StyledLine::of(counts(facts).join(" · "), quiet),
@@ -47,11 +45,8 @@ pub fn preview(app: &App, facts: &SessionFacts, area: Rect) -> Vec<StyledLine> {
         prompt(&facts.last_prompt, 1, &mut lines);
     }
     let room = usize::from(area.height).saturating_sub(lines.len());
-    let answer = StyledLine::wrapped(
-        &one_line(&facts.last_answer),
-        quiet,
-        columns.saturating_sub(2),
-    );
+    let answer = one_line(&facts.last_answer);
+    let answer = StyledLine::wrapped(&answer, quiet, columns.saturating_sub(2));
     for line in answer.iter().take(room) {
         lines.push(StyledLine::of("  ", quiet).then(line));
     }
@@ -88,20 +83,15 @@ pub fn lines(app: &App, facts: &SessionFacts, columns: usize) -> Vec<StyledLine>
         grouped(facts.branches as u64),
         of(facts.entries, "entry", "entries")
     );
-    let parent = facts
-        .parent
-        .as_deref()
-        .map(|parent| path(Path::new(parent)));
+    let parent = facts.parent.as_deref().map(Path::new).map(path);
+    let began = Some(minute(&facts.began)).filter(|began| !began.is_empty());
     let rows = [
         ("name", Some(name)),
         ("id", Some(facts.id.clone())),
         ("file", Some(path(&facts.path))),
         ("size", Some(bytes(facts.size))),
         ("folder", Some(path(Path::new(&facts.cwd)))),
-        (
-            "began",
-            Some(minute(&facts.began)).filter(|began| !began.is_empty()),
-        ),
+        ("began", began),
         ("copy of", parent),
         ("model", facts.model.clone()),
         ("messages", Some(messages)),
@@ -112,14 +102,12 @@ pub fn lines(app: &App, facts: &SessionFacts, columns: usize) -> Vec<StyledLine>
     let theme = &app.theme;
     let room = columns.saturating_sub(LABEL).max(1);
     let mut lines = Vec::new();
-    for (label, text) in rows
+    let known = rows
         .into_iter()
-        .filter_map(|(label, text)| Some((label, text?)))
-    {
-        for (at, line) in StyledLine::wrapped(&text, theme.popup, room)
-            .iter()
-            .enumerate()
-        {
+        .filter_map(|(label, text)| Some((label, text?)));
+    for (label, text) in known {
+        let wrapped = StyledLine::wrapped(&text, theme.popup, room);
+        for (at, line) in wrapped.iter().enumerate() {
             let label = if at == 0 { label } else { "" };
             let label = StyledLine::of(format!("{label:<LABEL$}"), theme.popup.patch(theme.dim));
             lines.push(label.then(line));

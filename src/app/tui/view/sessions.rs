@@ -3,15 +3,11 @@
 
 use std::path::Path;
 
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::line::StyledLine;
-use super::popup::{
-    PopupDrawn, box_columns, draw_aside, draw_matches, draw_query, draw_rule, draw_text, on_row,
-    open, split,
-};
+use super::popup::{Popup, PopupDrawn, on_row, split};
 use super::session_facts;
 use crate::agent::session::SessionState;
 use crate::app::action::Action;
@@ -19,121 +15,87 @@ use crate::app::humanize::{abbreviate_home, age};
 use crate::app::sanitize::visible_line;
 use crate::app::sessions::{SessionRow, SessionScope, title_of};
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{Pager, SessionMode, SessionPicker, TextSearch};
+use crate::app::tui::overlay::{SessionMode, SessionPicker, TextSearch};
 use crate::app::tui::text::width::{ellipsis, ellipsis_middle, width};
 
 /// Rows inside the box at most.
 const MAX_ROWS: u16 = 32;
-const PREVIEW_ROWS: u16 = 8;
+/// With its rule.
+const PREVIEW_ROWS: u16 = 9;
 /// Rows for why something was not done, at most.
 const ERROR_ROWS: u16 = 4;
 /// Rows of the list at least, where a preview stands below it.
 const LIST_ROWS: u16 = 4;
 
-pub fn draw(
-    app: &App,
-    list: &SessionPicker,
-    room: Rect,
-    buffer: &mut Buffer,
-) -> Option<PopupDrawn> {
+pub fn draw(popup: &mut Popup<'_>, list: &SessionPicker) -> Option<PopupDrawn> {
     let listed = list.tallest.clamp(1, usize::from(MAX_ROWS)) as u16;
-    let preview = if list.tallest > 0 {
-        PREVIEW_ROWS + 1
-    } else {
-        0
-    };
-    let most = room.height.saturating_sub(2).min(MAX_ROWS);
-    let size = (
-        box_columns(room),
-        usize::from(most.min(1 + listed + preview)),
-    );
+    let preview = PREVIEW_ROWS * u16::from(list.tallest > 0);
+    let rows = MAX_ROWS.min(1 + listed + preview);
     let title = match list.scope {
         SessionScope::Folder => "Sessions",
         SessionScope::All => "Sessions of all folders",
     };
-    let area = open(app, title, size, &notes(app, list), room, buffer)?;
-    let area = draw_error(app, list, area, buffer);
-    let caret = draw_head(app, list, area, buffer);
+    let area = popup.open(title, rows.into(), &notes(popup.app, list))?;
+    let area = draw_error(popup, list, area);
+    draw_head(popup, list, area);
     let (_, mut below) = split(area, 1);
     if preview > 0 && below.height >= preview + LIST_ROWS.min(listed) {
-        let (rows, foot) = split(below, below.height - PREVIEW_ROWS - 1);
-        let (rule, preview) = split(foot, 1);
+        let (rows, foot) = split(below, below.height - preview);
         below = rows;
-        draw_rule(&app.theme, rule, buffer);
-        draw_preview(app, list, preview, buffer);
+        let foot = popup.rule(foot);
+        draw_preview(popup, list, foot);
     }
-    Some(PopupDrawn {
-        caret,
-        ..draw_rows(app, list, below, buffer)
-    })
+    Some(draw_rows(popup, list, below))
 }
 
 /// Why something was not done, in the last rows; the space that is left above it.
-fn draw_error(app: &App, list: &SessionPicker, area: Rect, buffer: &mut Buffer) -> Rect {
+fn draw_error(popup: &mut Popup<'_>, list: &SessionPicker, area: Rect) -> Rect {
     let Some(error) = &list.error else {
         return area;
     };
-    let style = app.theme.popup.patch(app.theme.error);
+    let style = popup.style(popup.app.theme.error);
     let lines = StyledLine::wrapped(&visible_line(error), style, usize::from(area.width));
     let rows = (lines.len() as u16).min(ERROR_ROWS).min(area.height - 1);
     let (above, below) = split(area, area.height - rows);
-    draw_text(&lines, Pager::default(), below, buffer);
+    popup.text(&lines, below);
     above
 }
 
 /// The first row: what is typed, or what is asked.
-fn draw_head(
-    app: &App,
-    list: &SessionPicker,
-    area: Rect,
-    buffer: &mut Buffer,
-) -> Option<(u16, u16)> {
-    let theme = &app.theme;
+fn draw_head(popup: &mut Popup<'_>, list: &SessionPicker, area: Rect) {
     match &list.mode {
         SessionMode::Choosing => {
-            let caret = draw_query(app, &list.picker, area, buffer);
-            draw_count(app, list, caret, area, buffer);
-            Some(caret)
+            popup.query(&list.picker, area);
+            let before = match list.search {
+                TextSearch::Running => "searching their text · ",
+                _ => "",
+            };
+            if let Some(rows) = &list.rows {
+                popup.count(&list.picker, rows.len(), before, area);
+            }
         }
         SessionMode::Naming(text) => {
             let label = "Name ";
-            StyledLine::of(label, theme.popup.patch(theme.dim))
-                .draw(buffer, area.x, area.y, area.width);
+            popup.line(&StyledLine::of(label, popup.quiet()), area);
             let x = area.x + (width(label) as u16).min(area.width);
             let field = Rect {
                 x,
                 width: area.right() - x,
                 ..area
             };
-            Some(draw_query(app, text, field, buffer))
+            popup.query(text, field);
         }
         SessionMode::Removing(_) => {
             let label = visible_line(list.chosen().map_or("", SessionRow::label));
             let columns = usize::from(area.width).saturating_sub(24);
-            StyledLine::of("Move “", theme.popup.patch(theme.warning))
-                .with(ellipsis(&label, columns), theme.popup.patch(theme.warning))
-                .with("” to the trash?", theme.popup.patch(theme.warning))
-                .draw(buffer, area.x, area.y, area.width);
-            None
+            let asks = format!("Move “{}” to the trash?", ellipsis(&label, columns));
+            let style = popup.style(popup.app.theme.warning);
+            popup.line(&StyledLine::of(asks, style), area);
         }
     }
 }
 
-/// How many fit, at the right of what is typed.
-fn draw_count(app: &App, list: &SessionPicker, caret: (u16, u16), area: Rect, buffer: &mut Buffer) {
-    let Some(rows) = &list.rows else { return };
-    let all = rows.len();
-    let mut count = match list.picker.matches().len() {
-        fit if fit == all => format!("{all}"),
-        fit => format!("{fit} of {all}"),
-    };
-    if list.search == TextSearch::Running {
-        count = format!("searching their text · {count}");
-    }
-    draw_aside(app, &count, caret, area, buffer);
-}
-
-fn draw_rows(app: &App, list: &SessionPicker, area: Rect, buffer: &mut Buffer) -> PopupDrawn {
+fn draw_rows(popup: &mut Popup<'_>, list: &SessionPicker, area: Rect) -> PopupDrawn {
     let none = match (&list.rows, list.scope) {
         (None, _) => "Reading…",
         (Some(rows), SessionScope::Folder) if rows.is_empty() => "No other session in this folder",
@@ -145,9 +107,9 @@ fn draw_rows(app: &App, list: &SessionPicker, area: Rect, buffer: &mut Buffer) -
     };
     let shown = list.rows.as_deref().unwrap_or_default();
     let columns = Columns::of(list, usize::from(area.width));
-    draw_matches(app, &list.picker, none, area, buffer, |at, style| {
-        let row = shown.get(at);
-        row.map_or_else(StyledLine::new, |row| columns.line(app, list, row, style))
+    let app = popup.app;
+    popup.matches(&list.picker, none, area, |at, style| {
+        Some(columns.line(app, list, shown.get(at)?, style))
     })
 }
 
@@ -196,13 +158,13 @@ impl Columns {
         }
         line.push(" ".repeat(self.title.saturating_sub(used)), base);
         if self.state > 0 {
-            let (label, style) = state(row.state);
-            let style = match style {
-                Tone::Busy => tone(theme.accent),
-                Tone::Asks => tone(theme.warning),
-                Tone::Quiet => quiet,
+            let (label, style) = match row.state {
+                SessionState::Processing => ("processing", theme.accent),
+                SessionState::AwaitingInput => ("awaiting input", theme.warning),
+                SessionState::Idle => ("open elsewhere", theme.dim),
+                SessionState::Closed => ("", theme.dim),
             };
-            line.push(format!("  {label:<14}"), style);
+            line.push(format!("  {label:<14}"), tone(style));
         }
         if self.folder > 0 {
             let folder = abbreviate_home(Path::new(&row.cwd), app.status.home.as_deref());
@@ -215,33 +177,18 @@ impl Columns {
     }
 }
 
-enum Tone {
-    Busy,
-    Asks,
-    Quiet,
-}
-
-fn state(state: SessionState) -> (&'static str, Tone) {
-    match state {
-        SessionState::Processing => ("processing", Tone::Busy),
-        SessionState::AwaitingInput => ("awaiting input", Tone::Asks),
-        SessionState::Idle => ("open elsewhere", Tone::Quiet),
-        SessionState::Closed => ("", Tone::Quiet),
-    }
-}
-
-fn draw_preview(app: &App, list: &SessionPicker, area: Rect, buffer: &mut Buffer) {
+fn draw_preview(popup: &mut Popup<'_>, list: &SessionPicker, area: Rect) {
     let Some(row) = list.chosen() else { return };
     let known = list.preview.as_ref().filter(|known| known.path == row.path);
     let lines = match known.map(|known| &known.facts) {
-        Some(Ok(facts)) => session_facts::preview(app, facts, area),
+        Some(Ok(facts)) => session_facts::preview(popup.app, facts, area),
         Some(Err(error)) => {
-            let style = app.theme.popup.patch(app.theme.warning);
+            let style = popup.style(popup.app.theme.warning);
             StyledLine::wrapped(error, style, usize::from(area.width))
         }
         None => Vec::new(),
     };
-    draw_text(&lines, Pager::default(), area, buffer);
+    popup.text(&lines, area);
 }
 
 fn notes(app: &App, list: &SessionPicker) -> Vec<String> {

@@ -35,10 +35,7 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
     row("cost", dollars(total.cost.total), of_budget);
     let read = total.input + total.cache_read + total.cache_write;
     row("input", grouped(read), " tokens".to_owned());
-    if let Some(share) = (100 * total.cache_read)
-        .checked_div(read)
-        .filter(|_| read > 0)
-    {
+    if let Some(share) = (100 * total.cache_read).checked_div(read) {
         let note = format!(" tokens, {share} %");
         row("  from cache", grouped(total.cache_read), note);
     }
@@ -46,14 +43,12 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
 
     let steps = app.timeline.steps();
     let prompts = steps.iter().filter(|step| !step.prompt.is_empty()).count() as u64;
-    let millis: u64 = steps
+    let took = steps
         .iter()
-        .filter_map(|step| Some(step.ended?.abs_diff(step.began)))
-        .sum();
-    let mut first: Vec<u64> = steps
-        .iter()
-        .filter_map(|step| step.first_token_ms)
-        .collect();
+        .filter_map(|step| Some(step.ended?.abs_diff(step.began)));
+    let millis: u64 = took.sum();
+    let first = steps.iter().filter_map(|step| step.first_token_ms);
+    let mut first: Vec<u64> = first.collect();
     first.sort_unstable();
     let mut tools: BTreeMap<&str, ToolFigures> = BTreeMap::new();
     for call in steps.iter().flat_map(|step| &step.calls) {
@@ -65,24 +60,16 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
     }
     let in_tools: u64 = tools.values().map(|figures| figures.millis).sum();
     // Tokens and cost are those of the whole session.
-    let is_part = steps
-        .first()
-        .map_or(total.output > 0, |step| step.number > 1);
-    let since = if is_part {
-        "  since you opened it again"
-    } else {
-        ""
+    let is_part = match steps.first() {
+        None => total.output > 0,
+        Some(step) => step.number > 1,
     };
+    let since = "  since you opened it again";
+    let since = if is_part { since } else { "" };
     row("prompts", prompts.to_string(), since.to_owned());
-    row(
-        "model calls",
-        steps.len().to_string(),
-        format!(
-            "  {} in all, {} of it in tools",
-            time(millis),
-            time(in_tools)
-        ),
-    );
+    let (all, of_tools) = (time(millis), time(in_tools));
+    let times = format!("  {all} in all, {of_tools} of it in tools");
+    row("model calls", steps.len().to_string(), times);
     if let Some(slowest) = first.last() {
         let slowest = match first.len() {
             1 => String::new(),
@@ -104,12 +91,8 @@ pub fn lines(app: &App) -> Vec<StyledLine> {
         if figures.failed > 0 {
             notes.push(format!("{} failed", figures.failed));
         }
-        let calls = grouped(figures.calls);
-        row(
-            &format!("  {name}"),
-            calls,
-            format!("  {}", notes.join(", ")),
-        );
+        let (name, notes) = (format!("  {name}"), format!("  {}", notes.join(", ")));
+        row(&name, grouped(figures.calls), notes);
     }
     lines
 }

@@ -56,18 +56,10 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     for detail in ALL {
         let right = right(&app.status, &app.theme, detail, columns);
         // A folder is known by its end, too: what was spent stays longer than all of it.
-        let places: &[usize] = if detail >= Detail::Tokens {
-            &[PLACE]
-        } else {
-            &[PLACE, SHORT_PLACE]
-        };
-        for &place in places {
+        let short = (detail < Detail::Tokens).then_some(SHORT_PLACE);
+        for place in [PLACE].into_iter().chain(short) {
             let left = left(&app.status, &app.theme, (detail, place), columns, &right);
-            let gap = if left.width() > 0 && right.width() > 0 {
-                GAP
-            } else {
-                0
-            };
+            let gap = GAP * usize::from(left.width() > 0 && right.width() > 0);
             if left.width() + gap + right.width() <= columns || detail == Detail::Model {
                 StyledLine::draw_both(&left, &right, area, buffer);
                 return;
@@ -125,8 +117,7 @@ fn right(status: &Status, theme: &Theme, most: Detail, columns: usize) -> Styled
     {
         let mut text = format!("   ↑{} ↓{}", short(total.input), short(total.output));
         if total.cache_read > 0 {
-            text.push_str(" ↯");
-            text.push_str(&short(total.cache_read));
+            text.extend([" ↯", &short(total.cache_read)]);
         }
         right.push(text, theme.status);
     }

@@ -34,18 +34,10 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
     let columns = usize::from(area.width).saturating_sub(2);
     let lines = lines(app, columns, usize::from(area.height));
-    for (y, line) in (area.y..area.bottom()).zip(&lines) {
-        let row = Rect {
-            y,
-            height: 1,
-            ..area
-        };
-        let right = if y == area.y {
-            aside(app, area)
-        } else {
-            StyledLine::new()
-        };
+    let mut right = aside(app, area);
+    for (row, line) in area.rows().zip(&lines) {
         StyledLine::draw_both(line, &right, row, buffer);
+        right = StyledLine::new();
     }
 }
 

@@ -1,52 +1,49 @@
 //! The tree of the session: what is typed, a row for each entry with lines where branches are, and
 //! more of the chosen entry below.
 
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::line::StyledLine;
-use super::popup::{
-    PopupDrawn, box_columns, draw_aside, draw_matches, draw_query, draw_rule, draw_text, on_row,
-    open, split,
-};
+use super::popup::{Popup, PopupDrawn, on_row, split};
 use crate::app::action::Action;
 use crate::app::branches::{EntryKind, Filter, OutlineEntry};
 use crate::app::humanize;
 use crate::app::sanitize::visible_line;
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{Pager, TreePicker, TreePurpose, TreeRow};
+use crate::app::tui::overlay::{TreePicker, TreePurpose, TreeRow};
 use crate::app::tui::text::width::{ellipsis, width};
 
 /// Rows inside the box at most.
-const MAX_ROWS: u16 = 40;
+const MAX_ROWS: usize = 40;
 /// Rows for more of the chosen entry.
 const PREVIEW_ROWS: u16 = 4;
 /// Columns of a label at most.
 const LABEL: usize = 24;
 
-pub fn draw(app: &App, tree: &TreePicker, room: Rect, buffer: &mut Buffer) -> Option<PopupDrawn> {
+pub fn draw(popup: &mut Popup<'_>, tree: &TreePicker) -> Option<PopupDrawn> {
+    let app = popup.app;
     let wanted = 1 + tree.tallest().max(1) + usize::from(PREVIEW_ROWS) + 1;
-    let rows = usize::from(room.height.saturating_sub(2).min(MAX_ROWS));
-    let size = (box_columns(room), rows.min(wanted));
     let title = match tree.purpose {
         TreePurpose::Jump => "Tree",
         TreePurpose::Fork => "Fork into a new session",
     };
-    let area = open(app, title, size, &notes(app, tree), room, buffer)?;
-    let caret = match &tree.label {
-        Some(label) => draw_label(app, label.query(), area, buffer),
-        None => {
-            let caret = draw_query(app, &tree.picker, area, buffer);
-            draw_state(app, tree, caret, area, buffer);
-            caret
+    let area = popup.open(title, wanted.min(MAX_ROWS), &notes(app, tree))?;
+    if let Some(label) = &tree.label {
+        let line = StyledLine::of("label › ", app.theme.popup_title);
+        popup.input(&line.with(label.query(), app.theme.popup), area);
+    } else {
+        popup.query(&tree.picker, area);
+        if tree.outline.is_some() {
+            let count = humanize::grouped(tree.rows.rows().len() as u64);
+            popup.aside(&format!("{} · {count}", tree.filter.name()), area);
         }
-    };
+    }
     let (_, mut list) = split(area, 1);
     if list.height > PREVIEW_ROWS + 5 || tree.tallest() < 5 && list.height > PREVIEW_ROWS + 1 {
         let (rows, below) = split(list, list.height - PREVIEW_ROWS - 1);
         list = rows;
-        draw_preview(app, tree, below, buffer);
+        draw_preview(popup, tree, below);
     }
     let none = match (&tree.outline, tree.picker.query()) {
         (None, _) => "Reading…",
@@ -54,42 +51,12 @@ pub fn draw(app: &App, tree: &TreePicker, room: Rect, buffer: &mut Buffer) -> Op
         (Some(_), "") => "Nothing was said yet",
         (Some(_), _) => "Nothing found",
     };
-    let drawn = draw_matches(app, &tree.picker, none, list, buffer, |at, style| {
-        match (&tree.outline, tree.rows.rows().get(at)) {
-            (Some(outline), Some(row)) => {
-                let is_here = tree.here == Some(at);
-                let lines = tree.rows.lines(row);
-                line(
-                    app,
-                    &outline.entries()[row.entry],
-                    (row, lines, is_here),
-                    style,
-                    list.width,
-                )
-            }
-            _ => StyledLine::new(),
-        }
-    });
-    Some(drawn.with_caret(caret))
-}
-
-/// Where the label is written; where the caret stands.
-fn draw_label(app: &App, label: &str, area: Rect, buffer: &mut Buffer) -> (u16, u16) {
-    let theme = &app.theme;
-    let line = StyledLine::of("label › ", theme.popup_title).with(label, theme.popup);
-    line.draw(buffer, area.x, area.y, area.width);
-    let caret = area.x + line.width() as u16;
-    (caret.min(area.right() - 1), area.y)
-}
-
-/// What is shown and how much of it, at the right of what is typed.
-fn draw_state(app: &App, tree: &TreePicker, caret: (u16, u16), area: Rect, buffer: &mut Buffer) {
-    if tree.outline.is_none() {
-        return;
-    }
-    let count = humanize::grouped(tree.rows.rows().len() as u64);
-    let text = format!("{} · {count}", tree.filter.name());
-    draw_aside(app, &text, caret, area, buffer);
+    Some(popup.matches(&tree.picker, none, list, |at, style| {
+        let row = tree.rows.rows().get(at)?;
+        let entry = &tree.outline.as_ref()?.entries()[row.entry];
+        let drawn = (row, tree.rows.lines(row), tree.here == Some(at));
+        Some(line(app, entry, drawn, style, list.width))
+    }))
 }
 
 fn line(
@@ -141,26 +108,26 @@ fn look(app: &App, entry: &OutlineEntry) -> (&'static str, Style) {
 }
 
 /// A line, and below it how the chosen entry begins.
-fn draw_preview(app: &App, tree: &TreePicker, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.theme;
-    draw_rule(theme, area, buffer);
+fn draw_preview(popup: &mut Popup<'_>, tree: &TreePicker, area: Rect) {
+    let below = popup.rule(area);
     let Some(chosen) = tree.chosen() else {
         return;
     };
     let columns = usize::from(area.width);
-    let quiet = theme.popup.patch(theme.dim);
     let mut lines = Vec::new();
     for text in chosen.text.lines().filter(|line| !line.trim().is_empty()) {
-        lines.extend(StyledLine::wrapped(text, theme.popup, columns));
+        let style = popup.app.theme.popup;
+        lines.extend(StyledLine::wrapped(text, style, columns));
         if lines.len() > usize::from(PREVIEW_ROWS) {
             break;
         }
     }
     lines.truncate(usize::from(PREVIEW_ROWS));
-    draw_text(&lines, Pager::default(), split(area, 1).1, buffer);
+    popup.text(&lines, below);
     let id = format!(" {} ", chosen.id);
     let at = area.right().saturating_sub(width(&id) as u16 + 1);
-    StyledLine::of(id, quiet).draw(buffer, at, area.y, area.right() - at);
+    let line = StyledLine::of(id, popup.quiet());
+    line.draw(popup.buffer, at, area.y, area.right() - at);
 }
 
 fn notes(app: &App, tree: &TreePicker) -> Vec<String> {

@@ -2,52 +2,40 @@
 
 use std::path::Path;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::line::StyledLine;
-use super::popup::{
-    PopupDrawn, box_columns, draw_matches, draw_query, draw_text, on_row, open, split,
-};
+use super::popup::{Popup, PopupDrawn, on_row, split};
 use super::rail::counts;
 use crate::agent::tool::FileChange;
 use crate::agent::undo::{Direction, FilePreview, Preview, Rewind};
 use crate::app::action::Action;
 use crate::app::humanize::{abbreviate_home, plural};
 use crate::app::tui::app::App;
-use crate::app::tui::overlay::{ChosenPoint, Pager, RewindPicker, UndoQuestion, WAYS};
+use crate::app::tui::overlay::{ChosenPoint, RewindPicker, UndoQuestion, WAYS};
 
 /// Bytes of a prompt that are looked at for its line.
 const MAX_SHOWN: usize = 2_000;
 
-pub fn draw(
-    app: &App,
-    question: &UndoQuestion,
-    room: Rect,
-    buffer: &mut Buffer,
-) -> Option<PopupDrawn> {
+pub fn draw(popup: &mut Popup<'_>, question: &UndoQuestion) -> Option<PopupDrawn> {
+    let app = popup.app;
     let preview = &question.preview;
     let (title, does) = match preview.direction {
         Direction::Undo => ("Undo these changes?", "undo"),
         Direction::Redo => ("Make these changes again?", "make them"),
     };
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
-    let columns = box_columns(room);
     let mut lines = vec![quoted(&preview.prompt, app.theme.popup), StyledLine::new()];
     lines.extend(changes(app, preview));
-    let height = usize::from(room.height.saturating_sub(2));
-    let hidden = lines.len().saturating_sub(height + question.pager.top);
+    let shown = popup.most_rows() + question.pager.top;
     let page = app.key(Action::PageDown);
-    let (more, short) = match hidden {
+    let (more, short) = match lines.len().saturating_sub(shown) {
         0 => (String::new(), String::new()),
-        more => (
-            format!(
-                " {} · ↑↓ {page} scroll ·",
-                plural(more as u64, "more line", "more lines")
-            ),
-            format!(" {more} more · ↑↓ ·"),
-        ),
+        more => {
+            let lines = plural(more as u64, "more line", "more lines");
+            let short = format!(" {more} more · ↑↓ ·");
+            (format!(" {lines} · ↑↓ {page} scroll ·"), short)
+        }
     };
     let notes = if question.delay.is_over(app.now) {
         [
@@ -58,56 +46,42 @@ pub fn draw(
     } else {
         [more, short, String::new()]
     };
-    let area = open(app, title, (columns, lines.len()), &notes, room, buffer)?;
-    Some(draw_text(&lines, question.pager, area, buffer))
+    let area = popup.open(title, lines.len(), &notes)?;
+    Some(popup.page(&lines, question.pager, area))
 }
 
-pub fn draw_rewind(
-    app: &App,
-    list: &RewindPicker,
-    room: Rect,
-    buffer: &mut Buffer,
-) -> Option<PopupDrawn> {
+pub fn draw_rewind(popup: &mut Popup<'_>, list: &RewindPicker) -> Option<PopupDrawn> {
     if let Some(chosen) = &list.chosen {
-        return draw_ways(app, chosen, room, buffer);
+        return draw_ways(popup, chosen);
     }
+    let app = popup.app;
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let notes = [
         format!(" {enter} shows what would go back · {esc} closes "),
         format!(" {esc} closes "),
     ];
     let points = list.points.as_deref().unwrap_or_default();
-    let most = usize::from(room.height.saturating_sub(2)).min(24);
-    let size = (box_columns(room), most.min(1 + points.len().max(1)));
-    let title = "Rewind to…";
-    let area = open(app, title, size, &notes, room, buffer)?;
-    let caret = draw_query(app, &list.picker, area, buffer);
-    let (_, below) = split(area, 1);
+    let rows = (1 + points.len().max(1)).min(24);
+    let area = popup.open("Rewind to…", rows, &notes)?;
+    let below = popup.query(&list.picker, area);
     let none = match (&list.points, list.picker.query()) {
         (None, _) => "reading …",
         (Some(_), "") => "Nothing was said yet",
         _ => "Nothing found",
     };
-    let drawn = draw_matches(app, &list.picker, none, below, buffer, |at, style| {
-        let Some(point) = points.get(at) else {
-            return StyledLine::new();
-        };
+    Some(popup.matches(&list.picker, none, below, |at, style| {
+        let point = points.get(at)?;
         let files = match point.files {
             0 => String::new(),
             files => plural(files as u64, "file", "files"),
         };
-        let quiet = quiet(app, style);
-        StyledLine::of(format!("{files:>9}  "), quiet).then(&quoted(&point.prompt, style))
-    });
-    Some(drawn.with_caret(caret))
+        let files = StyledLine::of(format!("{files:>9}  "), quiet(app, style));
+        Some(files.then(&quoted(&point.prompt, style)))
+    }))
 }
 
-fn draw_ways(
-    app: &App,
-    chosen: &ChosenPoint,
-    room: Rect,
-    buffer: &mut Buffer,
-) -> Option<PopupDrawn> {
+fn draw_ways(popup: &mut Popup<'_>, chosen: &ChosenPoint) -> Option<PopupDrawn> {
+    let app = popup.app;
     let (enter, esc) = (app.key(Action::Accept), app.key(Action::Back));
     let note = format!(" {enter} goes back · {esc} shows the prompts ");
     let mut lines = vec![
@@ -119,10 +93,8 @@ fn draw_ways(
         None => lines.push(StyledLine::of("reading …", quiet(app, app.theme.popup))),
     }
     lines.push(StyledLine::new());
-    let columns = box_columns(room);
-    let size = (columns, lines.len() + WAYS.len());
     let title = "Go back to before this prompt";
-    let area = open(app, title, size, &[note], room, buffer)?;
+    let area = popup.open(title, lines.len() + WAYS.len(), &[note])?;
     // On a low screen the ways stand before the files.
     let ways = (WAYS.len() as u16).min(area.height);
     let (head, list) = split(area, area.height - ways);
@@ -137,21 +109,17 @@ fn draw_ways(
         let more = lines.len() - shown;
         lines.truncate(shown);
         let more = format!("… {}", plural(more as u64, "more line", "more lines"));
-        lines.push(StyledLine::of(
-            more,
-            app.theme.popup.patch(app.theme.warning),
-        ));
+        lines.push(StyledLine::of(more, popup.style(app.theme.warning)));
     }
-    draw_text(&lines, Pager::default(), head, buffer);
-    let drawn = draw_matches(app, &chosen.ways, "", list, buffer, |at, style| {
+    popup.text(&lines, head);
+    Some(popup.matches(&chosen.ways, "", list, |at, style| {
         let (what, more) = match WAYS.get(at) {
             Some(Rewind::Both) => ("Both", "restore files and conversation"),
             Some(Rewind::Conversation) => ("Conversation", "the files stay as they are"),
             _ => ("Files", "the conversation goes on from here"),
         };
-        StyledLine::of(format!("{what:<14}"), style).with(more, quiet(app, style))
-    });
-    Some(drawn)
+        Some(StyledLine::of(format!("{what:<14}"), style).with(more, quiet(app, style)))
+    }))
 }
 
 /// A line for each file that would change, and for each that would not although it was changed.

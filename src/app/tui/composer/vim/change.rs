@@ -175,7 +175,7 @@ pub fn put(
         return;
     };
     let times = times_of(&taken, times);
-    let mark = editor.draft.undo_mark();
+    let mark = editor.draft.undo.mark();
     let mut at = editor.draft.caret();
     let is_visual = selected.is_some();
     let by_lines = selected.as_ref().is_some_and(|(_, lines)| *lines);
@@ -210,7 +210,7 @@ pub fn put(
         caret
     };
     editor.draft.move_to(caret);
-    editor.draft.join_undo(mark);
+    editor.draft.undo.join(mark);
 }
 
 /// Changes each character of a range: to this one, or its case. Returns where the range begins now.

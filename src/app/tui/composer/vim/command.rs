@@ -241,23 +241,18 @@ impl Keys<'_> {
         self.0 = rest;
         let number: String = number.iter().collect();
         // One with too many digits is a large one.
-        (digits > 0).then(|| {
-            number
-                .parse()
-                .map_or(MOST, |number: usize| number.min(MOST))
-        })
+        (digits > 0).then(|| number.parse().unwrap_or(MOST).min(MOST))
     }
 
     fn motion(&mut self, key: char) -> Result<Motion, NoCommand> {
         let find = |keys: &mut Self, forward, till| {
-            keys.next().map(|c| {
-                Motion::Find(Find {
-                    c,
-                    forward,
-                    till,
-                    again: false,
-                })
-            })
+            let (c, again) = (keys.next()?, false);
+            Ok(Motion::Find(Find {
+                c,
+                forward,
+                till,
+                again,
+            }))
         };
         Ok(match key {
             'h' => Motion::Left,

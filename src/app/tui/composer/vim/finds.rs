@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::draft::Draft;
 use super::super::motion::{line_end, line_start, next, snap_right};
 use super::command::{Find, Motion, Operator, Target};
-use super::motion::{Class, Span, class, end_of_this, search, target};
+use super::motion::{Class, Span, class, end_of_this, lines_on, search, target};
 use super::object;
 
 /// The last find and the last search.
@@ -111,13 +111,4 @@ impl Finds {
             *span == Span::Lines || !range.is_empty() || operator == Operator::Change
         })
     }
-}
-
-/// The end of so many lines from a place on.
-pub fn lines_on(text: &str, from: usize, count: usize) -> usize {
-    let mut end = line_end(text, from);
-    for _ in 1..count {
-        end = line_end(text, (end + 1).min(text.len()));
-    }
-    end
 }

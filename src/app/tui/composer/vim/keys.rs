@@ -29,7 +29,7 @@ impl Composer {
     /// What is typed next is text.
     pub fn vim_insert(&mut self) {
         self.visual = None;
-        let mark = self.draft.undo_mark();
+        let mark = self.draft.undo.mark();
         if let Some(vim) = &mut self.vim {
             vim.begin_anew(mark);
         }

@@ -57,23 +57,14 @@ pub fn target(
         }
         Motion::LineStart => (line_start(text, from), Span::Exclusive),
         Motion::FirstText => (first_text(text, from), Span::Exclusive),
-        Motion::LineEnd => {
-            let mut at = line_end(text, from);
-            for _ in 1..times {
-                at = line_end(text, (at + 1).min(text.len()));
-            }
-            (at, Span::Exclusive)
-        }
+        Motion::LineEnd => (lines_on(text, from, times), Span::Exclusive),
         Motion::Find(find) => {
-            let at = found(text, from, find, times)?;
-            (
-                at,
-                if find.forward {
-                    Span::Inclusive
-                } else {
-                    Span::Exclusive
-                },
-            )
+            let span = if find.forward {
+                Span::Inclusive
+            } else {
+                Span::Exclusive
+            };
+            (found(text, from, find, times)?, span)
         }
         Motion::First => (line(text, times), Span::Lines),
         Motion::Last => (line(text, count.unwrap_or(usize::MAX)), Span::Lines),
@@ -162,11 +153,7 @@ fn end(text: &str, from: usize, big: bool) -> usize {
         at = next(text, at);
     }
     if at >= text.len() {
-        return if text.len() > from {
-            prev(text, text.len()).max(from)
-        } else {
-            from
-        };
+        return prev(text, text.len()).max(from);
     }
     end_of_this(text, at, big)
 }
@@ -186,24 +173,38 @@ fn end_back(text: &str, from: usize, big: bool) -> usize {
 fn bracket(text: &str, from: usize) -> Option<usize> {
     const PAIRS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('{', '}')];
     let line = &text[from..line_end(text, from)];
-    let (at, this, other, opens) = line.char_indices().find_map(|(at, c)| {
-        let (open, close) = PAIRS
-            .iter()
-            .find(|(open, close)| c == *open || c == *close)?;
-        let other = if c == *open { *close } else { *open };
-        Some((from + at, c, other, c == *open))
+    let (at, this, (open, close)) = line.char_indices().find_map(|(at, c)| {
+        let pair = PAIRS.iter().find(|pair| c == pair.0 || c == pair.1)?;
+        Some((from + at, c, *pair))
     })?;
-    let mut depth = 0;
-    let mut closes = |c: char| {
-        depth += i64::from(c == this) - i64::from(c == other);
-        depth == 0
-    };
-    if opens {
-        let mut behind = text[at..].char_indices();
-        return behind.find_map(|(place, c)| closes(c).then_some(at + place));
+    if this == close {
+        return unmatched(text[..at].char_indices().rev(), open, close);
     }
-    let mut before = text[..=at].char_indices().rev();
-    before.find_map(|(place, c)| closes(c).then_some(place))
+    let behind = at + 1;
+    Some(behind + unmatched(text[behind..].char_indices(), close, open)?)
+}
+
+/// The first `bracket` of `chars` that belongs to no `other` among them.
+pub fn unmatched(
+    mut chars: impl Iterator<Item = (usize, char)>,
+    bracket: char,
+    other: char,
+) -> Option<usize> {
+    let mut depth = 1;
+    let found = chars.find(|(_, c)| {
+        depth += i64::from(*c == other) - i64::from(*c == bracket);
+        depth == 0
+    });
+    found.map(|(place, _)| place)
+}
+
+/// The end of so many lines from a place on.
+pub fn lines_on(text: &str, from: usize, count: usize) -> usize {
+    let mut end = line_end(text, from);
+    for _ in 1..count {
+        end = line_end(text, (end + 1).min(text.len()));
+    }
+    end
 }
 
 /// The next empty line behind a paragraph, or the one before it; else the end or start of the text.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::motion::{line_end, line_start, next, prev};
 use super::command::{Object, ObjectKind};
-use super::motion::{Class, class, end_of_this};
+use super::motion::{Class, class, end_of_this, unmatched};
 
 /// The bytes of the object around `at`; none where there is none.
 pub fn range(text: &str, at: usize, object: Object) -> Option<Range<usize>> {
@@ -61,11 +61,7 @@ fn quotes(text: &str, at: usize, quote: char, around: bool) -> Option<Range<usiz
         .filter(|place| !text[..*place].ends_with('\\'));
     while let (Some(open), Some(close)) = (places.next(), places.next()) {
         if at <= close {
-            return Some(if around {
-                open..close + 1
-            } else {
-                open + 1..close
-            });
+            return Some(pair(open, close, around));
         }
     }
     None
@@ -77,41 +73,19 @@ fn brackets(
     (open, close): (char, char),
     around: bool,
 ) -> Option<Range<usize>> {
-    let mut depth = 0;
-    let here = text[at..].starts_with(close);
-    let mut before = text[..if here {
+    let end = if text[at..].starts_with(close) {
         at
     } else {
         next(text, at).min(text.len())
-    }]
-        .char_indices()
-        .rev();
-    let start = before.find_map(|(place, c)| {
-        if c == close && place != at {
-            depth += 1;
-        } else if c == open {
-            if depth == 0 {
-                return Some(place);
-            }
-            depth -= 1;
-        }
-        None
-    })?;
-    let mut depth = 0;
-    let end = text[start + 1..].char_indices().find_map(|(place, c)| {
-        if c == open {
-            depth += 1;
-        } else if c == close {
-            if depth == 0 {
-                return Some(start + 1 + place);
-            }
-            depth -= 1;
-        }
-        None
-    })?;
-    Some(if around {
-        start..end + 1
-    } else {
-        start + 1..end
-    })
+    };
+    let start = unmatched(text[..end].char_indices().rev(), open, close)?;
+    let behind = start + 1;
+    let end = behind + unmatched(text[behind..].char_indices(), close, open)?;
+    Some(pair(start, end, around))
+}
+
+/// What is between two marks of one byte, or that and the marks.
+fn pair(open: usize, close: usize, around: bool) -> Range<usize> {
+    let mark = usize::from(around);
+    open + 1 - mark..close + mark
 }

@@ -7,9 +7,9 @@ use super::super::editor::Composer;
 use super::super::motion::{line_end, line_start, next, prev, snap_right};
 use super::super::undo::StepKind;
 use super::command::{Command, Motion, NoCommand, Operator, read, search_in};
-use super::finds::{Finds, lines_on};
+use super::finds::Finds;
 use super::mode::{VimKey, VimMode};
-use super::motion::Span;
+use super::motion::{Span, lines_on};
 use super::{change, characters, object};
 use crate::app::action::Action;
 
@@ -137,7 +137,7 @@ impl Vim {
         if self.records {
             self.change = Some((count, command, String::new()));
         }
-        self.inserted_from = editor.draft.undo_mark();
+        self.inserted_from = editor.draft.undo.mark();
         // These go on with the column, or the prompt, of the one before.
         if !matches!(command, Command::Move(Motion::Up | Motion::Down)) {
             editor.settle();
@@ -328,7 +328,7 @@ impl Vim {
     }
 
     fn begin_insert(&mut self, editor: &mut Composer) {
-        editor.draft.seal();
+        editor.draft.undo.seal();
         editor.draft.track();
         self.mode = VimMode::Insert;
     }
@@ -345,7 +345,7 @@ impl Vim {
             }
             *typed = inserted;
         }
-        editor.draft.join_undo(self.inserted_from);
+        editor.draft.undo.join(self.inserted_from);
         let (text, caret) = (editor.draft.text(), editor.draft.caret());
         editor.move_caret(prev(text, caret).max(line_start(text, caret)));
     }

@@ -36,7 +36,15 @@ fn is_formula(source: &str, range: &Range<usize>) -> bool {
     let alone = !line.contains(char::is_alphabetic) && !rest.contains(char::is_alphabetic);
     let begins = text.starts_with(|c: char| c.is_alphanumeric() || "([{|+-".contains(c));
     let ends = text.ends_with(|c: char| c.is_alphanumeric() || ")]}|'!".contains(c));
-    !text.is_empty() && (alone || begins && ends || text.contains(['\\', '^']))
+    // Those of a command, a makefile or a pattern touch what is around them.
+    let apart =
+        before.is_empty() || before.ends_with(|c: char| c.is_whitespace() || "([".contains(c));
+    let apart = apart
+        && behind
+            .chars()
+            .next()
+            .is_none_or(|c| c.is_whitespace() || ".,;:!?)]".contains(c));
+    !text.is_empty() && (alone || apart && (begins && ends || text.contains(['\\', '^'])))
 }
 
 /// Where a formula stands in `source` between `\(` and `\)` or `\[` and `\]`, when `at` is the first

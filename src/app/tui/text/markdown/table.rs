@@ -146,73 +146,28 @@ impl Table {
         }
     }
 
-    /// The head and the rows that wait.
-    fn known_rows(&self) -> impl Iterator<Item = &Vec<Line>> {
-        std::iter::once(&self.head).chain(&self.waiting)
-    }
-
-    /// What each column gets of `room`: what it needs, or a fair share.
+    /// What each column gets of `room`, where that can be: what it needs, or else its longest word and a
+    /// fair share of the rest. Where the words do not fit, a share in which they can still be read.
     fn fit(&self, room: usize) -> Vec<usize> {
-        let columns = self.alignments.len().max(1);
-        let mut widths = vec![1; columns];
-        for row in self.known_rows() {
-            for (cell, widest) in row.iter().zip(&mut widths) {
-                *widest = (*widest).max(width(&cell.text));
-            }
-        }
-        let room = room.saturating_sub((columns - 1) * 3);
-        if let Some(widths) = self.by_words(&widths, room) {
-            return widths;
-        }
-        // Columns below the fair share keep what they need; the others divide the rest.
-        let mut open: Vec<usize> = (0..columns).collect();
-        let mut left = room;
-        loop {
-            let share = left.checked_div(open.len()).unwrap_or(0);
-            let (small, large): (Vec<_>, Vec<_>) =
-                open.iter().partition(|&&column| widths[column] <= share);
-            left = left.saturating_sub(small.iter().map(|&column| widths[column]).sum());
-            if small.is_empty() || large.is_empty() {
-                let mut spare = if large.is_empty() {
-                    0
-                } else {
-                    left % large.len()
-                };
-                for column in large {
-                    widths[column] = share.max(MIN_COLUMN) + usize::from(spare > 0);
-                    spare = spare.saturating_sub(1);
-                }
-                return widths;
-            }
-            open = large;
-        }
+        let room = room.saturating_sub((self.alignments.len().max(1) - 1) * 3);
+        let needed = self.widest(width);
+        let words = self.widest(|text| text.split(' ').map(width).max().unwrap_or(0));
+        let least: Vec<usize> = needed.iter().map(|&it| it.min(MIN_COLUMN)).collect();
+        let by_words = share_out(words, &needed, room);
+        by_words
+            .or_else(|| share_out(least.clone(), &needed, room))
+            .unwrap_or(least)
     }
 
-    /// Each column gets its longest word first, then as much as the others of what is left, as far as it
-    /// needs that. None where the words do not fit.
-    fn by_words(&self, needed: &[usize], room: usize) -> Option<Vec<usize>> {
-        let mut widths = vec![1; needed.len()];
-        for row in self.known_rows() {
+    /// For each column the largest of its cells, of those that are there.
+    fn widest(&self, columns: impl Fn(&str) -> usize) -> Vec<usize> {
+        let mut widths = vec![1; self.alignments.len().max(1)];
+        for row in std::iter::once(&self.head).chain(&self.waiting) {
             for (cell, widest) in row.iter().zip(&mut widths) {
-                let words = cell.text.split(' ').map(width);
-                *widest = words.max().unwrap_or(0).max(*widest);
+                *widest = columns(&cell.text).max(*widest);
             }
         }
-        let mut left = room.checked_sub(widths.iter().sum())?;
-        loop {
-            let open: Vec<usize> = (0..widths.len())
-                .filter(|&at| widths[at] < needed[at])
-                .collect();
-            if open.is_empty() || left == 0 {
-                return Some(widths);
-            }
-            let share = (left / open.len()).max(1);
-            for at in open {
-                let more = share.min(needed[at] - widths[at]).min(left);
-                widths[at] += more;
-                left -= more;
-            }
-        }
+        widths
     }
 
     fn write_row(
@@ -283,6 +238,25 @@ impl Table {
                 Break::Words,
                 rows,
             );
+        }
+    }
+}
+
+/// Gives each column as much as the others of what `widths` leave of `room`, as far as it needs that.
+/// None where they leave nothing.
+fn share_out(mut widths: Vec<usize>, needed: &[usize], room: usize) -> Option<Vec<usize>> {
+    let mut left = room.checked_sub(widths.iter().sum())?;
+    loop {
+        let is_open = |at: &usize| widths[*at] < needed[*at];
+        let open: Vec<usize> = (0..widths.len()).filter(is_open).collect();
+        if open.is_empty() || left == 0 {
+            return Some(widths);
+        }
+        let share = (left / open.len()).max(1);
+        for at in open {
+            let more = share.min(needed[at] - widths[at]).min(left);
+            widths[at] += more;
+            left -= more;
         }
     }
 }

@@ -23,19 +23,13 @@ impl Frame<'_> {
             known if known == width && rows.shown(row).is_some_and(is_there) => row,
             _ => rows.row_at(anchor.byte),
         };
-        RowRef {
-            cell: anchor.cell,
-            row: row.min(rows.len().saturating_sub(1)) as u32,
-        }
+        RowRef::of(anchor.cell, row.min(rows.len().saturating_sub(1)))
     }
 
     /// The end of what the user has seen, in rows of the present width.
     pub(super) fn seen(&mut self) -> RowRef {
-        let seen = self.transcript.viewport().seen();
-        let mut at = RowRef {
-            cell: seen.cell,
-            row: seen.row,
-        };
+        let seen = self.transcript.viewport().drawn.seen;
+        let mut at = RowRef::of(seen.cell, seen.row as usize);
         if !self.is_seen_to(at) && self.transcript.cell(seen.cell).is_some() {
             let rows = self.rows_of(seen.cell);
             at.row = rows.rows_before(seen.byte) as u32;
@@ -45,11 +39,8 @@ impl Frame<'_> {
 
     /// Whether what the user has seen ends before this row, as far as the rows that are at hand tell.
     fn is_seen_to(&self, at: RowRef) -> bool {
-        let seen = self.transcript.viewport().seen();
-        let last = RowRef {
-            row: at.row.saturating_sub(1),
-            ..at
-        };
+        let seen = self.transcript.viewport().drawn.seen;
+        let last = RowRef::of(at.cell, at.row.saturating_sub(1) as usize);
         let ends_there = |row: Cow<'_, Row>| {
             let source = &row.source;
             seen.byte == source.end || source.contains(&seen.byte.saturating_sub(1))
@@ -61,7 +52,7 @@ impl Frame<'_> {
     /// The place behind the last row that was seen.
     pub(super) fn anchor_behind(&mut self, seen: RowRef) -> Anchor {
         if self.is_seen_to(seen) {
-            return self.transcript.viewport().seen();
+            return self.transcript.viewport().drawn.seen;
         }
         let mut byte = 0;
         if self.transcript.cell(seen.cell).is_some() {

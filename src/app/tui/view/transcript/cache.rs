@@ -39,6 +39,7 @@ pub struct TranscriptCache {
     /// Cells with an estimated height, and some that were measured since.
     estimated: Vec<usize>,
     cells: HashMap<usize, Kept>,
+    nothing: CellRows,
     /// Cells whose rows went with a change of width.
     resized: Vec<usize>,
     groups: Groups,
@@ -179,7 +180,7 @@ impl TranscriptCache {
     ) -> &CellRows {
         let Some(cell) = transcript.cell(index) else {
             // Nothing asks for a cell that is not there.
-            return self.nothing();
+            return &self.nothing;
         };
         let standing = self.groups.standing(transcript, index);
         let rows = match self.cells.remove(&index) {
@@ -192,10 +193,8 @@ impl TranscriptCache {
                 rows
             }
         };
-        let kept = Kept {
-            rows,
-            used: self.frame,
-        };
+        let used = self.frame;
+        let kept = Kept { rows, used };
         &self.cells.entry(index).insert_entry(kept).into_mut().rows
     }
 
@@ -271,10 +270,10 @@ impl TranscriptCache {
         let mut old: Vec<_> = self
             .cells
             .iter()
-            .filter(|(index, kept)| {
-                kept.used < self.frame && !transcript.cell(**index).is_some_and(Cell::is_live)
-            })
             .map(|(index, kept)| (kept.used, *index))
+            .filter(|(used, index)| {
+                *used < self.frame && !transcript.cell(*index).is_some_and(Cell::is_live)
+            })
             .collect();
         old.sort_unstable();
         let mut rows = self.kept_rows();
@@ -287,14 +286,6 @@ impl TranscriptCache {
                 self.code.forget(index);
             }
         }
-    }
-
-    fn nothing(&mut self) -> &CellRows {
-        let kept = Kept {
-            rows: CellRows::default(),
-            used: 0,
-        };
-        &self.cells.entry(usize::MAX).or_insert(kept).rows
     }
 
     fn is_guess(&self, index: usize) -> bool {

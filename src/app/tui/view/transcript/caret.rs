@@ -1,5 +1,8 @@
 //! The caret that selects with the keys: how it moves over the rows as they are now.
 
+use std::iter;
+use std::ops::Range;
+
 use super::select::{At, Selector};
 use crate::app::tui::text::Row;
 use crate::app::tui::text::width;
@@ -73,53 +76,36 @@ impl Selector<'_> {
     /// Where a step from `at` leads; none where there is nothing more.
     fn target(&mut self, (at, byte): At, motion: Motion, column: u16) -> Option<At> {
         let row = self.row(at)?;
-        let (start, end) = text_of(&row);
+        let (start, text) = text_of(&row);
+        let end = start + text.len() as u32;
         let within = |from: u32, to: u32| row.text.get(from as usize..to as usize).unwrap_or("");
+        let before = within(start, byte.max(start));
         match motion {
-            Motion::Left => {
-                let before = within(start, byte.max(start)).graphemes(true).next_back();
-                match before {
-                    Some(before) => Some((at, byte - before.len() as u32)),
-                    None => {
-                        let above = self.step(at, false)?;
-                        self.row_end(above)
-                    }
-                }
-            }
+            Motion::Left => match before.graphemes(true).next_back() {
+                Some(before) => Some((at, byte - before.len() as u32)),
+                None => self.step(at, false).and_then(|above| self.row_end(above)),
+            },
             Motion::Right => {
                 let mut rest = within(byte, end).graphemes(true);
                 let here = rest.next().map_or(0, str::len) as u32;
                 match rest.next() {
                     Some(_) => Some((at, byte + here)),
-                    None => {
-                        let below = self.step(at, true)?;
-                        self.row_start(below)
-                    }
+                    None => self.step(at, true).and_then(|below| self.row_start(below)),
                 }
             }
-            Motion::WordLeft => {
-                let before = words(within(start, byte.max(start)), start).last();
-                match before {
-                    Some(word) => Some((at, word)),
-                    None => {
-                        let above = self.step(at, false)?;
-                        let row = self.row(above)?;
-                        let (start, end) = text_of(&row);
-                        let text = row.text.get(start as usize..end as usize)?;
-                        Some((above, words(text, start).last().unwrap_or(start)))
-                    }
+            Motion::WordLeft => match words(before, start).last() {
+                Some(word) => Some((at, word)),
+                None => {
+                    let above = self.step(at, false)?;
+                    let row = self.row(above)?;
+                    let (start, text) = text_of(&row);
+                    Some((above, words(text, start).last().unwrap_or(start)))
                 }
-            }
-            Motion::WordRight => {
-                let next = words(within(start, end), start).find(|&word| word > byte);
-                match next {
-                    Some(word) => Some((at, word)),
-                    None => {
-                        let below = self.step(at, true)?;
-                        self.row_start(below)
-                    }
-                }
-            }
+            },
+            Motion::WordRight => match words(text, start).find(|&word| word > byte) {
+                Some(word) => Some((at, word)),
+                None => self.step(at, true).and_then(|below| self.row_start(below)),
+            },
             Motion::RowStart => Some((at, start)),
             Motion::RowEnd => self.row_end(at),
             Motion::Rows(count) => {
@@ -132,42 +118,26 @@ impl Selector<'_> {
                 }
                 self.at_column(to, column)
             }
-            Motion::Top => {
-                let mut first = at;
-                while let Neighbor::Cell(above) = self.transcript.cells().before(first.cell) {
-                    first = RowRef::top_of(above);
-                }
-                let first = RowRef::top_of(first.cell);
-                let first = self.shown_from(first, true)?;
-                self.row_start(first)
-            }
-            Motion::Bottom => {
-                let mut last = at.cell;
-                while let Neighbor::Cell(below) = self.transcript.cells().at_or_after(last + 1) {
-                    last = below;
-                }
-                let row = self.rows(last).len().saturating_sub(1) as u32;
-                let last = RowRef { cell: last, row };
-                let last = self.shown_from(last, false)?;
-                self.row_start(last)
+            Motion::Top | Motion::Bottom => {
+                let down = motion == Motion::Bottom;
+                let next = |cell: &usize| self.cell_beside(*cell, down);
+                let cell = iter::successors(Some(at.cell), next).last()?;
+                let row = match motion {
+                    Motion::Top => 0,
+                    _ => self.rows(cell).len().saturating_sub(1),
+                };
+                let row = self.shown_from(RowRef::of(cell, row), !down)?;
+                self.row_start(row)
             }
             Motion::PreviousPrompt | Motion::NextPrompt => {
-                let mut cell = at.cell;
-                loop {
-                    let next = match motion {
-                        Motion::NextPrompt => self.transcript.cells().at_or_after(cell + 1),
-                        _ => self.transcript.cells().before(cell),
-                    };
-                    let Neighbor::Cell(next) = next else {
-                        return None;
-                    };
-                    cell = next;
-                    let body = &self.transcript.cell(cell)?.body;
-                    if matches!(body, CellBody::User { .. }) {
-                        break;
-                    }
-                }
-                let prompt = self.shown_from(RowRef::top_of(cell), true)?;
+                let next = |cell: &usize| self.cell_beside(*cell, motion == Motion::NextPrompt);
+                let mut cells = iter::successors(next(&at.cell), next);
+                let is_prompt = |cell: &usize| {
+                    let body = self.transcript.cell(*cell).map(|cell| &cell.body);
+                    matches!(body, Some(CellBody::User { .. }))
+                };
+                let prompt = cells.find(is_prompt)?;
+                let prompt = self.shown_from(RowRef::top_of(prompt), true)?;
                 self.row_start(prompt)
             }
         }
@@ -180,18 +150,17 @@ impl Selector<'_> {
     /// The last character of a row.
     fn row_end(&mut self, at: RowRef) -> Option<At> {
         let row = self.row(at)?;
-        let (start, end) = text_of(&row);
-        let text = row.text.get(start as usize..end as usize)?;
-        let last = text.graphemes(true).next_back().map_or(0, str::len) as u32;
-        Some((at, end - last))
+        let (start, text) = text_of(&row);
+        let last = text.graphemes(true).next_back().map_or(0, str::len);
+        Some((at, start + (text.len() - last) as u32))
     }
 
     /// The character of a row at a column, or the nearest.
     fn at_column(&mut self, at: RowRef, column: u16) -> Option<At> {
         let row = self.row(at)?;
-        let (start, end) = text_of(&row);
+        let (start, text) = text_of(&row);
         let byte = row.at_column(usize::from(column)).start;
-        if byte >= end {
+        if byte >= start + text.len() as u32 {
             return self.row_end(at);
         }
         Some((at, byte.max(start)))
@@ -207,7 +176,7 @@ impl Selector<'_> {
     pub(super) fn shown_from(&mut self, mut at: RowRef, down: bool) -> Option<RowRef> {
         loop {
             let row = self.row(at);
-            if row.is_some_and(|row| row.is_of_source() || text_of(&row).0 < text_of(&row).1) {
+            if row.is_some_and(|row| row.is_of_source() || !text_of(&row).1.is_empty()) {
                 return Some(at);
             }
             at = self.beside(at, down)?;
@@ -215,48 +184,50 @@ impl Selector<'_> {
     }
 
     fn beside(&mut self, at: RowRef, down: bool) -> Option<RowRef> {
-        if down {
-            if at.row as usize + 1 < self.rows(at.cell).len() {
-                let row = at.row + 1;
-                return Some(RowRef { row, ..at });
-            }
-            let mut cell = at.cell;
-            loop {
-                let Neighbor::Cell(next) = self.transcript.cells().at_or_after(cell + 1) else {
-                    return None;
-                };
-                if self.rows(next).len() > 0 {
-                    return Some(RowRef::top_of(next));
-                }
-                cell = next;
-            }
-        }
-        if let Some(row) = at.row.checked_sub(1) {
-            return Some(RowRef { row, ..at });
+        let row = at.row as usize;
+        let next = if down {
+            Some(row + 1).filter(|row| *row < self.rows(at.cell).len())
+        } else {
+            row.checked_sub(1)
+        };
+        if let Some(row) = next {
+            return Some(RowRef::of(at.cell, row));
         }
         let mut cell = at.cell;
         loop {
-            let Neighbor::Cell(above) = self.transcript.cells().before(cell) else {
-                return None;
-            };
-            if let Some(row) = self.rows(above).len().checked_sub(1) {
-                let row = row as u32;
-                return Some(RowRef { cell: above, row });
+            cell = self.cell_beside(cell, down)?;
+            if let Some(last) = self.rows(cell).len().checked_sub(1) {
+                return Some(RowRef::of(cell, if down { 0 } else { last }));
             }
-            cell = above;
+        }
+    }
+
+    /// The next cell, down or up, as far as they are in memory.
+    pub(super) fn cell_beside(&self, cell: usize, down: bool) -> Option<usize> {
+        let cells = self.transcript.cells();
+        let next = if down {
+            cells.at_or_after(cell + 1)
+        } else {
+            cells.before(cell)
+        };
+        match next {
+            Neighbor::Cell(next) => Some(next),
+            _ => None,
         }
     }
 }
 
-/// The bytes of a row's text that the caret goes over.
-fn text_of(row: &Row) -> (u32, u32) {
+/// The part of a row's text that the caret goes over, and the byte at which it begins.
+fn text_of(row: &Row) -> (u32, &str) {
     if row.is_of_source() {
-        return (row.content.start, row.content.end.max(row.content.start));
+        let Range { start, end } = row.content;
+        let text = row.text.get(start as usize..end as usize);
+        return (start, text.unwrap_or_default());
     }
     let is_air = |c: char| c.is_whitespace() || matches!(c, '│' | '▎');
     let text = row.text.trim_end();
-    let start = text.len() - text.trim_start_matches(is_air).len();
-    (start as u32, text.len() as u32)
+    let shown = text.trim_start_matches(is_air);
+    ((text.len() - shown.len()) as u32, shown)
 }
 
 /// Where the words of `text`, which stands at byte `base`, begin.

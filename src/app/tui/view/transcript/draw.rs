@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use super::cache::TranscriptCache;
 use super::find;
 use super::rows::CellRows;
-use super::select::{self, Resolved, Selector};
+use super::select::{self, Selector};
 use crate::app::tui::picture::is_marked;
 use crate::app::tui::text::Opens;
 use crate::app::tui::theme::Theme;
@@ -36,7 +36,7 @@ pub fn draw(
             } else {
                 transcript.viewport().position()
             },
-            seen: transcript.viewport().seen(),
+            seen: transcript.viewport().drawn.seen,
             ..Drawn::default()
         };
     }
@@ -49,11 +49,7 @@ pub fn draw(
         unread: None,
         waiting: Vec::new(),
     };
-    let selected = if transcript.has_selection() {
-        frame.selector().resolve()
-    } else {
-        Resolved::default()
-    };
+    let selected = frame.selector().resolve();
     let (top, follows) = frame.resolve();
     let (top, follows) = frame.keep_in_sight(selected.caret_row, (top, follows));
     let rows = frame.visible(top);
@@ -87,14 +83,8 @@ pub fn draw(
 }
 
 /// Paints the visible rows, and asks for the colors of the code in them.
-pub(super) fn paint(
-    cache: &mut TranscriptCache,
-    rows: &[Option<RowRef>],
-    area: Rect,
-    buffer: &mut Buffer,
-) {
+pub(super) fn paint(cache: &mut TranscriptCache, rows: &[RowRef], area: Rect, buffer: &mut Buffer) {
     for (y, at) in (area.y..).zip(rows) {
-        let Some(at) = at else { break };
         let (rows, code) = cache.visible(at.cell);
         let Some(row) = rows.and_then(|rows| rows.get(at.row as usize)) else {
             continue;
@@ -109,12 +99,11 @@ pub(super) fn paint(
 
 pub(super) fn paint_pictures(
     cache: &mut TranscriptCache,
-    rows: &[Option<RowRef>],
+    rows: &[RowRef],
     area: Rect,
     buffer: &mut Buffer,
 ) {
     for (y, at) in (area.y..).zip(rows) {
-        let Some(at) = at else { break };
         cache.paint_picture(*at, ((area.x, y), area.width), buffer);
     }
 }
@@ -156,8 +145,8 @@ impl Frame<'_> {
     fn keep_in_sight(&mut self, row: Option<RowRef>, view: (RowRef, bool)) -> (RowRef, bool) {
         let Some(row) = row else { return view };
         let shown = self.visible(view.0);
-        let last = shown.len().saturating_sub(1).max(1);
-        if shown.iter().take(last).any(|at| *at == Some(row)) {
+        let last = self.height.saturating_sub(1).max(1);
+        if shown.iter().take(last).any(|at| *at == row) {
             return view;
         }
         if row < view.0 {
@@ -181,7 +170,7 @@ impl Frame<'_> {
             Position::Follow => None,
             Position::At(anchor) => Some(self.find(anchor)),
         };
-        let mut scrolls = viewport.pending_scrolls().iter();
+        let mut scrolls = viewport.pending_scrolls.iter();
         for scroll in scrolls.by_ref() {
             top = self.scroll(top, *scroll);
             if !self.waiting.is_empty() {
@@ -244,14 +233,10 @@ impl Frame<'_> {
             // In the title, or in what is written below it of the call itself.
             None => (0..rows.len()).find(has_match).unwrap_or(rows.gap()),
         };
-        let at = RowRef {
-            cell,
-            row: row as u32,
-        };
+        let at = RowRef::of(cell, row);
         // The last row is covered by the line in which it is looked for.
-        let shown = self.visible(top);
-        let last = shown.len().saturating_sub(2);
-        if shown.iter().take(last).any(|row| *row == Some(at)) {
+        let last = self.height.saturating_sub(2);
+        if self.visible(top).iter().take(last).any(|row| *row == at) {
             return top;
         }
         self.up(at, self.height / 3).0
@@ -324,10 +309,7 @@ impl Frame<'_> {
             }
             rows -= left;
             if height > 0 {
-                last = RowRef {
-                    cell: at.cell,
-                    row: height as u32 - 1,
-                };
+                last = RowRef::of(at.cell, height - 1);
             }
             at = RowRef::top_of(at.cell + 1);
         }
@@ -344,7 +326,7 @@ impl Frame<'_> {
             .0
     }
 
-    fn visible(&mut self, top: RowRef) -> Vec<Option<RowRef>> {
+    fn visible(&mut self, top: RowRef) -> Vec<RowRef> {
         let mut rows = Vec::with_capacity(self.height);
         let mut at = top;
         while rows.len() < self.height {
@@ -354,42 +336,33 @@ impl Frame<'_> {
                 Neighbor::Unread(_) | Neighbor::None => break,
             }
             if (at.row as usize) < self.height_of(at.cell) {
-                rows.push(Some(at));
+                rows.push(at);
                 at.row += 1;
             } else {
                 at = RowRef::top_of(at.cell + 1);
             }
         }
-        rows.resize(self.height, None);
         rows
     }
 
     /// Has the page above or below read before the user gets there.
-    fn look_ahead(&mut self, rows: &[Option<RowRef>]) {
-        let mut shown = rows.iter().flatten().map(|row| row.cell);
-        let (first, last) = (shown.next(), shown.next_back());
-        if self.unread.is_some() {
-            return;
-        }
-        if let Some(first) = first.filter(|first| place_of(*first) < CELLS_AHEAD)
-            && let Neighbor::Unread(page) =
-                self.transcript.cells().before(cell_at(page_of(first), 0))
-        {
-            self.unread = Some(page);
-        } else if let Some(last) = last
-            && let Neighbor::Unread(page) = self.transcript.cells().at_or_after(last + CELLS_AHEAD)
-        {
-            self.unread = Some(page);
-        }
+    fn look_ahead(&mut self, rows: &[RowRef]) {
+        let cells = self.transcript.cells();
+        let unread = |neighbor| match neighbor {
+            Neighbor::Unread(page) => Some(page),
+            _ => None,
+        };
+        let above = || {
+            let first = rows.first()?.cell;
+            let is_near = place_of(first) < CELLS_AHEAD;
+            unread(cells.before(cell_at(page_of(first), 0))).filter(|_| is_near)
+        };
+        let below = || unread(cells.at_or_after(rows.last()?.cell + CELLS_AHEAD));
+        self.unread = self.unread.or_else(above).or_else(below);
     }
 
-    fn report(&mut self, top: RowRef, follows: bool, rows: Vec<Option<RowRef>>) -> Drawn {
-        let mut last = rows
-            .iter()
-            .flatten()
-            .next_back()
-            .copied()
-            .unwrap_or_default();
+    fn report(&mut self, top: RowRef, follows: bool, rows: Vec<RowRef>) -> Drawn {
+        let mut last = rows.last().copied().unwrap_or_default();
         last.row += 1;
         let seen = self.seen().max(last);
         let total = self.cache.rows();
@@ -399,13 +372,12 @@ impl Frame<'_> {
         } else {
             (below(last), below(seen))
         };
-        let opens = |row: &Option<RowRef>| {
-            let row = row.and_then(|row| self.cache.row(row));
-            row.map_or(Opens::Nothing, |row| row.opens)
-        };
-        let opens = rows.iter().map(opens).collect();
+        let row = |at: &RowRef| self.cache.row(*at);
+        let opens = |at: &RowRef| row(at).map_or(Opens::Nothing, |row| row.opens);
+        let has_source = |at: &RowRef| row(at).is_some_and(|row| row.is_of_source());
         Drawn {
-            opens,
+            opens: rows.iter().map(opens).collect(),
+            has_source: rows.iter().map(has_source).collect(),
             position: if follows {
                 Position::Follow
             } else {
@@ -413,17 +385,11 @@ impl Frame<'_> {
             },
             hidden_below,
             new_below: new_below.min(hidden_below),
-            has_source: rows.iter().map(|at| self.has_source(*at)).collect(),
             rows,
             seen: self.anchor_behind(if follows { last } else { seen }),
             unread: self.unread,
             waiting: std::mem::take(&mut self.waiting),
             ..Drawn::default()
         }
-    }
-
-    fn has_source(&self, at: Option<RowRef>) -> bool {
-        let row = at.and_then(|at| self.cache.row(at));
-        row.is_some_and(|row| row.is_of_source())
     }
 }

@@ -48,21 +48,20 @@ pub fn paint(
     transcript: &Transcript,
     search: &Search,
     cache: &mut TranscriptCache,
-    rows: &[Option<RowRef>],
+    rows: &[RowRef],
     (area, theme): (Rect, &Theme),
     buffer: &mut Buffer,
 ) {
     let Some(pattern) = search.pattern() else {
         return;
     };
-    let mut shown: Vec<usize> = rows.iter().flatten().map(|row| row.cell).collect();
+    let mut shown: Vec<usize> = rows.iter().map(|row| row.cell).collect();
     shown.dedup();
     let shown = shown.into_iter();
     let shown = shown.filter_map(|index| Some((index, transcript.cell(index)?)));
     cache.found.update(pattern, shown);
     let current = search.current();
     for (y, at) in (area.y..).zip(rows) {
-        let Some(at) = at else { break };
         let Some(row) = cache.row(*at) else { continue };
         let here = current.filter(|found| found.cell == at.cell);
         let mut mark = |range: Range<u32>, is_current: bool| {

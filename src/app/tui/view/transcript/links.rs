@@ -17,7 +17,7 @@ pub fn paint_links(
     transcript: &Transcript,
     cache: &TranscriptCache,
     table: &mut LinkTable,
-    rows: &[Option<RowRef>],
+    rows: &[RowRef],
     area: Rect,
     buffer: &mut Buffer,
 ) {
@@ -26,7 +26,6 @@ pub fn paint_links(
     }
     let mut source = None;
     for (y, at) in (area.y..area.bottom()).zip(rows) {
-        let Some(at) = at else { break };
         let Some(row) = cache.row(*at).filter(|row| row.has_source()) else {
             continue;
         };

@@ -98,13 +98,7 @@ pub fn unprinted(
         Ready::Nothing => printed.at.cell,
         Ready::Settled { is_running, .. } => transcript.settled_before(printed.at.cell, is_running),
     };
-    let waits = matches!(
-        ready,
-        Ready::Settled {
-            waits_for_colors: true,
-            ..
-        }
-    );
+    let waits = matches!(ready, Ready::Settled { waits_for_colors, .. } if waits_for_colors);
     let mut is_open = false;
     let mut cell = printed.at.cell;
     loop {
@@ -120,9 +114,8 @@ pub fn unprinted(
             Neighbor::None => break,
         };
         let is_settled = at < settled;
-        let grows = transcript
-            .cell(at)
-            .is_some_and(|cell| matches!(cell.body, CellBody::Assistant { .. }));
+        let body = transcript.cell(at).map(|cell| &cell.body);
+        let grows = matches!(body, Some(CellBody::Assistant { .. }));
         let rows = cache.lay_out(transcript, theme, at);
         let from = if at == printed.at.cell {
             first_unprinted(rows, printed.at, width)
@@ -149,15 +142,9 @@ pub fn unprinted(
         } else if let Some(lacking) = cache.first_lacking(at, from..to) {
             to = lacking;
         }
-        found.rows.extend((from..to).map(|row| RowRef {
-            cell: at,
-            row: row as u32,
-        }));
+        found.rows.extend((from..to).map(|row| RowRef::of(at, row)));
         if to > from {
-            let last = cache.row(RowRef {
-                cell: at,
-                row: to as u32 - 1,
-            });
+            let last = cache.row(RowRef::of(at, to - 1));
             found.next.at = Anchor {
                 cell: at,
                 row: to as u32,
@@ -169,10 +156,7 @@ pub fn unprinted(
             is_open = true;
             found.live += len - to;
         } else {
-            found.next.at = Anchor {
-                cell: at + 1,
-                ..Anchor::default()
-            };
+            found.next = Printed::up_to(at + 1);
         }
         cell = at + 1;
     }
@@ -189,10 +173,9 @@ pub fn print(
 ) -> Buffer {
     let area = Rect::new(0, 0, width, rows.len() as u16);
     let mut buffer = Buffer::empty(area);
-    let rows: Vec<Option<RowRef>> = rows.iter().copied().map(Some).collect();
-    paint(cache, &rows, area, &mut buffer);
-    paint_pictures(cache, &rows, area, &mut buffer);
-    paint_links(transcript, cache, links, &rows, area, &mut buffer);
+    paint(cache, rows, area, &mut buffer);
+    paint_pictures(cache, rows, area, &mut buffer);
+    paint_links(transcript, cache, links, rows, area, &mut buffer);
     buffer
 }
 

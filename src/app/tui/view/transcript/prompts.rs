@@ -48,9 +48,7 @@ impl Frame<'_> {
     /// The first row of a prompt, if `cell` is one.
     pub(super) fn prompt_top(&mut self, cell: usize) -> Option<RowRef> {
         let body = &self.transcript.cell(cell)?.body;
-        matches!(body, CellBody::User { .. }).then(|| RowRef {
-            cell,
-            row: self.rows_of(cell).gap() as u32,
-        })
+        let is_prompt = matches!(body, CellBody::User { .. });
+        is_prompt.then(|| RowRef::of(cell, self.rows_of(cell).gap()))
     }
 }

@@ -53,11 +53,8 @@ impl Selector<'_> {
         for step in &selecting.steps {
             match *step {
                 Pointing::Begin(spot, unit) => {
-                    selection = self.stretch(spot, unit).map(|stretch| Selection {
-                        anchor: stretch,
-                        head: stretch,
-                        unit,
-                    });
+                    let stretch = self.stretch(spot, unit);
+                    selection = stretch.map(|stretch| Selection::of(stretch, unit));
                 }
                 Pointing::Extend(spot) => {
                     if let Some(selection) = &mut selection
@@ -68,8 +65,7 @@ impl Selector<'_> {
                 }
                 Pointing::Name(spot) => {
                     named = spot.row.and_then(|at| {
-                        let row = self.rows(at.cell).get(at.row as usize)?;
-                        let byte = row.at_column(usize::from(spot.column)).start;
+                        let byte = self.row(at)?.at_column(usize::from(spot.column)).start;
                         self.name(at, byte)
                     });
                 }
@@ -114,16 +110,12 @@ impl Selector<'_> {
     /// The same in the rows as they are now: after a change of the width, it is looked for in a long
     /// cell once, and not in every frame.
     fn renewed(&mut self, mut selection: Selection) -> Selection {
-        let Selection { anchor, head, .. } = &mut selection;
-        for place in [
-            &mut anchor.from,
-            &mut anchor.to,
-            &mut head.from,
-            &mut head.to,
-        ] {
-            if place.width != self.cache.width {
-                (place.at, place.byte) = self.locate(*place);
-                place.width = self.cache.width;
+        for Stretch { from, to } in [&mut selection.anchor, &mut selection.head] {
+            for place in [from, to] {
+                if place.width != self.cache.width {
+                    (place.at, place.byte) = self.locate(*place);
+                    place.width = self.cache.width;
+                }
             }
         }
         selection
@@ -132,23 +124,17 @@ impl Selector<'_> {
     /// The word at a byte of a row.
     fn name(&mut self, row: RowRef, byte: u32) -> Option<String> {
         let word = self.stretch_at(row, byte, Unit::Word)?;
-        let selection = Selection {
-            anchor: word,
-            head: word,
-            unit: Unit::Word,
-        };
-        let word = self.copy(selection)?.text;
+        let word = self.copy(Selection::of(word, Unit::Word))?.text;
         let transcript = self.transcript;
         let cell = transcript.cell(row.cell)?;
         Some(changed_line(cell, self.rows(row.cell), row.row, &word).unwrap_or(word))
     }
 
     /// The column and row of the screen that a caret stands at.
-    pub fn caret_at(&mut self, caret: Caret, rows: &[Option<RowRef>]) -> Option<(u16, u16)> {
+    pub fn caret_at(&mut self, caret: Caret, rows: &[RowRef]) -> Option<(u16, u16)> {
         let (row, byte) = self.locate(caret.at);
-        let y = rows.iter().position(|at| *at == Some(row))?;
-        let row = self.rows(row.cell).get(row.row as usize)?;
-        let x = row.text.get(..byte as usize).map_or(0, width);
+        let y = rows.iter().position(|at| *at == row)?;
+        let x = self.row(row)?.text.get(..byte as usize).map_or(0, width);
         Some((x as u16, y as u16))
     }
 
@@ -170,8 +156,7 @@ impl Selector<'_> {
         let Some(at) = spot.row else {
             return self.end().map(|end| Stretch { from: end, to: end });
         };
-        let row = self.rows(at.cell).get(at.row as usize)?;
-        let byte = row.at_column(usize::from(spot.column));
+        let byte = self.row(at)?.at_column(usize::from(spot.column));
         self.stretch_at(at, byte.start, unit)
     }
 
@@ -221,10 +206,9 @@ impl Selector<'_> {
     }
 
     fn source_place(&mut self, at: RowRef, source: u32) -> Place {
-        let row = self.rows(at.cell).get(at.row as usize);
         Place {
             at,
-            byte: row.map_or(0, |row| row.text_at(source)),
+            byte: self.row(at).map_or(0, |row| row.text_at(source)),
             width: self.cache.width,
             source: Some(source),
         }
@@ -240,20 +224,17 @@ impl Selector<'_> {
     }
 
     fn end(&mut self) -> Option<Place> {
-        let Neighbor::Cell(cell) = self.transcript.cells().before(self.transcript.end()) else {
-            return None;
-        };
-        let row = self.rows(cell).len().saturating_sub(1) as u32;
-        let at = self.shown_from(RowRef { cell, row }, false)?;
+        let cell = self.cell_beside(self.transcript.end(), false)?;
+        let row = self.rows(cell).len().saturating_sub(1);
+        let at = self.shown_from(RowRef::of(cell, row), false)?;
         let last = self.row(at)?;
         Some(self.place(at, &last, last.text.len() as u32))
     }
 
     /// The row that shows byte `byte` of a cell's source, or what follows it.
     fn first_row(&mut self, cell: usize, byte: u32) -> Option<RowRef> {
-        let rows = self.rows(cell);
-        let row = rows.first_row(byte)? as u32;
-        Some(RowRef { cell, row })
+        let row = self.rows(cell).first_row(byte)?;
+        Some(RowRef::of(cell, row))
     }
 
     /// The row that shows what stands before byte `byte` of a cell's source.
@@ -263,8 +244,8 @@ impl Selector<'_> {
             let shown = rows.shown(*at);
             shown.is_some_and(|it| it.source.start < byte && !it.source.is_empty())
         };
-        let row = (0..rows.len()).rev().find(shows)? as u32;
-        Some(RowRef { cell, row })
+        let row = (0..rows.len()).rev().find(shows)?;
+        Some(RowRef::of(cell, row))
     }
 
     /// Where a place is in the rows as they are now.
@@ -279,19 +260,15 @@ impl Selector<'_> {
         {
             return (place.at, place.byte.min(row.text.len() as u32));
         }
-        let at = match place.source {
-            Some(byte) => self
-                .first_row(place.at.cell, byte)
-                .or_else(|| self.last_row(place.at.cell, byte)),
-            None => None,
+        let Some(byte) = place.source else {
+            return (place.at, 0);
         };
+        let cell = place.at.cell;
+        let at = self
+            .first_row(cell, byte)
+            .or_else(|| self.last_row(cell, byte));
         let at = at.unwrap_or(place.at);
-        let row = self.rows(at.cell).get(at.row as usize);
-        let byte = match (row, place.source) {
-            (Some(row), Some(byte)) => row.text_at(byte),
-            _ => 0,
-        };
-        (at, byte)
+        (at, self.row(at).map_or(0, |row| row.text_at(byte)))
     }
 
     /// The whole of a word in what a tool gave, of which a row may show only the beginning.
@@ -401,24 +378,19 @@ fn word(text: &str, at: u32) -> Range<u32> {
 pub fn paint(
     cache: &TranscriptCache,
     marked: Marked,
-    rows: &[Option<RowRef>],
+    rows: &[RowRef],
     (area, theme): (Rect, &Theme),
     buffer: &mut Buffer,
 ) {
     let style = theme.popup_selected;
     for (y, at) in (area.y..).zip(rows) {
-        let Some(at) = at.filter(|at| (marked.from.0..=marked.to.0).contains(at)) else {
-            continue;
-        };
-        let Some(row) = cache.row(at) else { continue };
-        let from = if at == marked.from.0 {
-            marked.from.1
-        } else {
-            0
-        };
-        let end = row.text.len() as u32;
-        let to = if at == marked.to.0 { marked.to.1 } else { end };
-        mark_columns(&row, from..to, style, (area, y), buffer);
+        let (from, to) = (marked.from, marked.to);
+        if let Some(row) = cache.row(*at).filter(|_| (from.0..=to.0).contains(at)) {
+            let end = row.text.len() as u32;
+            let from = if *at == from.0 { from.1 } else { 0 };
+            let to = if *at == to.0 { to.1 } else { end };
+            mark_columns(&row, from..to, style, (area, y), buffer);
+        }
     }
 }
 

@@ -1,8 +1,10 @@
 //! How a cell stands among others: the blank rows before it, and what it shows of the group that it is
 //! part of.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+
+use indexmap::IndexSet;
 
 use super::rows::{Header, Part, PartRow, is_one_line, subject_of};
 use crate::agent::ToolStatus;
@@ -85,17 +87,11 @@ impl Groups {
 }
 
 fn parts(transcript: &Transcript, group: &LookGroup) -> Vec<(usize, Part)> {
-    let calls: Vec<(usize, &Cell, &ToolCell)> = group
-        .cells
-        .iter()
-        .filter_map(|&index| {
-            Some((
-                index,
-                transcript.cell(index)?,
-                transcript.looking_call(index)?,
-            ))
-        })
-        .collect();
+    let call = |&index: &usize| {
+        let call = transcript.looking_call(index)?;
+        Some((index, transcript.cell(index)?, call))
+    };
+    let calls: Vec<(usize, &Cell, &ToolCell)> = group.cells.iter().filter_map(call).collect();
     let is_read = |tool: &ToolCell| tool.name == "read";
     // Those that one row is enough for.
     let merged: BTreeSet<usize> = calls
@@ -105,25 +101,16 @@ fn parts(transcript: &Transcript, group: &LookGroup) -> Vec<(usize, Part)> {
         })
         .map(|(index, ..)| *index)
         .collect();
-    let merged = if merged.len() > 1 {
-        merged
-    } else {
-        BTreeSet::new()
-    };
+    let merged = Some(merged).filter(|it| it.len() > 1).unwrap_or_default();
     let quiet = calls.iter().filter(|(index, cell, _)| {
         !group.is_listed && cell.fold == Fold::Folded && !merged.contains(index)
     });
     let quiet: Vec<usize> = quiet.map(|(index, ..)| *index).collect();
     // One more costs no more than a row that says so.
-    let rows = if quiet.len() == ROWS + 1 {
-        ROWS + 1
-    } else {
-        ROWS
-    };
+    let rows = ROWS + usize::from(quiet.len() == ROWS + 1);
     let left_out: BTreeSet<usize> = quiet.iter().copied().rev().skip(rows).collect();
 
-    let mut names: Vec<String> = Vec::new();
-    let mut known: HashSet<String> = HashSet::new();
+    let mut names: IndexSet<String> = IndexSet::new();
     let mut header = Header {
         left_out: left_out.len(),
         ..Header::default()
@@ -137,10 +124,7 @@ fn parts(transcript: &Transcript, group: &LookGroup) -> Vec<(usize, Part)> {
         match tool.name.as_str() {
             "read" => {
                 let name = subject_of(tool);
-                if !merged.contains(index) {
-                    header.files += 1;
-                } else if !name.is_empty() && known.insert(name.clone()) {
-                    names.push(name);
+                if !merged.contains(index) || !name.is_empty() && names.insert(name) {
                     header.files += 1;
                 }
             }
@@ -150,21 +134,20 @@ fn parts(transcript: &Transcript, group: &LookGroup) -> Vec<(usize, Part)> {
     }
     let more = names.len().saturating_sub(NAMES);
     names.truncate(NAMES);
-    let mut parts: Vec<(usize, Part)> = Vec::new();
-    for &index in &group.cells {
+    let part = |&index: &usize| {
         let row = match transcript.looking_call(index) {
             None => PartRow::Hidden,
             Some(_) if merged.last() == Some(&index) => PartRow::Files {
-                names: std::mem::take(&mut names),
+                names: std::mem::take(&mut names).into_iter().collect(),
                 more,
             },
             Some(_) if merged.contains(&index) || left_out.contains(&index) => PartRow::Hidden,
             Some(_) => PartRow::Own,
         };
         let header = (index == group.cells[0]).then(|| header.clone());
-        parts.push((index, Part { header, row }));
-    }
-    parts
+        (index, Part { header, row })
+    };
+    group.cells.iter().map(part).collect()
 }
 
 fn has_failed(tool: &ToolCell) -> bool {

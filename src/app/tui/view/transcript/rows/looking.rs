@@ -52,16 +52,12 @@ pub fn write(
     rows: &mut Vec<Row>,
 ) {
     if let Some(header) = &part.header {
-        rows.push(head(context, header));
+        rows.push(of_group(head(context, header)));
     }
-    let inside = RenderContext {
-        margin: context.margin + if context.columns < 30 { 1 } else { 4 },
-        rail: Some(rail(context, tool)),
-        ..context
-    };
+    let inside = body::below(context, tool);
     let left_out = part.header.as_ref().map_or(0, |header| header.left_out);
     if left_out > 0 {
-        rows.push(earlier(inside, left_out, options.fold_key));
+        rows.push(of_group(earlier(inside, left_out, options.fold_key)));
     }
     match &part.row {
         PartRow::Hidden => {}
@@ -81,12 +77,13 @@ pub fn write(
             let below = (cell.fold, false);
             body::write_below(nested, tool, below, options, highlights, rows);
         }
-        PartRow::Files { names, more } => {
-            let mut row = files(inside, names, *more);
-            row.opens = Opens::Group;
-            rows.push(row);
-        }
+        PartRow::Files { names, more } => rows.push(of_group(files(inside, names, *more))),
     }
+}
+
+fn of_group(row: Row) -> Row {
+    let opens = Opens::Group;
+    Row { opens, ..row }
 }
 
 fn head(context: RenderContext<'_>, header: &Header) -> Row {
@@ -114,22 +111,16 @@ fn head(context: RenderContext<'_>, header: &Header) -> Row {
     let counts: Vec<String> = counts
         .map(|&(count, one, many)| plural(count as u64, one, many))
         .collect();
-    let failed = format!("{} failed", header.failed);
-    let parts = [
-        (counts.join(" · "), theme.tool_summary),
-        (failed, theme.error),
-    ];
-    let shown = [!counts.is_empty(), header.failed > 0];
+    let looked = (!counts.is_empty()).then(|| (counts.join(" · "), theme.tool_summary));
+    let failed = (header.failed > 0).then(|| (format!("{} failed", header.failed), theme.error));
     let mut gap = "  ";
-    for ((text, style), _) in parts.iter().zip(shown).filter(|(_, shown)| *shown) {
+    for (text, style) in looked.into_iter().chain(failed) {
         line.push(gap, theme.tool_summary);
         let room = context.columns.saturating_sub(width(&line.text));
-        line.push(&ellipsis(text, room), *style);
+        line.push(&ellipsis(&text, room), style);
         gap = " · ";
     }
-    let mut row = line.into_row();
-    row.opens = Opens::Group;
-    row
+    line.into_row()
 }
 
 /// That there were more before those with a row.
@@ -144,9 +135,7 @@ fn earlier(context: RenderContext<'_>, count: usize, key: &str) -> Row {
     };
     let mut line = context.indent();
     line.push(&ellipsis(&text, context.room()), context.theme.fold_hint);
-    let mut row = line.into_row();
-    row.opens = Opens::Group;
-    row
+    line.into_row()
 }
 
 fn files(context: RenderContext<'_>, names: &[String], more: usize) -> Row {
@@ -172,12 +161,4 @@ fn files(context: RenderContext<'_>, names: &[String], more: usize) -> Row {
         line.push(&format!(" · {more} more"), theme.dim);
     }
     line.into_row()
-}
-
-fn rail(context: RenderContext<'_>, tool: &ToolCell) -> Style {
-    match tool.state {
-        ToolState::Finished(ToolStatus::Error) => context.theme.tool_error,
-        ToolState::Finished(_) => context.theme.rule,
-        _ => context.theme.tool_running,
-    }
 }

@@ -49,9 +49,10 @@ impl Prompt<'_> {
         let parts = parts(text, if is_folded { self.pastes } else { &[] });
         let lines = parts.chunk_by(|one, other| one.line == other.line);
         let typed = lines.clone().count().saturating_sub(self.pictures.len());
-        let hidden = match is_folded && typed > PROMPT_LINES {
-            true => PROMPT_HEAD..typed - PROMPT_TAIL,
-            false => 0..0,
+        let hidden = if is_folded && typed > PROMPT_LINES {
+            PROMPT_HEAD..typed - PROMPT_TAIL
+        } else {
+            0..0
         };
         for (number, parts) in lines.enumerate() {
             if number == hidden.start && !hidden.is_empty() {
@@ -69,9 +70,10 @@ impl Prompt<'_> {
             for part in parts {
                 let source = &part.source;
                 let raw = &text[source.start as usize..source.end as usize];
-                match part.is_paste {
-                    true => line.push_source(&paste_label(raw), dim, source.clone()),
-                    false => line.push_visible(raw, look, source.start),
+                if part.is_paste {
+                    line.push_source(&paste_label(raw), dim, source.clone());
+                } else {
+                    line.push_visible(raw, look, source.start);
                 }
             }
             let first = rows.len();

@@ -204,17 +204,15 @@ pub fn subject_of(tool: &ToolCell) -> String {
 }
 
 fn subject_text(tool: &ToolCell) -> (String, Shorten) {
-    match tool.state {
-        _ if is_named(&tool.details) => {}
+    if let ToolState::Preparing { bytes } = tool.state
+        && !is_named(&tool.details)
+    {
         // The arguments are still being written; only how much of them there is can be said.
-        ToolState::Preparing { bytes: 0..1024 } => return (String::new(), Shorten::End),
-        ToolState::Preparing { bytes } => {
-            return (format!("… {} KB", bytes / 1024), Shorten::End);
-        }
-        ToolState::Waiting
-        | ToolState::Asking
-        | ToolState::Running { .. }
-        | ToolState::Finished(_) => {}
+        let written = match bytes / 1024 {
+            0 => String::new(),
+            kilobytes => format!("… {kilobytes} KB"),
+        };
+        return (written, Shorten::End);
     }
     match &*tool.details {
         Details::Diff(diff) if diff.files.is_empty() => (one_path(diff), Shorten::Middle),
@@ -260,14 +258,9 @@ fn first_line(command: &str) -> (String, Shorten) {
 }
 
 fn many_paths(diff: &DiffDetails) -> String {
-    let mut text = diff.path.clone();
-    for file in &diff.files {
-        if !text.is_empty() {
-            text.push_str(", ");
-        }
-        text.push_str(&file.path);
-    }
-    text
+    let files = std::iter::once(diff).chain(&diff.files);
+    let paths: Vec<&str> = files.map(|file| &*file.path).collect();
+    paths.join(", ")
 }
 
 fn is_here(path: &str) -> bool {
@@ -277,13 +270,10 @@ fn is_here(path: &str) -> bool {
 fn matches_subject(matches: &MatchesDetails) -> String {
     let mut text = matches.pattern.clone();
     if !is_here(&matches.path) {
-        text.push_str(" in ");
-        text.push_str(&matches.path);
+        text.extend([" in ", &matches.path]);
     }
     if let Some(glob) = &matches.glob {
-        text.push_str(" (");
-        text.push_str(glob);
-        text.push(')');
+        text.extend([" (", glob, ")"]);
     }
     text
 }
@@ -342,21 +332,18 @@ fn summary(tool: &ToolCell) -> (String, Tone) {
         Details::Command(command) => command_summary(command),
         Details::Matches(matches) => {
             let more = if matches.truncated { "+" } else { "" };
-            plain(format!(
-                "{}{more} {}",
-                matches.count,
-                noun(matches.count, "match", "matches")
-            ))
+            let found = noun(matches.count, "match", "matches");
+            plain(format!("{}{more} {found}", matches.count))
         }
         Details::Files(files) => {
             let count = files.files.len() as u64;
             let more = if files.truncated { "+" } else { "" };
-            let (one, many) = if files.pattern.is_empty() {
-                ("entry", "entries")
+            let found = if files.pattern.is_empty() {
+                noun(count, "entry", "entries")
             } else {
-                ("file", "files")
+                noun(count, "file", "files")
             };
-            plain(format!("{count}{more} {}", noun(count, one, many)))
+            plain(format!("{count}{more} {found}"))
         }
         Details::Text(text) if text.line_count > 0 => plain(lines_summary(text)),
         _ => plain(String::new()),
