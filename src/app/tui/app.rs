@@ -102,8 +102,6 @@ pub struct App {
     pub(crate) strip: QuestionStrip,
     /// When what is in the editor was begun (Unix ms); none while it is empty.
     pub(crate) text_since: Option<i64>,
-    /// When the external editor was opened last (Unix ms).
-    pub(crate) edit_since: i64,
     /// Whether the user looks at this terminal, as far as it says.
     pub(crate) focused: bool,
     /// How they are called when they do not, and something is asked.
@@ -233,6 +231,8 @@ pub(crate) struct LastPressed {
     /// A `?` that opened the help.
     pub help: Option<i64>,
     pub abort: Option<i64>,
+    /// The key of the external editor.
+    pub edit: Option<i64>,
 }
 
 /// A short text above the editor.
@@ -285,7 +285,6 @@ impl App {
             tells_keys: false,
             strip: QuestionStrip::starting(now),
             text_since: None,
-            edit_since: now,
             models: ModelsState::new(Arc::clone(&status.model)),
             status,
             presses: LastPressed::default(),

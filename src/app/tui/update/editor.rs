@@ -109,7 +109,7 @@ pub fn edited(app: &mut App, given: &str, left: Result<String, String>) {
             let is_message = app.composer.is_message()
                 && (!brought_back.is_empty() || text.lines().next() == given.lines().next());
             // Begun there, perhaps before a question came.
-            app.text_since = app.text_since.or(Some(app.edit_since));
+            app.text_since = app.text_since.or(app.presses.edit);
             app.composer.set(text);
             app.composer.prepend(brought_back.trim_end());
             if is_message {

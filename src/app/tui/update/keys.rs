@@ -289,7 +289,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::Quit => return stop::quit(app),
         Action::Suspend => return vec![Effect::Terminal(TerminalEffect::Suspend)],
         Action::ExternalEditor => {
-            app.edit_since = app.now;
+            app.presses.edit = Some(app.now);
             return vec![Effect::Terminal(TerminalEffect::Edit(app.composer.text()))];
         }
         Action::Compact => {
