@@ -341,6 +341,33 @@ fn a_question_mark_on_the_empty_editor_opens_the_help() {
         tui.write(text);
         assert_eq!((tui.text().as_str(), tui.app.overlays.len()), (text, 0));
     }
+    let mut tui = test_tui();
+    tui.key("?");
+    tui.send(Msg::Input(InputEvent::Paste("why".into())));
+    assert_eq!(tui.text(), "?why");
+    let mut tui = test_tui();
+    tui.key("?");
+    tui.key("backspace");
+    tui.write("why");
+    assert_eq!(tui.text(), "why", "it was taken back");
+}
+
+/// What the user has asked for is there to be answered at once; Enter still waits.
+#[test]
+fn a_digit_right_behind_ctrl_d_is_an_answer_and_no_prompt() {
+    let mut tui = busy();
+    tui.key("ctrl+d");
+    tui.now += 150;
+    for key in ["1", "enter"] {
+        assert_eq!(tui.key(key), [], "{key}");
+    }
+    assert_eq!(tui.text(), "");
+    tui.now += 400;
+    let leaves = tui.key("enter");
+    assert!(
+        leaves.contains(&Effect::Terminal(TerminalEffect::Exit(ExitKind::Quit))),
+        "{leaves:?}"
+    );
 }
 
 /// What a command cannot do is told for a while and does not stay; where it is long, in several rows.
@@ -358,6 +385,11 @@ fn a_refusal_is_told_whole_and_goes() {
     tui.wait(6000);
     assert!(!tui.frame().contains("Not now"), "{}", tui.frame());
     assert!(tui.app.transcript.is_empty());
+    // Also on a small screen.
+    let mut tui = TestTui::new(40, 10);
+    tui.write("/modle");
+    tui.key("enter");
+    assert!(tui.frame().contains("lists them"), "{}", tui.frame());
 }
 
 /// What begins like a command and is none would be a request that the model acts on.

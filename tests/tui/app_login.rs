@@ -36,6 +36,7 @@ fn a_key_is_stored_and_never_shown() {
     insta::assert_snapshot!("login_providers", tui.frame());
     tui.write("anth");
     assert_eq!(tui.key("enter"), []);
+    tui.now += 300;
     assert_eq!(tui.key("enter"), [], "nothing is typed");
     assert!(tui.frame().contains("No key yet"), "{}", tui.frame());
     tui.write("sk-an");
@@ -75,14 +76,37 @@ fn a_provider_is_named_with_the_command() {
 /// The history is a file.
 #[test]
 fn a_key_behind_the_command_is_refused_and_not_kept() {
-    let mut tui = TestTui::new(80, 24);
-    for typed in ["/login anthropic sk-ant-1234", "/login sk-ant-1234"] {
+    for (typed, kept) in [
+        ("/login anthropic sk-ant-1234", "/login anthropic "),
+        ("/login sk-ant-1234", "/login "),
+    ] {
+        let mut tui = TestTui::new(80, 24);
         assert_eq!(command(&mut tui, typed), []);
+        assert_eq!(tui.text(), kept);
         let frame = tui.frame();
         assert!(frame.contains("The key was not stored"), "{frame}");
         assert!(!frame.contains("sk-ant"), "{frame}");
         tui.key("up");
         assert!(!tui.frame().contains("sk-ant"), "{}", tui.frame());
+    }
+}
+
+/// A prompt may begin like the command, or speak of it.
+#[test]
+fn a_prompt_about_keys_is_kept() {
+    let typed = "/login returns 500 when the form is posted twice";
+    let mut tui = TestTui::new(80, 24);
+    command(&mut tui, typed);
+    assert_eq!(tui.text(), typed);
+    let frame = tui.frame();
+    assert!(frame.contains("//login … sends it as text"), "{frame}");
+    for typed in [typed, "Mend tiller auth add in /srv/2026-11-24/auth_add.rs"] {
+        let mut tui = TestTui::new(80, 24);
+        tui.write(typed);
+        assert_eq!(tui.app.draft().text, typed);
+        tui.key("ctrl+c");
+        tui.key("up");
+        assert_eq!(tui.text(), typed);
     }
 }
 

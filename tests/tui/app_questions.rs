@@ -341,6 +341,20 @@ fn whatever_a_text_begins_with_it_answers_nothing_and_stays_whole() {
     }
 }
 
+/// As text is that was begun in the editor on the screen.
+#[test]
+fn text_begun_in_the_external_editor_before_a_question_refuses_nothing() {
+    let mut tui = TestTui::new(90, 24);
+    tui.running(Phase::Streaming);
+    tui.key("ctrl+g");
+    tui.now += 1000;
+    ask(&mut tui, &[command(1, "make")]);
+    tui.now += 5000;
+    let left = Ok("use tabs\n".into());
+    tui.send(Msg::Done(EffectResult::Edited(String::new(), left)));
+    assert_eq!(tui.key("enter"), [prompt("use tabs")]);
+}
+
 /// Else it would cancel the call that was just allowed.
 #[test]
 fn an_enter_that_bounces_over_an_answer_steers_nothing() {

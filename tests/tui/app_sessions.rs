@@ -10,7 +10,7 @@ use tiller::agent::{AgentEvent, RunOutcome, RunState};
 use tiller::app::sessions::{
     Choice, Recent, Refusal, Refused, SessionFacts, SessionRow, SessionScope,
 };
-use tiller::app::tui::app::{SessionInfo, Start};
+use tiller::app::tui::app::{Access, SessionInfo, Start};
 use tiller::app::tui::effect::{DraftChange, Effect, TerminalEffect};
 use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::{EffectResult, Msg, ShellEnd};
@@ -299,6 +299,23 @@ fn the_keys_are_back_when_a_session_is_not_opened() {
     assert!(tui.frame().contains(why), "{}", tui.frame());
     tui.write(" there");
     assert_eq!(tui.key("enter"), [prompt("hi there")]);
+}
+
+/// The keys that edit are not lost, those that send or open something do nothing.
+#[test]
+fn what_was_typed_ahead_for_a_session_that_is_not_opened_is_edited() {
+    let mut tui = stored();
+    tui.write("/new");
+    tui.key("enter");
+    tui.write("fixx");
+    tui.key("backspace");
+    tui.write(" it");
+    for key in ["ctrl+w", "n", "o", "shift+enter", "w", "f1", "enter"] {
+        tui.key(key);
+    }
+    tui.send(result(SessionResult::NotOpened("broken".into())));
+    assert_eq!(tui.text(), "fix no\nw");
+    assert!(tui.app.overlays.is_empty());
 }
 
 /// A question about a session that another program has open.
@@ -663,6 +680,12 @@ fn take_answers(tui: &mut TestTui) {
 
 #[test]
 fn keys_typed_as_a_question_appears_are_no_answer() {
+    // Esc closes it as soon as it could be read, whatever was pressed since.
+    let mut tui = asks();
+    take_answers(&mut tui);
+    tui.key("2");
+    tui.key("esc");
+    assert!(tui.app.overlays.is_empty());
     for way in 0..2 {
         let mut tui = stored();
         let asks = SessionResult::Opened(Err(refused(Refusal::InUse { pid: None })));
@@ -838,6 +861,18 @@ fn nothing_is_sent_in_a_session_that_is_only_read() {
     assert_eq!(tui.text(), "/try x");
     let name = &tui.app.status.session.as_ref().unwrap().name;
     assert_eq!(*name, None);
+}
+
+/// It would be lost there, and looks as if it had been sent.
+#[test]
+fn a_prompt_given_with_a_session_that_is_only_read_is_in_the_editor() {
+    let mut tui = stored();
+    tui.app.status.session.as_mut().unwrap().access = Access::ReadOnly;
+    tui.app.start.prompt = vec![Content::text("go on")];
+    let effects = tui.send(Msg::Started);
+    let sends = |effect: &Effect| matches!(effect, Effect::Prompt(_));
+    assert!(!effects.iter().any(sends), "{effects:?}");
+    assert_eq!(tui.text(), "go on");
 }
 
 #[test]

@@ -69,6 +69,7 @@ fn what_overrides_a_setting_is_said_and_keeps_counting() {
         ..row("ui.mouse", true, false, "Whether the mouse scrolls.")
     }];
     tui.send(Msg::Done(EffectResult::Settings(Ok(rows))));
+    tui.now += 300;
     let frame = tui.frame();
     let told = "project: /home/me/shop/.tiller/config.toml:3 counts here: true";
     assert!(frame.contains(told) && frame.contains("! true"), "{frame}");
@@ -117,7 +118,9 @@ fn values_change_by_keys() {
     assert_eq!(tui.key("enter"), [save("agent.skip_on_steering", false)]);
     let mut tui = opened("thinking");
     assert_eq!(tui.key("right"), [save("models.thinking", "high")]);
-    assert_eq!(tui.key("left"), [save("models.thinking", "low")]);
+    // Before the file was read again.
+    assert_eq!(tui.key("right"), [save("models.thinking", "xhigh")]);
+    assert_eq!(tui.key("left"), [save("models.thinking", "high")]);
     assert_eq!(
         tui.key("delete"),
         [Effect::UnsetSetting("models.thinking".into())]
@@ -125,11 +128,32 @@ fn values_change_by_keys() {
     let mut tui = opened("ui.theme");
     assert_eq!(tui.key("delete"), [], "it is the default");
     assert_eq!(tui.key("right"), [save("ui.theme", "dark")]);
+    assert_eq!(tui.key("left"), [save("ui.theme", "auto")]);
     assert_eq!(
         tui.key("left"),
         [save("ui.theme", "system")],
         "the last of the built-in ones"
     );
+}
+
+/// The Enter of the command, pressed twice by mistake, changes nothing; one that is meant does.
+#[test]
+fn an_enter_that_bounces_behind_a_command_chooses_nothing_in_its_list() {
+    let opened = || {
+        let mut tui = TestTui::new(100, 30);
+        tui.write("/settings ui.mouse");
+        tui.key("enter");
+        tui.send(rows());
+        tui.now += 200;
+        tui
+    };
+    let mut tui = opened();
+    assert_eq!(tui.key("enter"), []);
+    tui.now += 250;
+    assert_eq!(tui.key("enter"), [save("ui.mouse", false)]);
+    let mut tui = opened();
+    tui.key("down");
+    assert_eq!(tui.key("enter"), [save("ui.mouse", false)]);
 }
 
 /// Settings of daily use have names and stand in groups; all are found by either name, and the values of
@@ -197,6 +221,7 @@ fn values_are_typed() {
         tui.key("enter");
         let rows = vec![row("compaction.prompt", long, true, "What a summary is.")];
         tui.send(Msg::Done(EffectResult::Settings(Ok(rows))));
+        tui.now += 300;
         tui.key("enter");
         assert!(tui.frame().contains("too long to be changed here"));
         tui.write("x");
@@ -234,6 +259,13 @@ fn what_can_counts_at_once() {
             Effect::ReadSettings
         ]
     );
+    let mode = tui.app.status.permission;
+    assert_eq!(
+        saved(&mut tui, "permission.mode", "plan"),
+        [Effect::ReadSettings],
+        "it is for new sessions"
+    );
+    assert_eq!(tui.app.status.permission, mode);
     assert_eq!(
         saved(&mut tui, "agent.max_iterations", 3),
         [Effect::ReadSettings]
@@ -264,6 +296,7 @@ fn the_mode_in_which_everything_runs_is_asked_for_before_it_is_written() {
                 "What is done without a question",
             )];
             tui.send(Msg::Done(EffectResult::Settings(Ok(rows))));
+            tui.now += 300;
             for key in keys {
                 let effects = tui.key(key);
                 assert!(

@@ -106,7 +106,9 @@ fn one_runs_at_a_time_and_escape_ends_it() {
     assert_eq!(tui.text(), "!ls", "it is kept");
     assert!(tui.frame().contains("still runs"));
     assert_eq!(tui.key("esc"), [Effect::StopShell]);
-    assert!(tui.frame().contains("stopped"));
+    let frame = tui.frame();
+    assert!(frame.contains("stopped"), "{frame}");
+    assert!(!frame.contains("still runs"), "{frame}");
     // What comes too late counts for nothing.
     ended(&mut tui, "shell-1", "sleep 60", "late\n", 0);
     assert_eq!(tui.key("enter"), [shell("shell-2", "ls")]);
@@ -163,6 +165,13 @@ fn what_it_wrote_is_kept_when_the_program_ends() {
     };
     let wrote = EffectResult::ShellOutput("shell-1".to_owned(), details);
     tui.send(Msg::Done(wrote));
+    // Also where it is killed.
+    tui.now += 1000;
+    let saved = tui.send_all(Msg::Tick);
+    let [Effect::SaveDraft(draft)] = &saved[..] else {
+        panic!("{saved:?}");
+    };
+    assert!(draft.told.concat().contains("half"), "{draft:?}");
     let key = Msg::Input(InputEvent::Key("ctrl+d".parse().unwrap()));
     let effects = tui.send_all(key);
     let [

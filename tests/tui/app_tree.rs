@@ -203,6 +203,7 @@ fn choosing_goes_there_unless_a_run_is_under_way() {
     assert_eq!(tui.key("enter"), []);
     assert!(tui.frame().contains("stops it"));
     tui.state(tiller::agent::RunState::Idle);
+    tui.now += 300;
     assert_eq!(
         tui.key("enter"),
         [Effect::Tree(TreeEffect::GoTo(chosen, Leaving::Silently))]

@@ -25,6 +25,7 @@ fn chosen(files: usize) -> TestTui {
         files,
     };
     tui.send(Msg::Done(EffectResult::RewindPoints(vec![point])));
+    tui.now += 300;
     tui.key("enter");
     tui
 }

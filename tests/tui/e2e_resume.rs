@@ -167,7 +167,6 @@ fn a_session_open_elsewhere_is_read_copied_or_waited_for() {
     second.wait_for("─ read only ─");
     // What was named on the command line waits in the editor.
     second.wait_for("│ kept");
-    after_a_bounce(&second);
     second.keys("<enter>");
     second.wait_for("Go on with a copy");
     second.wait_for("open nothing");
@@ -176,7 +175,6 @@ fn a_session_open_elsewhere_is_read_copied_or_waited_for() {
     second.keys("<enter>");
     second.wait_gone("─ read only ─");
     second.wait_for("│ kept");
-    after_a_bounce(&second);
     second.keys("<enter>");
     second.wait_for("Two.");
     leave(&second);
@@ -400,10 +398,4 @@ fn a_session_without_a_key_says_so_before_anything_is_sent() {
     screen.wait_for("No key for anthropic yet");
     screen.wait_for("/login anthropic stores one");
     leave(&screen);
-}
-
-/// An Enter right after one that chose something counts as the same.
-fn after_a_bounce(screen: &Screen) {
-    let bounce = std::time::Duration::from_millis(300);
-    screen.settle(bounce, 4 * bounce);
 }

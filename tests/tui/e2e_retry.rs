@@ -54,7 +54,6 @@ fn esc_stops_the_countdown_and_enter_sends_again() {
         .start();
     screen.wait_for("Ask for anything");
     screen.keys("go<enter>");
-    // Long enough after the last Enter that the next is no slip.
     wait_for_less(&screen, 50);
     screen.keys("<esc>");
     screen.wait_for("on the empty editor tries again");

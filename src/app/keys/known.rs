@@ -63,25 +63,58 @@ impl KnownSecrets {
 }
 
 /// Whether a word that stands where a provider should is a key: nobody's provider is that long or
-/// begins like that.
+/// begins like that. Paths and addresses are long too.
 pub fn looks_like_a_key(word: &str) -> bool {
+    let word = word.trim_start_matches(['"', '\'']);
     let begins = [
         "sk-", "sk_", "gsk_", "xai-", "AIza", "AQ.", "pplx-", "nvapi-", "csk-", "r8_", "hf_",
     ];
     let digits = word.chars().filter(char::is_ascii_digit).count();
-    begins.iter().any(|begin| word.starts_with(begin)) || word.len() >= 24 && digits >= 4
+    begins.iter().any(|begin| word.starts_with(begin))
+        || word.len() >= 24 && digits >= 4 && !word.contains(['/', ':'])
 }
 
-/// Whether more than the name of a provider stands behind `/login`.
-pub fn holds_a_key(argument: &str) -> bool {
-    argument.contains(char::is_whitespace) || looks_like_a_key(argument)
-}
-
-/// Whether a text is a command that a key is typed behind.
-pub fn types_a_key(text: &str) -> bool {
-    if let Some(argument) = text.trim_start().strip_prefix("/login ") {
-        return holds_a_key(argument.trim());
+/// A text without the keys that are typed behind a command that stores one (`/login PROVIDER KEY`, `tiller
+/// auth add PROVIDER KEY`): this is what goes to disk of it.
+pub fn without_keys(text: String) -> String {
+    let login = text.trim_start().strip_prefix("/login");
+    let login = login.filter(|behind| behind.starts_with(char::is_whitespace));
+    let added = text.split("tiller auth add ").skip(1);
+    let behind = login.into_iter().chain(added);
+    // The last of three may stand behind `<<<`.
+    let words = behind.flat_map(|behind| behind.split_whitespace().take(3));
+    let mut keys = words.filter(|word| looks_like_a_key(word)).peekable();
+    match keys.peek() {
+        None => text,
+        Some(_) => keys.fold(text.clone(), |kept, key| kept.replace(key, "")),
     }
-    let added = text.split_once("auth add ");
-    added.is_some_and(|(_, behind)| behind.split_whitespace().any(looks_like_a_key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_key_behind_a_command_that_stores_it_is_struck_out() {
+        for (typed, kept) in [
+            ("/login sk-ant-1234", "/login "),
+            ("/login\nsk-ant-1234", "/login\n"),
+            ("/login x sk-ant-1234\nwhy?", "/login x \nwhy?"),
+            ("!tiller auth add x sk-ant-1234", "!tiller auth add x "),
+            (
+                "!tiller auth add x <<< 'sk-ant-1'",
+                "!tiller auth add x <<< ",
+            ),
+        ] {
+            assert_eq!(without_keys(typed.to_owned()), kept);
+        }
+        for whole in [
+            "/login returns 500 when the form is posted twice",
+            "/logins sk-ant-1234",
+            "Mend tiller auth add in /srv/tests/2026-11-24/auth_add.rs now",
+            "We need auth add 0123456789abcdef0123456789abcdef",
+        ] {
+            assert_eq!(without_keys(whole.to_owned()), whole);
+        }
+    }
 }

@@ -16,6 +16,11 @@ impl AnswerDelay {
         Self { end }
     }
 
+    /// For a question that the user has just asked for: nothing else can be meant.
+    pub fn over(now: i64) -> Self {
+        Self { end: now }
+    }
+
     pub fn is_over(self, now: i64) -> bool {
         now >= self.end
     }

@@ -38,6 +38,14 @@ impl Answers {
         }
     }
 
+    /// The same for a list that the user has just asked for: a digit selects at once.
+    pub fn asked_for(now: i64, selected: Option<usize>) -> Self {
+        Self {
+            appeared: AnswerDelay::over(now),
+            ..Self::starting(now, selected)
+        }
+    }
+
     pub fn selected(&self) -> Option<usize> {
         self.selected
     }

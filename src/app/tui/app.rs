@@ -218,9 +218,8 @@ pub struct OpenTrial {
 /// When keys were pressed last (Unix ms).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LastPressed {
+    /// Enter, with no other key since.
     pub enter: Option<i64>,
-    /// Whether that was for a list or a question, and nothing was typed since.
-    pub chose: bool,
     /// Ctrl+C on the empty editor.
     pub interrupt: Option<i64>,
     /// Esc on the empty editor.
@@ -230,6 +229,8 @@ pub(crate) struct LastPressed {
     /// A `?` that opened the help.
     pub help: Option<i64>,
     pub abort: Option<i64>,
+    /// The key of the external editor.
+    pub edit: Option<i64>,
 }
 
 /// A short text above the editor.
@@ -396,6 +397,8 @@ impl App {
         let (text, is_message) = self.message().unsent();
         let mut texts = vec![text, self.switch.text()];
         texts.retain(|text| !text.is_empty());
+        let shell = self.shell.as_ref();
+        let unfinished = shell.and_then(|run| run.unfinished("it still ran when tiller ended"));
         SavedDraft {
             queue: (self.opening.iter().cloned().chain(waiting))
                 .filter(|_| !is_kept)
@@ -404,7 +407,7 @@ impl App {
             is_message,
             returned: self.returned.clone(),
             taken: self.drafts_taken,
-            told: self.told.clone(),
+            told: self.told.iter().cloned().chain(unfinished).collect(),
             session: None,
         }
     }

@@ -78,12 +78,10 @@ impl SessionSwitch {
         matches!(self.held.last(), Some(InputEvent::Key(press)) if stops.contains(press))
     }
 
-    /// Ends a switch that came to nothing. Gives the text that was typed: where it would have gone
-    /// is not there, so that nothing of it may be sent.
-    pub fn fail(&mut self) -> String {
-        let text = self.text();
-        (self.stage, self.held) = (Stage::Stays, Vec::new());
-        text
+    /// Ends a switch that came to nothing. Gives what was typed for the other session.
+    pub fn fail(&mut self) -> Vec<InputEvent> {
+        self.stage = Stage::Stays;
+        std::mem::take(&mut self.held)
     }
 
     /// The text that waits for the other session.
@@ -133,14 +131,15 @@ mod tests {
     }
 
     #[test]
-    fn what_was_typed_for_a_session_that_does_not_open_is_text() {
+    fn what_was_typed_for_a_session_that_does_not_open_comes_back() {
         let mut switch = SessionSwitch::default();
         switch.begin(Arriving::WithText);
         for event in typed("fix it\n") {
             assert_eq!(switch.hold(event), None);
         }
         switch.hold(InputEvent::Paste("pasted".into()));
-        assert_eq!(switch.fail(), "fix it\npasted");
+        assert_eq!(switch.text(), "fix it\npasted");
+        assert_eq!(switch.fail().len(), 8);
         assert_eq!(switch.step(), []);
     }
 }

@@ -63,7 +63,12 @@ struct State {
     gone: bool,
     /// Whether it is about to answer.
     answering: bool,
+    /// Whether the last key was Enter.
+    entered: bool,
 }
+
+/// So long after an Enter another one is no slip.
+const NO_SLIP: Duration = Duration::from_millis(300);
 
 /// How the program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,6 +157,7 @@ impl<'a> Launch<'a> {
                 frozen: false,
                 gone: false,
                 answering: false,
+                entered: false,
             }),
             changed: Condvar::new(),
         });
@@ -183,6 +189,10 @@ impl Screen {
     /// `<s-tab>`, `<up>`, `<pgup>`, `<f1>`, `<lt>` and the like are keys. In a terminal without
     /// the kitty protocol `<esc>` must come last: what follows at once would be Alt.
     pub fn keys(&self, keys: &str) {
+        let entered = std::mem::replace(&mut self.shared.lock().entered, keys.ends_with("<enter>"));
+        if entered && keys.starts_with("<enter>") {
+            self.settle(NO_SLIP, 4 * NO_SLIP);
+        }
         let flags = self.shared.lock().answers.flags();
         self.send(&keys::encode(keys, flags));
     }

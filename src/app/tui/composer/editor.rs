@@ -32,8 +32,6 @@ pub struct Composer {
     pub(super) vim: Option<Vim>,
     max_rows: usize,
     first_row: usize,
-    /// The revision of the draft that came into the editor as another text was taken.
-    pub(super) restored: Option<u64>,
 }
 
 /// What the last command was, as far as the next one depends on it.
@@ -65,7 +63,6 @@ impl Composer {
             vim: None,
             max_rows: max_rows.max(1).into(),
             first_row: 0,
-            restored: None,
         }
     }
 

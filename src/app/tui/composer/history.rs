@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use memchr::memmem::Finder;
 
 use crate::app::fuzzy::Query;
-use crate::app::keys::types_a_key;
+use crate::app::keys::without_keys;
 
 /// Bytes of a prompt in which letters are looked for that do not stand together, and how many prompts, the
 /// newest, are searched for them: it costs more than all words do.
@@ -71,20 +71,19 @@ impl History {
         }
     }
 
-    /// Remembers a prompt as the newest. Blank text is not remembered, nor is a key.
+    /// Remembers a prompt as the newest. Blank text is not remembered, nor is a key in it.
     pub fn push(&mut self, text: &str) {
-        if text.trim().is_empty()
-            || types_a_key(text)
-            || self.entries.last().is_some_and(|last| last.text == text)
-        {
+        let text = without_keys(text.to_owned());
+        let is_last = self.entries.last().is_some_and(|last| last.text == text);
+        if text.trim().is_empty() || is_last {
             return;
         }
         self.entries.retain(|entry| entry.text != text);
         if self.entries.len() >= MAX_ENTRIES {
             self.entries.remove(0);
         }
-        self.entries.push(Prompt::new(text.to_owned()));
-        self.unsaved.push(text.to_owned());
+        self.entries.push(Prompt::new(text.clone()));
+        self.unsaved.push(text);
         self.revision += 1;
     }
 

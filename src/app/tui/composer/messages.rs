@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::editor::Composer;
-use crate::app::keys::types_a_key;
+use crate::app::keys::without_keys;
 
 impl Composer {
     /// Replaces everything by a message, whatever it begins with.
@@ -58,7 +58,6 @@ impl Composer {
         self.draft.reset(keep || draft.is_some());
         if draft.is_some() {
             self.set_draft(draft);
-            self.restored = Some(self.draft.revision());
         }
         self.vim_insert();
         self.settle();
@@ -83,11 +82,6 @@ impl Composer {
         }
     }
 
-    /// Whether the text is the draft that was there before the one that was taken, and nobody has touched it.
-    pub fn is_restored(&self) -> bool {
-        self.restored == Some(self.draft.revision())
-    }
-
     /// The draft while the history is browsed, and whether it is a message that came back.
     fn hidden_draft(&self) -> Option<(String, bool)> {
         let browse = self.browse.as_ref()?;
@@ -106,7 +100,7 @@ impl Composer {
             texts.push(self.text());
             is_message = Some(self.is_message());
         }
-        texts.retain(|text| !types_a_key(text));
+        let texts: Vec<String> = texts.into_iter().map(without_keys).collect();
         (texts.join("\n\n"), is_message == Some(true))
     }
 

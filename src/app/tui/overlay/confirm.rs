@@ -31,7 +31,7 @@ impl Confirm {
     pub fn new(about: ConfirmAbout, now: i64) -> Self {
         Self {
             about,
-            answers: Answers::starting(now, Some(1)),
+            answers: Answers::asked_for(now, Some(1)),
         }
     }
 }

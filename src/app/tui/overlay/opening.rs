@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::app::sessions::{Refusal, Refused};
+use crate::app::tui::answer_delay::AnswerDelay;
 use crate::app::tui::answers::Answers;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub struct Opening {
     /// Whether text was typed ahead or since: then a digit is part of it.
     pub is_written: bool,
     pub answers: Answers,
+    /// Before it is over Esc was meant for what was there before.
+    pub appeared: AnswerDelay,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,23 +46,26 @@ impl Opening {
             label => format!("“{label}”"),
         };
         let reason = format!("{label}: {}", refused.reason);
-        Self::new(refused.path.clone(), reason, ways, now)
+        let answers = Answers::starting(now, None);
+        Self::new(refused.path.clone(), reason, ways, answers, now)
     }
 
     /// What is asked when something is to be sent in a session that is only read.
     pub fn of_read_only(path: PathBuf, now: i64) -> Self {
         let reason = "This session is open for reading only".to_owned();
-        Self::new(path, reason, vec![Way::Copy, Way::Open], now)
+        let answers = Answers::asked_for(now, None);
+        Self::new(path, reason, vec![Way::Copy, Way::Open], answers, now)
     }
 
-    fn new(path: PathBuf, reason: String, ways: Vec<Way>, now: i64) -> Self {
+    fn new(path: PathBuf, reason: String, ways: Vec<Way>, answers: Answers, now: i64) -> Self {
         Self {
             path,
             reason,
             ways,
             waits: false,
             is_written: false,
-            answers: Answers::starting(now, None),
+            answers,
+            appeared: AnswerDelay::starting(now),
         }
     }
 }

@@ -18,6 +18,8 @@ pub struct SettingsPicker {
     pub themes: Vec<String>,
     /// The key of the setting that was changed last, and what the user's file had; none: nothing.
     pub changed: Option<(String, Option<Value>)>,
+    /// The setting that was changed last and its value, perhaps not yet among the rows.
+    pub ahead: Option<(String, Value)>,
 }
 
 impl SettingsPicker {
@@ -55,10 +57,12 @@ impl SettingsPicker {
     /// The value that follows the chosen one, where there are few; `by` is 1 or -1.
     pub fn next_value(&self, by: isize) -> Option<Value> {
         let row = self.chosen()?;
-        if let Value::Boolean(on) = row.value {
+        let ahead = self.ahead.as_ref().filter(|(key, _)| *key == row.key);
+        let value = ahead.map_or(&row.value, |(_, value)| value);
+        if let Value::Boolean(on) = value {
             return Some(Value::Boolean(!on));
         }
-        let now = row.value.as_str()?;
+        let now = value.as_str()?;
         let words = self.words()?;
         let at = words.iter().position(|word| *word == now);
         let count = words.len() as isize;

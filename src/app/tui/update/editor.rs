@@ -1,7 +1,7 @@
 //! Editing by keys, pastes, the external editor, and what an earlier run left unsent.
 
 use super::dropped::dropped_files;
-use super::{list, search, selecting, sessions, stop};
+use super::{keys, list, search, selecting, sessions, stop};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -41,6 +41,7 @@ pub fn select(app: &mut App, motion: Action) -> bool {
 /// Inserts a paste; it goes into what has the keys.
 pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
     app.start.demo = None;
+    app.presses.enter = None;
     if matches!(app.overlays.last(), Some(Overlay::Search(_))) {
         return search::paste(app, &text);
     }
@@ -56,6 +57,7 @@ pub fn paste(app: &mut App, text: String) -> Vec<Effect> {
         selecting::close(app);
     }
     app.overlays.clear();
+    keys::write_mark(app);
     end_double_press(app);
     // Terminals escape for the shell what is dropped.
     match dropped_files(&text).filter(|_| !app.composer.is_for_shell()) {
@@ -106,6 +108,8 @@ pub fn edited(app: &mut App, given: &str, left: Result<String, String>) {
             // As long as its first line is the one that came back it is a message.
             let is_message = app.composer.is_message()
                 && (!brought_back.is_empty() || text.lines().next() == given.lines().next());
+            // Begun there, perhaps before a question came.
+            app.text_since = app.text_since.or(app.presses.edit);
             app.composer.set(text);
             app.composer.prepend(brought_back.trim_end());
             if is_message {
@@ -119,6 +123,5 @@ pub fn edited(app: &mut App, given: &str, left: Result<String, String>) {
 /// A second Ctrl+C or Esc counts only when nothing came between.
 fn end_double_press(app: &mut App) {
     stop::stay(app);
-    app.presses.chose = false;
     app.presses.cancel = None;
 }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::app::action::{Action, Scope};
 use crate::app::init::init_prompt;
-use crate::app::keys::holds_a_key;
+use crate::app::keys::looks_like_a_key;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::{Direction, Effect, TerminalEffect};
 use crate::app::tui::input::{KeyCode, KeyModifiers, KeyPress};
@@ -19,7 +19,7 @@ use crate::llm::Content;
 /// How long the keys before one count with it, and a character to move to is waited for, in milliseconds.
 const CHORD_MS: i64 = 3000;
 
-/// Text that follows a `?` this soon belongs to it: it was no question for help, in milliseconds.
+/// How soon behind a `?` text belongs to it, in milliseconds.
 const TYPING_MS: i64 = 800;
 
 /// What a key can be for. Each takes it, or leaves it to the next one.
@@ -75,12 +75,15 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
         demo: app.start.demo.take().map(|(prompt, _)| prompt),
         closed: false,
     };
+    let means = |scope, action| app.keymap.resolve(press, scope) == Some(action);
+    let is_enter = means(Scope::List, Action::Accept) || means(Scope::Everywhere, Action::Submit);
+    if !is_enter {
+        app.presses.enter = None;
+    }
     for context in STACK {
         if let Some(effects) = take(app, context, &mut key) {
-            let is_list = matches!(context, Context::Popup | Context::Question);
-            if is_list && app.keymap.resolve(press, Scope::List) == Some(Action::Accept) {
+            if is_enter && matches!(context, Context::Question) {
                 app.presses.enter = Some(app.now);
-                app.presses.chose = true;
             }
             return effects;
         }
@@ -126,13 +129,18 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             // What is typed over a text that is only read is for the editor.
             while is_text && app.overlays.pop_if(|top| is_read_only(top)).is_some() {
                 key.closed = true;
-                let opened = app.presses.help.take();
-                if opened.is_some_and(|opened| app.now - opened < TYPING_MS) {
-                    editor::insert(app, '?');
-                }
+                write_mark(app);
             }
-            let is_its = !app.overlays.is_empty() && key.action != Some(Action::Suspend);
-            is_its.then(|| overlay::press(app, press, key.action))
+            app.presses.help = None;
+            if app.overlays.is_empty() || key.action == Some(Action::Suspend) {
+                return None;
+            }
+            // Enter after Enter goes from match to match.
+            let is_search = matches!(app.overlays.last(), Some(Overlay::Search(_)));
+            if key.action == Some(Action::Accept) && !is_search && queue::is_slip(app) {
+                return Some(Vec::new());
+            }
+            Some(overlay::press(app, press, key.action))
         }
         Context::Completion if key.alone => completion::press(app, press),
         Context::Question if key.alone => questions::press(app, press, key.action),
@@ -150,6 +158,14 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
                 action => Some(editor_key(app, press, action)),
             }
         }
+    }
+}
+
+/// Writes the `?` that opened the help, where the text behind it comes so soon that it belongs to it.
+pub fn write_mark(app: &mut App) {
+    let opened = app.presses.help.take();
+    if opened.is_some_and(|opened| app.now - opened < TYPING_MS) {
+        editor::insert(app, '?');
     }
 }
 
@@ -242,15 +258,17 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::Submit | Action::FollowUp | Action::SteerNow if app.rule.is_some() => {
             return rule::submit(app);
         }
-        // A second press of the same Enter, before what is there now is read as a command.
+        // Before what is there now is read as a command.
         Action::Submit if queue::is_slip(app) => {}
         // A new line, before anything is read as a command.
         Action::Submit if app.composer.break_at_backslash() => {}
         Action::Submit | Action::FollowUp | Action::SteerNow => {
             return match command::parse(app) {
                 None => queue::act(app, action),
-                Some(Command::Action(Action::Login, argument)) if holds_a_key(&argument) => {
-                    login::refuse_key(app)
+                Some(Command::Action(Action::Login, argument))
+                    if argument.contains(char::is_whitespace) || looks_like_a_key(&argument) =>
+                {
+                    login::refuse(app)
                 }
                 Some(Command::Action(action, argument)) => {
                     app.composer.take();
@@ -266,6 +284,7 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
         Action::Quit => return stop::quit(app),
         Action::Suspend => return vec![Effect::Terminal(TerminalEffect::Suspend)],
         Action::ExternalEditor => {
+            app.presses.edit = Some(app.now);
             return vec![Effect::Terminal(TerminalEffect::Edit(app.composer.text()))];
         }
         Action::Compact => {

@@ -4,6 +4,7 @@ use super::overlay::topmost;
 use super::{list, stop};
 use crate::agent::NoticeLevel;
 use crate::app::action::Action;
+use crate::app::keys::without_keys;
 use crate::app::models::ProviderKey;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
@@ -22,9 +23,16 @@ pub fn open(app: &mut App, provider: &str) -> Vec<Effect> {
     vec![Effect::ListProviders]
 }
 
-/// A key in the editor would go to the history on disk, and stay on the screen.
-pub fn refuse_key(app: &mut App) -> Vec<Effect> {
-    app.composer.set("");
+/// More than a provider stands behind the command. A key would stay on the screen; anything else may be a
+/// prompt.
+pub fn refuse(app: &mut App) -> Vec<Effect> {
+    let typed = app.composer.text();
+    let kept = without_keys(typed.clone());
+    if kept == typed {
+        app.say_for("/login takes a provider; //login … sends it as text", 5000);
+        return Vec::new();
+    }
+    app.composer.set(&kept);
     app.transcript.push_notice(
         NoticeLevel::Error,
         "The key was not stored: type /login with the provider alone, then the key where it is asked for"

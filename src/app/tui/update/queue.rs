@@ -14,7 +14,7 @@ use crate::app::tui::transcript::ScrollBy;
 use crate::llm::Content;
 use crate::llm::message::{Text, content_text};
 
-/// Within this many milliseconds of the last Enter, Enter on the empty editor is a slip.
+/// Within this many milliseconds of the last Enter, Enter is a slip.
 const SLIP_MS: i64 = 250;
 /// How long it is said that a prompt waits for a key, in milliseconds.
 const KEPT_MS: i64 = 10_000;
@@ -49,10 +49,13 @@ pub fn start(app: &mut App) -> Vec<Effect> {
         effects.extend(sessions::act(app, Action::Resume, ""));
     }
     let mut prompt = std::mem::take(&mut app.start.prompt);
-    if let Some(refused) = app.start.refused.take() {
-        // It was meant for that session, not for the new one.
+    let refused = app.start.refused.take();
+    // It was meant for another session than the new one, or for one that takes no prompt.
+    if !prompt.is_empty() && (refused.is_some() || app.is_read_only()) {
         app.composer
             .set_message(&content_text(&std::mem::take(&mut prompt)));
+    }
+    if let Some(refused) = refused {
         sessions::ask(app, &refused);
     }
     if !prompt.is_empty() {
@@ -73,13 +76,10 @@ pub fn start_demo_when_due(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// Notes that Enter was pressed; whether it was a slip: right after the last one, on nothing that the user
-/// has typed since.
+/// Notes that Enter was pressed; whether it was a slip: right after the last one, with no other key between.
 pub fn is_slip(app: &mut App) -> bool {
-    let chose = std::mem::take(&mut app.presses.chose);
     let last = app.presses.enter.replace(app.now);
-    let is_soon = last.is_some_and(|last| app.now - last < SLIP_MS);
-    is_soon && (chose || is_blank(app) || app.composer.is_restored())
+    last.is_some_and(|last| app.now - last < SLIP_MS)
 }
 
 /// Enter, Alt+Enter, Ctrl+Enter on what is no command.

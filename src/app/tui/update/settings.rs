@@ -54,15 +54,17 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effe
         Some(Action::Left) => change(app, -1),
         Some(Action::Right) => change(app, 1),
         Some(Action::DeleteForward) => {
-            let key = list
-                .chosen()
-                .filter(|row| row.is_set)
-                .map(|row| row.key.clone());
+            list.ahead = None;
+            let set = list.chosen().filter(|row| row.is_set);
+            let key = set.map(|row| row.key.clone());
             key.map(Effect::UnsetSetting).into_iter().collect()
         }
         Some(Action::Undo) => match list.changed.clone() {
             Some((key, Some(value))) => save(app, key, value),
-            Some((key, None)) => vec![Effect::UnsetSetting(key)],
+            Some((key, None)) => {
+                list.ahead = None;
+                vec![Effect::UnsetSetting(key)]
+            }
             None => Vec::new(),
         },
         _ => list::press(app, press, action),
@@ -90,6 +92,9 @@ fn save(app: &mut App, key: String, value: Value) -> Vec<Effect> {
     if key == permission::SETTING && value.as_str() == Some(PermissionMode::Full.name()) {
         permission::ask_full(app, FullFor::NewSessions);
         return Vec::new();
+    }
+    if let Some(Overlay::Settings(list)) = app.overlays.last_mut() {
+        list.ahead = Some((key.clone(), value.clone()));
     }
     vec![Effect::SaveSetting(key, value)]
 }
@@ -125,7 +130,7 @@ pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> 
         Ok(saved) => saved,
         Err(error) => {
             match app.overlays.last_mut() {
-                Some(Overlay::Settings(list)) => list.fault = Some(error),
+                Some(Overlay::Settings(list)) => (list.fault, list.ahead) = (Some(error), None),
                 _ => {
                     let text = format!("Changed for this session; couldn't save: {error}");
                     app.transcript.push_notice(NoticeLevel::Error, text);
@@ -197,11 +202,6 @@ fn apply(app: &mut App, key: &str, value: &Value) -> Option<Vec<Effect>> {
             app.status.thinking = level;
             vec![Effect::SetThinking(level)]
         }
-        "permission.mode" => match text.parse().ok()? {
-            // Asked for before it counts in a session that runs.
-            PermissionMode::Full => return None,
-            mode => vec![Effect::SetPermission(mode)],
-        },
         _ => return None,
     })
 }

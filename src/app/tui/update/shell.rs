@@ -49,6 +49,7 @@ pub fn wrote(app: &mut App, id: &str, details: CommandDetails) {
     if let Some(run) = app.shell.as_mut().filter(|run| run.id == id) {
         run.details = details.clone();
         app.transcript.show_command(id, details);
+        app.draft_changed();
     }
 }
 
@@ -57,7 +58,16 @@ pub fn ended(app: &mut App, end: ShellEnd) {
         return;
     };
     if run.told {
-        tell(app, &end.details, end.failure.as_deref());
+        let details = &end.details;
+        let ended = match (details.exit_code, &end.failure) {
+            (Some(code), _) => format!("exit=\"{code}\""),
+            (None, Some(why)) => format!("failed=\"{}\"", why.replace('"', "'")),
+            (None, None) => "exit=\"0\"".to_owned(),
+        };
+        tell(
+            app,
+            command_block(&details.command, &ended, &details.output),
+        );
     }
     let status = match end.failure {
         Some(_) => ToolStatus::Error,
@@ -70,28 +80,18 @@ pub fn ended(app: &mut App, end: ShellEnd) {
 /// Another session takes the place of the one it was started in: what it wrote so far stays there, and
 /// what follows is told to none.
 pub fn leave(app: &mut App) {
-    if let Some(run) = &mut app.shell
-        && std::mem::take(&mut run.told)
-        && !run.details.output.is_empty()
-    {
-        let details = run.details.clone();
-        tell(
-            app,
-            &details,
-            Some("it still ran when another session was opened"),
-        );
-        app.hint = None;
+    if let Some(run) = &mut app.shell {
+        let block = run.unfinished("it still ran when another session was opened");
+        run.told = false;
+        if let Some(block) = block {
+            tell(app, block);
+            app.hint = None;
+        }
     }
 }
 
-/// The next message takes along what it wrote.
-fn tell(app: &mut App, details: &CommandDetails, failure: Option<&str>) {
-    let ended = match (details.exit_code, failure) {
-        (Some(code), _) => format!("exit=\"{code}\""),
-        (None, Some(why)) => format!("failed=\"{}\"", why.replace('"', "'")),
-        (None, None) => "exit=\"0\"".to_owned(),
-    };
-    let block = command_block(&details.command, &ended, &details.output);
+/// The next message takes along what a command wrote.
+fn tell(app: &mut App, block: String) {
     app.told.push(block);
     app.save_draft_at = Some(app.now);
     app.say("The output goes along with your next message");
@@ -100,8 +100,10 @@ fn tell(app: &mut App, details: &CommandDetails, failure: Option<&str>) {
 /// Esc or Ctrl+C while one runs; none where nothing does. What it wrote until then stays.
 pub fn stop(app: &mut App) -> Option<Vec<Effect>> {
     let run = app.shell.take()?;
-    if run.told && !run.details.output.is_empty() {
-        tell(app, &run.details, Some("stopped"));
+    // Perhaps it says that this one still runs.
+    app.hint = None;
+    if let Some(block) = run.unfinished("stopped") {
+        tell(app, block);
     }
     app.transcript
         .end_command(&run.id, run.details, ToolStatus::Cancelled, None);

@@ -30,7 +30,8 @@ pub fn rows_wanted(app: &App, size: Size) -> u16 {
     let is_idle = app.run == RunState::Idle && app.shell.is_none();
     let hint = app.hint.as_ref().filter(|_| is_idle);
     let rows = hint.map_or(1, |hint| said(app, &hint.text, size.width).len() as u16);
-    rows.clamp(1, (size.height / 8).max(1)) * u16::from(has_something(app))
+    let most = (size.height / 8).max(3).min(size.height / 3);
+    rows.clamp(1, most.max(1)) * u16::from(has_something(app))
 }
 
 /// A hint in rows of a screen with so many columns.

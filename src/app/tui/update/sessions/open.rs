@@ -3,14 +3,14 @@
 
 use super::super::overlay::topmost;
 use crate::agent::NoticeLevel;
-use crate::app::action::Action;
+use crate::app::action::{Action, Group, Scope};
 use crate::app::outcome::StartError;
 use crate::app::sessions::{Choice, Recent, Refused};
 use crate::app::tui::answers::Pressed;
 use crate::app::tui::app::App;
 use crate::app::tui::composer::SavedDraft;
 use crate::app::tui::effect::{DraftChange, Effect};
-use crate::app::tui::input::KeyPress;
+use crate::app::tui::input::{InputEvent, KeyCode, KeyPress};
 use crate::app::tui::options::ExitKind;
 use crate::app::tui::overlay::{Opening, Overlay, Way};
 use crate::app::tui::session_effect::SessionEffect;
@@ -131,12 +131,29 @@ pub(super) fn not_opened(app: &mut App, error: String) {
     app.say_for(error, 8000);
 }
 
-/// No session takes what was typed for the one that did not open: it is text in the editor. Returns
-/// whether there is any.
+/// No session takes what was typed for the one that did not open: it edits the text in the editor, and
+/// nothing of it is sent or carried out. Returns whether there is any text.
 pub fn give_up(app: &mut App) -> bool {
-    let text = app.switch.fail();
-    text.chars().for_each(|c| editor::insert(app, c));
-    !text.is_empty()
+    let mut held = app.switch.fail();
+    let is_enter = |it: &mut _| matches!(it, InputEvent::Key(it) if it.code == KeyCode::Enter);
+    while held.pop_if(is_enter).is_some() {}
+    let before = app.composer.revision();
+    for event in held {
+        match event {
+            InputEvent::Paste(text) => app.composer.paste(&text),
+            InputEvent::Key(press) if press.code == KeyCode::Enter => editor::insert(app, '\n'),
+            InputEvent::Key(press) => match app.keymap.resolve(press, Scope::Everywhere) {
+                Some(action) if action.spec().group == Group::Writing => editor::act(app, action),
+                Some(_) => {}
+                None => press
+                    .text()
+                    .into_iter()
+                    .for_each(|c| editor::insert(app, c)),
+            },
+            _ => {}
+        }
+    }
+    before != app.composer.revision()
 }
 
 pub fn ask(app: &mut App, refused: &Refused) {
@@ -156,8 +173,7 @@ pub fn ask_to_write(app: &mut App) {
 pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) -> Vec<Effect> {
     let opening = topmost!(app, Opening);
     if matches!(action, Some(Action::Back | Action::Interrupt)) {
-        // Meant for what was there before.
-        if opening.answers.next_wake(app.now).is_some() {
+        if !opening.appeared.is_over(app.now) {
             return Vec::new();
         }
         let effects = stop_waiting(app);
