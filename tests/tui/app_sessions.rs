@@ -10,7 +10,7 @@ use tiller::agent::{AgentEvent, RunOutcome, RunState};
 use tiller::app::sessions::{
     Choice, Recent, Refusal, Refused, SessionFacts, SessionRow, SessionScope,
 };
-use tiller::app::tui::app::{Access, SessionInfo, Start};
+use tiller::app::tui::app::{SessionInfo, Start};
 use tiller::app::tui::effect::{DraftChange, Effect, TerminalEffect};
 use tiller::app::tui::input::InputEvent;
 use tiller::app::tui::msg::{EffectResult, Msg, ShellEnd};
@@ -867,7 +867,7 @@ fn nothing_is_sent_in_a_session_that_is_only_read() {
 #[test]
 fn a_prompt_given_with_a_session_that_is_only_read_is_in_the_editor() {
     let mut tui = stored();
-    tui.app.status.session.as_mut().unwrap().access = Access::ReadOnly;
+    tui.app.status.session.as_mut().unwrap().is_read_only = true;
     tui.app.start.prompt = vec![Content::text("go on")];
     let effects = tui.send(Msg::Started);
     let sends = |effect: &Effect| matches!(effect, Effect::Prompt(_));
