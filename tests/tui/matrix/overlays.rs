@@ -41,6 +41,7 @@ pub const SCENES: &[Scene] = &[
     ("settings_typing", |tui| {
         command(tui, "/settings");
         tui.send(app_settings::rows());
+        tui.wait(300);
         tui.key("enter");
     }),
     ("login", |tui| {
@@ -132,6 +133,7 @@ pub const SCENES: &[Scene] = &[
     ("rewind_chosen", |tui| {
         rewind(tui);
         tui.frame();
+        tui.wait(300);
         tui.key("enter");
         done(tui, EffectResult::RewindPreview("b".into(), preview()));
     }),
