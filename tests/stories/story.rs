@@ -1,6 +1,7 @@
 //! One story: a project, a model, a screen, and a user who does things in a random order.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
@@ -115,7 +116,9 @@ impl Story {
     }
 
     fn open(&mut self, mut arguments: &[&str]) {
-        if self.sandbox.session_files().is_empty() {
+        // One that was killed as it began its file has stored nothing to go on with.
+        let holds_something = |file: &PathBuf| file.metadata().is_ok_and(|data| data.len() > 0);
+        if !self.sandbox.session_files().iter().any(holds_something) {
             arguments = &[];
         }
         self.log.push(format!("start {arguments:?}"));
@@ -241,7 +244,7 @@ impl Story {
     }
 
     /// Grows with each external editor that was started.
-    fn edited(&self) -> std::path::PathBuf {
+    fn edited(&self) -> PathBuf {
         self.sandbox.path().with_file_name("edited")
     }
 
