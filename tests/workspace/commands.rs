@@ -119,6 +119,8 @@ fn commands_may_not_write_what_links_of_the_home_folder_lead_to() {
         (".config/git/config", "git/config"),
         (".config/fish/conf.d/a.fish", "fish/a.fish"),
         (".config/other", "other"),
+        // What the project builds can be built again.
+        (".local/bin/tool", "target/tool"),
     ] {
         let (link, file) = (home.join(link), dotfiles.join(file));
         fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -126,6 +128,9 @@ fn commands_may_not_write_what_links_of_the_home_folder_lead_to() {
         fs::write(&file, "").unwrap();
         symlink(&file, link).unwrap();
     }
+    // A plugin that is developed in its place.
+    fs::create_dir_all(home.join(".vim/bundle")).unwrap();
+    symlink(&dotfiles, home.join(".vim/bundle/mine")).unwrap();
     let workspace = workspace(&dotfiles, &home);
     let read_only = below(&dotfiles, for_commands(&workspace).read_only);
     assert_eq!(read_only, ["bashrc", "fish/a.fish", "git/config"]);

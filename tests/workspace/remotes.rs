@@ -89,7 +89,7 @@ fn what_the_users_own_settings_include_is_read_too() {
         (
             to(work, "more"),
             "[filter \"n\"]\n\tclean = python3.11 -m n\n",
-            false,
+            true,
         ),
         (
             to(work, "more"),
@@ -135,6 +135,9 @@ fn a_hook_of_husky_counts_where_there_is_one() {
         workspace.remotes(&root).unwrap().hooks,
         ["pre-commit", FILTER]
     );
+    git(&root, &["config", "core.hooksPath", ".git/../.githooks"]);
+    fs::create_dir(root.join(".githooks")).unwrap();
+    assert_eq!(workspace.remotes(&root).unwrap().hooks, [FILTER]);
 }
 
 /// What commands in the sandbox may have written.
@@ -151,7 +154,32 @@ fn programs_of_the_project_count_that_settings_name() {
         ("merge.mine.driver", "tools/merge %A %B", Some(FILTER)),
         ("core.fsmonitor", "true", None),
         ("core.fsmonitor", ".git/watch", Some(FILTER)),
-        ("core.sshCommand", "ssh -i ~/.ssh/deploy", None),
+        ("core.sshCommand", "ssh -i ~/.ssh/deploy -p 22", None),
+        ("core.sshCommand", "ssh.exe", None),
+        ("core.sshCommand", "ssh -F ./conf", Some(TRANSPORT)),
+        (
+            "core.sshCommand",
+            "ssh -o ProxyCommand=./x",
+            Some(TRANSPORT),
+        ),
+        ("core.sshCommand", "\"/opt/my tools/ssh\"", Some(TRANSPORT)),
+        ("core.sshCommand", "/usr/bin/nice ./ssh", Some(TRANSPORT)),
+        (
+            "core.sshCommand",
+            "/usr/bin/test -x ./a && ./a",
+            Some(TRANSPORT),
+        ),
+        ("core.sshCommand", "~/shop/ssh", Some(TRANSPORT)),
+        ("core.sshCommand", "~/link/ssh", Some(TRANSPORT)),
+        (
+            "merge.mergiraf.driver",
+            "mergiraf merge --git %O %A %B -s %S -p %P",
+            None,
+        ),
+        ("gpg.program", "gpg2", None),
+        ("gpg.program", "./gpg", Some(TRANSPORT)),
+        ("credential.helper", "cache --timeout=3600", None),
+        ("credential.helper", "!gh auth git-credential", None),
         ("core.sshCommand", "bash ssh.sh", Some(TRANSPORT)),
         ("credential.helper", "store", None),
         (
@@ -162,11 +190,16 @@ fn programs_of_the_project_count_that_settings_name() {
         ("remote.origin.uploadpack", "./pack", Some(TRANSPORT)),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        let root = home.join("shop");
+        fs::create_dir(&root).unwrap();
+        std::os::unix::fs::symlink(&root, home.join("link")).unwrap();
+        fs::write(root.join("ssh"), "").unwrap();
         git(&root, &["init", "-q"]);
         git(&root, &["config", setting, value]);
         let workspace = Workspace::new(Places {
             cwd: root.clone(),
+            home: Some(home.clone()),
             ..Places::default()
         });
         let found = workspace.remotes(&root).unwrap().hooks;

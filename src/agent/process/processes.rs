@@ -133,7 +133,7 @@ impl Processes {
         };
         let mut command = Command::new(bwrap);
         command
-            .args(sandbox::bubblewrap_arguments(sandbox, program, cwd)?)
+            .args(sandbox::bubblewrap_arguments(sandbox, false, program, cwd)?)
             .args(["__supervise", sandbox::WITHIN]);
         Ok(command)
     }

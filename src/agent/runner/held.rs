@@ -1,8 +1,8 @@
 //! What a rule lets out of the sandbox, and is asked all the same: for the folder it works in, or what
 //! else runs. And which remotes of git a command may reach.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::agent::paths::real;
 use crate::agent::permission::{Confinement, Decision, PermissionMode, Policy, Verdict, folders};
@@ -74,18 +74,31 @@ pub(super) fn program_of_project(
     let words = effects.command.as_deref()?.split(|c| !is_part(c));
     let words: Vec<&str> = words.collect();
     // The shell itself is looked for there, too, and what git starts.
-    let of_git = words.contains(&"git");
-    let may_run = |name: &str| {
-        let is_of_git = ["git-", "gpg", "ssh"].iter().any(|it| name.starts_with(it));
-        words.contains(&name) || ["bash", "sh"].contains(&name) || of_git && is_of_git
-    };
-    let files = folders
-        .filter(is_own)
-        .filter_map(|it| fs::read_dir(it).ok());
-    let mut files = files.flatten().flatten();
-    let program = files
-        .find(|file| file.file_name().to_str().is_some_and(may_run))?
-        .path();
+    let mut names: Vec<&str> = words.iter().copied().chain(["bash", "sh"]).collect();
+    let is_git = words.contains(&"git");
+    if is_git {
+        names.extend(["git-lfs", "gpg", "gpg2", "gpgsm", "ssh", "ssh-keygen"]);
+    }
+    let is_of_git =
+        |name: &str| name.starts_with("git-remote-") || name.starts_with("git-credential-");
+    let program = folders.filter(is_own).find_map(|folder| {
+        let mut named = names
+            .iter()
+            .filter(|name| !name.is_empty())
+            .map(|name| folder.join(name));
+        let named = named.find(|program| program.is_file());
+        named.or_else(|| match fs::read_dir(&folder) {
+            _ if !is_git => None,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            // Nobody knows what is in it.
+            Err(_) => Some(folder),
+            Ok(entries) => {
+                let mut names = entries.flatten().map(|entry| entry.file_name());
+                let name = names.find(|name| name.to_str().is_none_or(is_of_git))?;
+                Some(folder.join(name))
+            }
+        })
+    })?;
     Some(format!(
         "it may run {}, which a command may have written, and PATH leads to it",
         program.display()

@@ -1,5 +1,6 @@
 //! What git is told by its settings: a folder of hooks to use instead of its own, remotes.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -7,6 +8,8 @@ use super::git_folders::{git_folders, is_git_folder, read_small};
 use super::git_settings::{Setting, Settings, text_of};
 use super::places::Workspace;
 use crate::agent::hash;
+use crate::agent::paths::real;
+use crate::agent::word_list::WordList;
 
 /// The folder that `core.hooksPath` names for the working tree at `tree`, where the repository, the
 /// user or the machine sets it; files that these include are not followed.
@@ -29,13 +32,14 @@ pub(super) fn hooks_folder(tree: &Path, home: Option<&Path>) -> Option<PathBuf> 
 pub const FILTER: &str = "a filter";
 /// A program that git starts to reach a remote.
 pub const TRANSPORT: &str = "a transport";
-/// Programs of others, and values that are none.
-const KNOWN_PROGRAMS: &[&str] = &["", "false", "git-crypt", "git-lfs", "ssh", "true"];
-/// Programs that run files of the folder they stand in.
-const INTERPRETERS: &[&str] = &[
-    "bash", "bun", "cargo", "deno", "env", "go", "java", "just", "make", "node", "npm", "npx",
-    "perl", "php", "pipenv", "pnpm", "poetry", "python", "ruby", "sh", "uv", "uvx", "yarn", "zsh",
-];
+/// Programs that run files of the folder they stand in, or what is behind them.
+const INTERPRETERS: WordList = WordList(
+    "bash bun cargo command deno env eval exec go java just make nice node nohup npm npx perl php pipenv \
+     pnpm poetry python ruby setsid sh source stdbuf sudo test time timeout uv uvx xargs yarn zsh",
+);
+/// Options of ssh that start nothing and read no file of settings; `-i` and `-p` take the next word.
+const SSH_OPTIONS: WordList = WordList("-4 -6 -A -C -T -a -i -p -q -v -x");
+
 fn settings_of_user(home: &Path) -> [PathBuf; 2] {
     [".gitconfig", ".config/git/config"].map(|name| home.join(name))
 }
@@ -111,12 +115,14 @@ impl Workspace {
         let hooks = fs::read_dir(&folder).into_iter().flatten().flatten();
         let hooks = hooks.filter_map(|entry| entry.file_name().into_string().ok());
         let hooks = hooks.filter(|name| runs_something(&folder, name));
-        let programs = settings
-            .all
-            .iter()
-            .filter_map(|one| program(one, |it| self.is_written(it)));
+        let of_user = self.home().into_iter().flat_map(settings_of_user);
+        let of_user = of_user.filter_map(|file| Some(Settings::read(&read_small(&file)?).all));
+        let all: Vec<Setting> = of_user.flatten().chain(settings.all).collect();
+        let programs = all.iter().filter_map(|one| self.program(one));
         // Those in the working tree come with what is pulled, and run at once.
-        let is_pulled = folder.starts_with(tree) && !folder.starts_with(&git.common);
+        let [place, common] =
+            [&folder, &git.common].map(|it| real(it).unwrap_or_else(|_| it.clone()));
+        let is_pulled = place.starts_with(tree) && !place.starts_with(common);
         let programs = programs.chain(is_pulled.then_some(FILTER));
         Some(GitRemotes {
             pushes_to: Some(pushes_to.unwrap_or_else(|| fetches_from.clone())),
@@ -169,7 +175,7 @@ impl Workspace {
                 || name.starts_with("submodule.")
                 || name.ends_with(".recursesubmodules")
                 || is_included && name == "core.hookspath"
-                || program(one, |it| self.is_written(it)).is_some()
+                || self.program(one) == Some(TRANSPORT)
         })
     }
 
@@ -186,37 +192,69 @@ impl Workspace {
     }
 }
 
-/// What a setting has git start, if that may run a file that a command has written.
-fn program(setting: &Setting, is_written: impl Fn(&Path) -> bool) -> Option<&'static str> {
+/// What a setting has git start.
+fn kind_of(setting: &Setting) -> Option<&'static str> {
     let name = setting.name();
     let key = name.rsplit('.').next().unwrap_or_default();
     let of = |section: &str| name.starts_with(section);
-    let kind = match key {
-        "clean" | "smudge" | "process" if of("filter.") => FILTER,
-        "driver" if of("merge.") => FILTER,
-        "program" if of("gpg.") => FILTER,
-        "fsmonitor" if of("core.") => FILTER,
-        "sshcommand" | "askpass" | "gitproxy" if of("core.") => TRANSPORT,
-        "helper" if of("credential.") => TRANSPORT,
-        "uploadpack" | "receivepack" | "vcs" if of("remote.") => TRANSPORT,
-        _ => return None,
-    };
-    let value = setting.value.as_deref().unwrap_or("true");
-    let mut words = value.split_whitespace();
-    let program = words
-        .next()
-        .unwrap_or_default()
-        .trim_matches(['!', '"', '\'']);
-    let file = program.rsplit('/').next().unwrap_or_default();
-    let file = file.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let is_safe = if program.starts_with(['/', '~']) {
-        !INTERPRETERS.contains(&file) && !is_written(Path::new(program))
-    } else {
-        // `store` is git-credential-store.
-        let is_helper = key == "helper" && value.chars().all(|c| c.is_alphanumeric() || c == '-');
-        is_helper || KNOWN_PROGRAMS.contains(&program)
-    };
-    (!is_safe).then_some(kind)
+    match key {
+        "clean" | "smudge" | "process" if of("filter.") => Some(FILTER),
+        "driver" if of("merge.") => Some(FILTER),
+        "fsmonitor" if of("core.") => Some(FILTER),
+        "program" if of("gpg.") => Some(TRANSPORT),
+        "sshcommand" | "askpass" | "gitproxy" if of("core.") => Some(TRANSPORT),
+        "helper" if of("credential.") => Some(TRANSPORT),
+        "uploadpack" | "receivepack" | "vcs" if of("remote.") => Some(TRANSPORT),
+        _ => None,
+    }
+}
+
+impl Workspace {
+    /// What a setting has git start, if that may run a file that a command has written.
+    fn program(&self, setting: &Setting) -> Option<&'static str> {
+        let kind = kind_of(setting)?;
+        let value = setting.value.as_deref().unwrap_or("true").trim();
+        let line = value.strip_prefix('!').unwrap_or(value).replace("$@", "");
+        let mut words = line.split_whitespace();
+        let program = words.next().unwrap_or_default();
+        let plain = |c: char| c.is_alphanumeric() || "_-./~%@:=,+".contains(c) || c.is_whitespace();
+        let path = match (program.strip_prefix("~/"), self.home()) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(program),
+        };
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let is_of_others = if path.is_absolute() {
+            real(&path).is_ok_and(|path| !self.is_written(&path))
+        } else {
+            !program.contains('/') && !self.written_on_path(program)
+        };
+        let is_plain_ssh = || {
+            let mut options = words.clone();
+            while let Some(option) = options.next() {
+                let takes_word = ["-i", "-p"].contains(&option);
+                if !SSH_OPTIONS.contains(option) || takes_word && options.next().is_none() {
+                    return false;
+                }
+            }
+            true
+        };
+        let is_safe = matches!(line.as_str(), "" | "true" | "false")
+            || line.chars().all(plain)
+                && is_of_others
+                && !INTERPRETERS.contains(name)
+                && (name != "ssh" || is_plain_ssh());
+        (!is_safe).then_some(kind)
+    }
+
+    /// Whether `PATH` may lead to a program of this name that a command has written.
+    fn written_on_path(&self, name: &str) -> bool {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| {
+            let is_written = real(&folder).is_ok_and(|folder| self.is_written(&folder));
+            is_written && folder.join(name).exists()
+        })
+    }
 }
 
 /// Whether git would run something for the hook `name` in `folder`. husky keeps a file for every hook in

@@ -17,7 +17,7 @@ use super::private::PrivateFolders;
 use super::zone::Zone;
 use crate::agent::paths::real;
 
-/// Files of the home folder that are looked at for links.
+/// Files of one folder that are looked at for links.
 const MAX_LINKED: usize = 10_000;
 /// The folder with one for each process.
 const PROCESSES: &str = "/proc";
@@ -238,15 +238,20 @@ fn is_of_a_process(path: &Path) -> bool {
     first.is_some_and(|it| it.as_os_str().as_bytes().iter().all(u8::is_ascii_digit))
 }
 
-/// Where links in `folders` lead within `roots`: some keep their settings in a repository.
+/// Where links in `folders` lead within `roots`: some keep their settings in a repository. Folders of
+/// programs are left out: a link to what a project builds must not keep it from being built again.
 fn links_to(roots: &[PathBuf], folders: &[PathBuf]) -> Vec<PathBuf> {
     let walk = |folder: &PathBuf| {
         let mut walk = WalkBuilder::new(folder);
-        walk.standard_filters(false).max_depth(Some(3)).build()
+        let entries = walk.standard_filters(false).max_depth(Some(3)).build();
+        entries.flatten().take(MAX_LINKED)
     };
-    let entries = folders.iter().flat_map(walk).flatten().take(MAX_LINKED);
-    let links = entries.filter(DirEntry::path_is_symlink);
+    let folders = folders.iter().filter(|folder| !folder.ends_with("bin"));
+    let links = folders.flat_map(walk).filter(DirEntry::path_is_symlink);
     let places = links.filter_map(|link| real(link.path()).ok());
-    let inside = places.filter(|place| roots.iter().any(|root| place.starts_with(root)));
+    let inside = places.filter(|place| {
+        let holds = |root: &PathBuf| root.starts_with(place);
+        roots.iter().any(|root| place.starts_with(root)) && !roots.iter().any(holds)
+    });
     inside.collect()
 }

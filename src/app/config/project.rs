@@ -34,30 +34,41 @@ const PROJECT_SETTINGS: [&str; 14] = [
 /// protected besides what the user protects.
 const LIMITS: [&str; 2] = ["permission.rules", PROTECTED];
 
+/// Settings of permission that no project may set.
+const LOOSENING: [&str; 4] = ["mode", "redact", "writable", "caches"];
+
 /// Adds the settings file of a trusted project in `root`. One that does not exist adds nothing; what is
 /// wrong with one that was left out, with the line, is `project_fault` then.
 pub fn add_project_file(layers: &mut Layers, path: &Path, root: &Path) {
     let text = match read(path, root) {
         Ok(None) => return,
         Ok(Some(text)) => text,
-        Err(fault) => return layers.project_fault = Some(fault),
+        Err(fault) => {
+            layers.project_unlimited = true;
+            layers.project_fault = Some(fault);
+            return;
+        }
     };
     let Err(fault) = try_to_add(layers, path, &text, |_| ()) else {
         return;
     };
     let limits = try_to_add(layers, path, &text, keep_limits);
-    layers.project_unlimited = limits.is_err() && text.contains("permission");
+    // Also where the word is misspelt.
+    let seems_to_limit = text.contains("permi") || text.contains("rules");
+    let has_limits = layers.has_limits_of_project();
+    layers.project_unlimited = seems_to_limit && (limits.is_err() || !has_limits);
     layers.project_fault = Some(fault);
 }
 
-/// Leaves of a project's settings what limits calls: its rules, and what they may not touch.
+/// Leaves of a project's settings what limits calls: its rules, and what they may not touch. What no tiller
+/// knows stays, so that it is found to be wrong.
 pub(super) fn keep_limits(table: &mut Table) {
     table.retain(|section, permission| {
         let permission = permission
             .as_table_mut()
             .filter(|_| section == "permission");
         permission.is_some_and(|permission| {
-            permission.retain(|key, _| LIMITS.contains(&&*format!("permission.{key}")));
+            permission.retain(|key, _| !LOOSENING.contains(&&*key));
             !permission.is_empty()
         })
     });
@@ -206,6 +217,8 @@ mod tests {
             ("[models]\nof_a_newer_tiller = 1\n", true),
             ("[permission]\nmode = \"full\"\nprotected = [\"a\"]\n", true),
             ("[permission]\nrules = 3\n", false),
+            ("[[permission.rule]]\naction = \"deny\"\n", false),
+            ("[[permision.rules]]\naction = \"deny\"\n", false),
             ("[ui\n", false),
         ] {
             let dir = tempfile::tempdir().unwrap();

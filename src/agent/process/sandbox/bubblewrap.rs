@@ -33,6 +33,7 @@ pub(super) fn find() -> Option<PathBuf> {
 /// arguments, which follow. Fails where `program` is no longer there.
 pub(in crate::agent::process) fn arguments(
     sandbox: &Sandbox,
+    is_trial: bool,
     program: &Path,
     cwd: &Path,
 ) -> io::Result<Vec<OsString>> {
@@ -47,7 +48,13 @@ pub(in crate::agent::process) fn arguments(
         arguments.all.push("--unshare-net".into());
     }
     arguments.all.push("--as-pid-1".into());
-    arguments.mount(sandbox);
+    // In a trial none is hidden: one that is removed meanwhile would make it fail.
+    let sockets = if is_trial {
+        BTreeSet::new()
+    } else {
+        sockets::bound()
+    };
+    arguments.mount(sandbox, &sockets);
     arguments.add("--ro-bind", [program.as_path(), Path::new(PROGRAM)]);
     for sealed in ["/run", "/dev", "/proc"] {
         arguments.add("--remount-ro", [sealed]);
@@ -77,7 +84,7 @@ impl Arguments {
         self.add(option, [path, path]);
     }
 
-    fn mount(&mut self, sandbox: &Sandbox) {
+    fn mount(&mut self, sandbox: &Sandbox, sockets: &BTreeSet<PathBuf>) {
         self.bind("--ro-bind", Path::new("/"));
         self.add("--dev", ["/dev"]);
         match &sandbox.shm {
@@ -120,11 +127,11 @@ impl Arguments {
                 self.hide(path, &sandbox.readable);
             }
         }
-        for path in sockets::bound() {
+        for path in sockets {
             // One that is removed before it is hidden would keep the sandbox from being made.
-            if is_seen(&path, &sandbox.hidden) {
-                self.pin(&path, &writable, sandbox);
-                self.hide(&path, &[]);
+            if is_seen(path, &sandbox.hidden) {
+                self.pin(path, &writable, sandbox);
+                self.hide(path, &[]);
             }
         }
         for folder in SOCKET_FOLDERS.map(Path::new) {

@@ -48,6 +48,7 @@ impl Entered {
 /// There is none.
 pub(in crate::agent::process) fn bubblewrap_arguments(
     _: &Sandbox,
+    _: bool,
     _: &Path,
     _: &Path,
 ) -> io::Result<Vec<OsString>> {

@@ -35,7 +35,7 @@ pub(in crate::agent::process) fn probe(program: &Path) -> Support {
             ..Sandbox::for_trial()
         };
         let mut by_bwrap = Command::new(&bwrap);
-        let arguments = super::bubblewrap_arguments(&sandbox, program, Path::new("/"));
+        let arguments = super::bubblewrap_arguments(&sandbox, true, program, Path::new("/"));
         let found = arguments.and_then(|arguments| {
             by_bwrap.args(arguments);
             by_bwrap.args(["__supervise", TRIAL, WITHIN]);
