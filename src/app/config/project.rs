@@ -68,7 +68,7 @@ pub(super) fn keep_limits(table: &mut Table) {
             .as_table_mut()
             .filter(|_| section == "permission");
         permission.is_some_and(|permission| {
-            permission.retain(|key, _| !LOOSENING.contains(&&*key));
+            permission.retain(|key, _| !LOOSENING.contains(&key));
             !permission.is_empty()
         })
     });
