@@ -53,10 +53,10 @@ pub fn add_project_file(layers: &mut Layers, path: &Path, root: &Path) {
         return;
     };
     let limits = try_to_add(layers, path, &text, keep_limits);
-    // Also where the word is misspelt.
-    let seems_to_limit = text.contains("permi") || text.contains("rules");
-    let has_limits = layers.has_limits_of_project();
-    layers.project_unlimited = seems_to_limit && (limits.is_err() || !has_limits);
+    // Also where the section is misspelt.
+    let names_limits = text.contains("rules") || text.contains("protected");
+    layers.project_unlimited = limits.is_err() && text.contains("permission")
+        || names_limits && !layers.has_limits_of_project();
     layers.project_fault = Some(fault);
 }
 
