@@ -143,15 +143,14 @@ pub fn distrust_programs_in<'a>(folders: impl Iterator<Item = &'a PathBuf>) {
 /// The folders of `PATH` that do not depend on where git is started, without those that commands in the
 /// sandbox may write a program called git in, as they may in the project that `cwd` is in.
 pub fn search_path(cwd: &Path) -> OsString {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let mut written = vec![real(project_root(cwd))];
     let writable = WRITABLE.read().unwrap_or_else(PoisonError::into_inner);
+    written.extend(writable.iter().map(|folder| real(folder)));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_outside = |folder: &PathBuf| {
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let folder = folder.is_absolute().then(|| real(folder));
-        folder.is_some_and(|folder| {
-            let is_written = writable.iter().any(|it| folder.starts_with(real(it)));
-            !is_written && !folder.starts_with(real(project_root(cwd)))
-        })
+        let place = real(folder);
+        folder.is_absolute() && !written.iter().any(|it| place.starts_with(it))
     };
     std::env::join_paths(std::env::split_paths(&path).filter(is_outside)).unwrap_or_default()
 }
