@@ -1,4 +1,4 @@
-//! A file or folder that stays locked as long as somebody holds this.
+//! A lock on a file or folder, released when it is dropped.
 
 use std::fs::File;
 

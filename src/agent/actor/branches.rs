@@ -90,7 +90,7 @@ impl Actor {
         self.moved(leave.prompt);
     }
 
-    /// The conversation goes on from `target`; `prompt` is what was chosen to be said again.
+    /// Moves the conversation to `target`; `prompt` goes back into the editor.
     pub(super) fn move_to(&mut self, target: Option<NodeId>, prompt: Option<Vec<Content>>) {
         self.conversation.go_to(target);
         self.moved(prompt);

@@ -27,7 +27,7 @@ impl Actor {
         }
     }
 
-    /// Goes on from where the last compaction was made. It is not made again by itself.
+    /// Undoes the last compaction; it does not run again automatically.
     pub(super) fn uncompact(&mut self) {
         let conversation = &mut self.conversation;
         if !matches!(self.activity, Activity::Idle) {

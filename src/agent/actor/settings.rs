@@ -73,7 +73,7 @@ impl Actor {
     }
 }
 
-/// What the model is told of a mode.
+/// Describes a mode to the model.
 pub(super) fn told(mode: PermissionMode) -> &'static str {
     match mode {
         PermissionMode::Plan => {

@@ -96,7 +96,7 @@ impl Actor {
         }
     }
 
-    /// Stores that `trial` has ended. Where nothing was kept the conversation goes on from before it.
+    /// Records that `trial` has ended. If nothing was kept, rewinds the conversation to before it.
     fn note_end(&mut self, trial: &Trial, kept: Option<Kept>) {
         let Some(kept) = kept else {
             let opened = open_trial(&self.conversation.session).map(|(_, opened)| opened);

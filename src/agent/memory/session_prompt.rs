@@ -154,7 +154,8 @@ pub(in crate::agent) struct SessionPrompts {
     options: PromptOptions,
     today: Today,
     in_force: Vec<Arc<SessionPrompt>>,
-    /// The folder the agent works in. The prompt keeps naming the session's own: the model is told.
+    /// The folder the agent works in now. The prompt still names the session's own, and a note tells the
+    /// model of the change.
     pub place: PathBuf,
     /// What the model knows of each of `CHANGES`.
     known: [String; 3],
