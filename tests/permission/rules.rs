@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tiller::agent::Effects;
 use tiller::agent::permission::{
-    Decision, Origin, PathUse, Policy, Request, decide, parse_rules, rules_to_toml, tightened,
+    Action, Decision, Origin, PathUse, Policy, Request, Rule, decide, parse_rules, rules_to_toml, tightened,
 };
 use tiller::agent::workspace::{Access, FILTER, GitRemotes, TRANSPORT, Zone};
 
@@ -253,6 +253,17 @@ fn without_a_sandbox_auto_asks_and_says_why() {
     let without = |mode: &str| {
         let mut policy = policy(mode);
         policy.no_sandbox = Some("no user namespaces".to_owned());
+        for (words, sandbox, origin) in [
+            ("npm test", true, Origin::User("config.toml:1".to_owned())),
+            ("npm run lint", false, Origin::User("config.toml:5".to_owned())),
+            ("npm run build", true, Origin::Session),
+        ] {
+            policy.add(Rule {
+                prefix: words.split(' ').map(str::to_owned).collect(),
+                sandbox,
+                ..Rule::of_tool("bash", Action::Allow, origin)
+            });
+        }
         policy
     };
     for (mode, text, expected) in [
@@ -274,6 +285,13 @@ fn without_a_sandbox_auto_asks_and_says_why() {
         ("plan", "ls src", "free"),
         ("plan", "cargo test", "deny"),
         ("full", "cargo test", "free"),
+        // What a rule allows in the sandbox it does not allow without one.
+        ("auto", "npm test", "ask"),
+        ("auto", "npm run lint", "free"),
+        ("auto", "npm run build", "free"),
+        ("auto", "npm run build && npm test", "ask"),
+        ("plan", "npm run lint", "deny"),
+        ("plan", "npm run build", "deny"),
     ] {
         let decision = command(&without(mode), text);
         assert_eq!(

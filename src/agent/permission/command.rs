@@ -156,9 +156,15 @@ impl Judging<'_> {
             .iter()
             .any(|word| !is_discarded(&word.to_string()));
         let sets = self.line.sets.iter().any(|name| !is_harmless(name));
+        // Without one, a rule that keeps its commands in the sandbox speaks for none, unless it answered
+        // a question of this session.
+        let speaks = |rule: &Rule| {
+            let knows = !rule.sandbox || rule.origin == Origin::Session;
+            no_sandbox.is_none() || mode != PermissionMode::Plan && knows
+        };
         let quiet = |one: &&Found| {
             one.command.wraps && !one.command.raises
-                || one.allowed.is_some()
+                || one.allowed.is_some_and(|rule| speaks(rule))
                 || no_sandbox.is_none() && is_read_only(one.command)
                 || opens_nothing(one.command) && stays(one.command)
         };

@@ -31,6 +31,7 @@ pub(in crate::agent) struct Permissions {
     repositories: Arc<Mutex<Repositories>>,
     /// Where the temporary folders of commands and file tools are.
     temporary: Option<PathBuf>,
+    has_user: bool,
     /// Whether the user was told that no sandbox works.
     told: Arc<AtomicBool>,
 }
@@ -118,6 +119,7 @@ impl Permissions {
             workspace: OnceCell::new(),
             repositories: Arc::default(),
             temporary: options.temporary.clone(),
+            has_user: options.has_user,
             told: Arc::default(),
         }
     }
@@ -179,7 +181,7 @@ impl Permissions {
         }
         let (tool, effects) = (tool.to_owned(), effects.clone());
         let (cwd, home, processes) = (cwd.to_owned(), self.places.home.clone(), processes.clone());
-        let repositories = Arc::clone(&self.repositories);
+        let (repositories, has_user) = (Arc::clone(&self.repositories), self.has_user);
         blocking(move || {
             let workspace = if policy.mode == PermissionMode::Full {
                 Arc::new(workspace.without_private())
@@ -205,7 +207,11 @@ impl Permissions {
                 linked_trees: effects.command.is_some()
                     && workspace.has_linked_trees(&lock(&repositories)),
             };
-            let decision = decide(&policy, &request);
+            let mut decision = decide(&policy, &request);
+            if policy.no_sandbox.is_some() && !has_user {
+                // What stands in a settings file counts here only if it does without one.
+                (decision.suggestions.iter_mut()).for_each(|rule| rule.sandbox = false);
+            }
             let decision = held_to_project(decision, &policy, &workspace, &effects, &cwd);
             let confinement = match decision.verdict {
                 Verdict::Allow(confinement) | Verdict::Ask(confinement) => Some(confinement),
@@ -383,6 +389,8 @@ impl Permissions {
             blocking(move || {
                 places.private = temporary.and_then(|folder| {
                     let made = PrivateFolders::make(&folder);
+                    // It may be much, and nobody waits for it.
+                    std::thread::spawn(move || folder.parent().map(PrivateFolders::remove_stale));
                     made.map_err(|error| tracing::warn!(%error, "no temporary folders"))
                         .ok()
                 });

@@ -114,8 +114,6 @@ impl RunContext {
                 std::env::temp_dir().join(name)
             }
         };
-        // It may be much, and nobody waits for it.
-        std::thread::spawn(|| PrivateFolders::remove_stale(&std::env::temp_dir()));
         let context = Self {
             cwd,
             model,
