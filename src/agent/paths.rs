@@ -89,11 +89,13 @@ pub fn real(path: &Path) -> io::Result<PathBuf> {
             continue;
         }
         let mut parts = path.components();
-        let last = parts.next_back();
+        let Some(last) = parts.next_back() else {
+            return std::env::current_dir();
+        };
         let mut folder = real(parts.as_path())?;
         match last {
-            Some(Component::Normal(name)) => folder.push(name),
-            Some(Component::ParentDir) => drop(folder.pop()),
+            Component::Normal(name) => folder.push(name),
+            Component::ParentDir => drop(folder.pop()),
             _ => {}
         }
         return Ok(folder);

@@ -16,6 +16,8 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 use tokio::time::timeout;
 
+use crate::agent::memory::search_path;
+
 /// How long a clipboard program may take; those that stay to answer put themselves in the background.
 const TIMEOUT: Duration = Duration::from_secs(2);
 /// Bytes of OSC 52 that all terminals take which take any; some drop what is longer.
@@ -89,6 +91,8 @@ async fn copy(text: &str, env: &HashMap<String, String>, file: Option<&Path>) ->
 async fn feed(command: &[&str], text: &str) -> bool {
     let child = Command::new(command[0])
         .args(&command[1..])
+        .env("PATH", search_path(None))
+        .current_dir("/")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

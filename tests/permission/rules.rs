@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use tiller::agent::Effects;
 use tiller::agent::permission::{
-    Action, Decision, Origin, PathUse, Policy, Request, Rule, decide, parse_rules, rules_to_toml, tightened,
+    Action, Decision, Origin, PathUse, Policy, Request, Rule, decide, parse_rules, rules_to_toml,
+    tightened,
 };
 use tiller::agent::workspace::{Access, FILTER, GitRemotes, TRANSPORT, Zone};
 
@@ -255,7 +256,11 @@ fn without_a_sandbox_auto_asks_and_says_why() {
         policy.no_sandbox = Some("no user namespaces".to_owned());
         for (words, sandbox, origin) in [
             ("npm test", true, Origin::User("config.toml:1".to_owned())),
-            ("npm run lint", false, Origin::User("config.toml:5".to_owned())),
+            (
+                "npm run lint",
+                false,
+                Origin::User("config.toml:5".to_owned()),
+            ),
             ("npm run build", true, Origin::Session),
         ] {
             policy.add(Rule {

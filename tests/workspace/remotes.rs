@@ -1,6 +1,7 @@
 //! Which remotes a command of git reaches, as the repository says that git itself finds.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -11,6 +12,11 @@ fn git(folder: &Path, arguments: &[&str]) {
     git.args(arguments).current_dir(folder);
     git.env("GIT_CONFIG_GLOBAL", "/dev/null");
     assert!(git.output().unwrap().status.success(), "{arguments:?}");
+}
+
+fn program(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
@@ -47,7 +53,7 @@ fn the_remotes_are_those_of_the_repository_that_git_finds_and_their_addresses_co
         git(&root, &["config", "--unset", setting[0]]);
         assert_eq!(remotes("").unwrap().fingerprint, first.fingerprint);
     }
-    fs::write(root.join(".git/hooks/pre-push"), "#!/bin/sh\n").unwrap();
+    program(&root.join(".git/hooks/pre-push"), "#!/bin/sh\n");
     assert_eq!(remotes("").unwrap().hooks, ["pre-push"]);
     // Another repository in it, whatever it is called.
     git(&root, &["init", "-q", "src"]);
@@ -89,7 +95,7 @@ fn what_the_users_own_settings_include_is_read_too() {
         (
             to(work, "more"),
             "[filter \"n\"]\n\tclean = python3.11 -m n\n",
-            true,
+            false,
         ),
         (
             to(work, "more"),
@@ -112,7 +118,8 @@ fn what_the_users_own_settings_include_is_read_too() {
             ..Places::default()
         });
         let remotes = workspace.remotes(&root);
-        assert_eq!(remotes.is_some(), known, "{settings}{more}");
+        let is_known = remotes.is_some_and(|it| it.hooks.is_empty());
+        assert_eq!(is_known, known, "{settings}{more}");
     }
 }
 
@@ -124,7 +131,7 @@ fn a_hook_of_husky_counts_where_there_is_one() {
     git(&root, &["config", "core.hooksPath", ".husky/_"]);
     fs::create_dir_all(root.join(".husky/_")).unwrap();
     for name in ["_/h", "_/pre-auto-gc", "_/pre-commit", "pre-commit"] {
-        fs::write(root.join(".husky").join(name), "").unwrap();
+        program(&root.join(".husky").join(name), "");
     }
     let workspace = Workspace::new(Places {
         cwd: root.clone(),
@@ -141,6 +148,43 @@ fn a_hook_of_husky_counts_where_there_is_one() {
 }
 
 /// What commands in the sandbox may have written.
+#[test]
+fn a_hook_counts_that_is_a_program_and_not_of_git_lfs() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    git(&root, &["init", "-q"]);
+    git(&root, &["config", "extensions.worktreeConfig", "true"]);
+    git(
+        &root,
+        &["config", "--worktree", "core.sparseCheckout", "true"],
+    );
+    let workspace = Workspace::new(Places {
+        cwd: root.clone(),
+        ..Places::default()
+    });
+    let of_lfs =
+        "#!/bin/sh\ncommand -v git-lfs >/dev/null 2>&1 || { exit 2; }\ngit lfs pre-push \"$@\"\n";
+    for (text, mode, counts) in [
+        ("#!/bin/sh\nmake\n", 0o644, false),
+        ("#!/bin/sh\nmake\n", 0o755, true),
+        (of_lfs, 0o755, false),
+        (&format!("{of_lfs}make\n"), 0o755, true),
+    ] {
+        let hook = root.join(".git/hooks/pre-push");
+        program(&hook, text);
+        fs::set_permissions(&hook, Permissions::from_mode(mode)).unwrap();
+        let found = workspace.remotes(&root).unwrap().hooks;
+        assert_eq!(
+            found.contains(&"pre-push".to_owned()),
+            counts,
+            "{text} {mode:o}"
+        );
+    }
+    git(&root, &["config", "--worktree", "core.sshCommand", "./ssh"]);
+    let found = workspace.remotes(&root).unwrap().hooks;
+    assert!(found.contains(&TRANSPORT.to_owned()), "{found:?}");
+}
+
 #[test]
 fn programs_of_the_project_count_that_settings_name() {
     for (setting, value, expected) in [
@@ -188,6 +232,23 @@ fn programs_of_the_project_count_that_settings_name() {
             Some(TRANSPORT),
         ),
         ("remote.origin.uploadpack", "./pack", Some(TRANSPORT)),
+        (
+            "core.sshCommand",
+            "ssh -o IdentitiesOnly=yes -F /dev/null",
+            None,
+        ),
+        (
+            "core.sshCommand",
+            "ssh -F none -o ProxyCommand=x",
+            Some(TRANSPORT),
+        ),
+        ("credential.helper", "/usr/bin/en\\ v", None),
+        ("filter.x.clean", "awk 1", Some(FILTER)),
+        ("filter.x.clean", "format --with=ssh.conf", None),
+        ("filter.x.clean", "format --with=./ssh", Some(FILTER)),
+        ("filter.x.clean", "format ~/link/ssh", Some(FILTER)),
+        ("gpg.ssh.defaultKeyCommand", "./key", Some(TRANSPORT)),
+        ("hook.x.command", "./run", Some(TRANSPORT)),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().canonicalize().unwrap();

@@ -109,7 +109,7 @@ impl<'a> Git<'a> {
                 // Objects that are missing are not fetched, by whatever the repository names for that.
                 ("GIT_NO_LAZY_FETCH", "1"),
             ])
-            .env("PATH", search_path(self.cwd))
+            .env("PATH", search_path(Some(self.cwd)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -134,25 +134,32 @@ impl<'a> Git<'a> {
 /// Where else commands in the sandbox may write, in any project.
 static WRITABLE: RwLock<BTreeSet<PathBuf>> = RwLock::new(BTreeSet::new());
 
-/// From now on git is not looked for in these folders: commands in the sandbox may write there.
+/// From now on tiller looks for no program of its own needs in these folders: commands in the sandbox may
+/// write there.
 pub fn distrust_programs_in<'a>(folders: impl Iterator<Item = &'a PathBuf>) {
     let mut writable = WRITABLE.write().unwrap_or_else(PoisonError::into_inner);
     writable.extend(folders.cloned());
 }
 
-/// The folders of `PATH` that do not depend on where git is started, without those that commands in the
-/// sandbox may write a program called git in, as they may in the project that `cwd` is in.
-pub fn search_path(cwd: &Path) -> OsString {
+/// Where tiller finds the programs that it starts for itself (git, those of the clipboard): the folders of
+/// `PATH` that do not depend on where they are started, without those that commands in the sandbox may
+/// write a program in, as they may in the project that `cwd` is in.
+pub fn search_path(cwd: Option<&Path>) -> OsString {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let mut written = vec![real(project_root(cwd))];
     let writable = WRITABLE.read().unwrap_or_else(PoisonError::into_inner);
-    written.extend(writable.iter().map(|folder| real(folder)));
+    let here = cwd.map(project_root);
+    let written = writable.iter().map(PathBuf::as_path).chain(here);
+    let written: Vec<PathBuf> = written.map(real).collect();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_outside = |folder: &PathBuf| {
         let place = real(folder);
         folder.is_absolute() && !written.iter().any(|it| place.starts_with(it))
     };
-    std::env::join_paths(std::env::split_paths(&path).filter(is_outside)).unwrap_or_default()
+    let path = std::env::join_paths(std::env::split_paths(&path).filter(is_outside));
+    // An empty one would mean the current folder.
+    path.ok()
+        .filter(|path| !path.is_empty())
+        .unwrap_or_else(|| "/usr/bin:/bin".into())
 }
 
 /// The settings that keep the user's own filters from running over what is in a repository, or nothing

@@ -159,7 +159,8 @@ impl Judging<'_> {
         // Without one, a rule that keeps its commands in the sandbox speaks for none, unless it answered
         // a question of this session.
         let speaks = |rule: &Rule| {
-            let knows = !rule.sandbox || rule.origin == Origin::Session;
+            let answered = rule.origin == Origin::Session && is_alone(self.line, self.text);
+            let knows = !rule.sandbox || answered;
             no_sandbox.is_none() || mode != PermissionMode::Plan && knows
         };
         let quiet = |one: &&Found| {

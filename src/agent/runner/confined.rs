@@ -46,10 +46,17 @@ pub(super) async fn run(scope: CallScope<'_>, allowed: Allowed) -> CallOutcome {
     };
     let command = allowed.effects.command.as_deref().unwrap_or_default();
     let (may_ask, because, with) = words(confined, allowed.mode);
-    let why = format!("its output has the words “{shown}”; {because}");
+    let mut why = format!("its output has the words “{shown}”; {because}");
     if !may_ask {
         note(&mut ended, &why);
         return ended;
+    }
+    if wider.is_none() {
+        let unusual =
+            (link.env.permissions).unusual(&allowed.effects, &link.env.cwd, &link.processes);
+        for text in turn.unless_cut_short(unusual).await.unwrap_or_default() {
+            why = format!("{why}; {text}");
+        }
     }
     // What it did is known also where the program ends while the user is asked.
     let mut so_far = result_message(call, &ended);

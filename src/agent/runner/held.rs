@@ -4,8 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use super::permissions::Permissions;
 use crate::agent::paths::real;
 use crate::agent::permission::{Confinement, Decision, PermissionMode, Policy, Verdict, folders};
+use crate::agent::process::Processes;
 use crate::agent::tool::Effects;
 use crate::agent::workspace::{Access, GitRemotes, Workspace};
 
@@ -35,13 +37,45 @@ pub(super) fn held_to_project(
     }
 }
 
-/// What may run outside of the sandbox, where something speaks against it: another command that could
-/// change at that very moment what it reads (`alive`), or what commands have left that was `moved` just
-/// now. Asked also where a rule allows it, and the question says what is unusual.
-pub(super) fn held_outside(decision: Decision, alive: usize, moved: &[String]) -> Decision {
+/// What speaks against a command that may run outside of the sandbox: another one that could change at that
+/// very moment what it reads (`alive`), what commands have left that was `moved` just now, what runs of the
+/// project.
+pub(super) fn unusual(
+    alive: usize,
+    moved: Vec<String>,
+    workspace: &Workspace,
+    effects: &Effects,
+    cwd: &Path,
+) -> Vec<String> {
     let is_running = "another command is still running and could change what this one reads";
     let running = (alive > 0).then(|| String::from(is_running));
-    let unusual: Vec<String> = running.into_iter().chain(moved.to_vec()).collect();
+    let program = program_of_project(workspace, effects, cwd);
+    running.into_iter().chain(moved).chain(program).collect()
+}
+
+impl Permissions {
+    /// What the user must know of a command that is to run again without the sandbox.
+    pub(super) async fn unusual(
+        &self,
+        effects: &Effects,
+        cwd: &Path,
+        processes: &Processes,
+    ) -> Vec<String> {
+        let Ok(workspace) = self.workspace().await else {
+            return Vec::new();
+        };
+        let (effects, cwd, alive) = (effects.clone(), cwd.to_owned(), processes.alive());
+        let found = self.with_repositories(move |known| {
+            let moved = workspace.before_outside(known);
+            unusual(alive, moved, &workspace, &effects, &cwd)
+        });
+        found.await.unwrap_or_default()
+    }
+}
+
+/// What may run outside of the sandbox is asked also where a rule allows it if something is unusual, and the
+/// question says what.
+pub(super) fn held_outside(decision: Decision, unusual: &[String]) -> Decision {
     if unusual.is_empty() {
         return decision;
     }
@@ -60,16 +94,31 @@ pub(super) fn held_outside(decision: Decision, alive: usize, moved: &[String]) -
     }
 }
 
-/// What is unusual about a command that `PATH` leads into the project for: whoever may write there
-/// chooses what runs.
-pub(super) fn program_of_project(
-    workspace: &Workspace,
-    effects: &Effects,
-    cwd: &Path,
-) -> Option<String> {
+/// Variables besides `PATH` that name what runs, or what it loads.
+const LEADING: [&str; 5] = [
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "BASH_ENV",
+    "GIT_EXEC_PATH",
+    "DYLD_LIBRARY_PATH",
+];
+
+/// What is unusual about a command that `PATH` or another variable leads into the project for: whoever may
+/// write there chooses what runs.
+fn program_of_project(workspace: &Workspace, effects: &Effects, cwd: &Path) -> Option<String> {
+    let is_own = |path: &PathBuf| real(path).is_ok_and(|it| workspace.is_written(&it));
+    for name in LEADING {
+        let value = std::env::var_os(name).filter(|value| !value.is_empty());
+        let paths: Vec<PathBuf> = value.iter().flat_map(std::env::split_paths).collect();
+        if let Some(path) = paths.iter().map(|path| cwd.join(path)).find(is_own) {
+            return Some(format!(
+                "{name} names {}, where a command may have written",
+                path.display()
+            ));
+        }
+    }
     let path = std::env::var_os("PATH")?;
     let folders = std::env::split_paths(&path).map(|folder| cwd.join(folder));
-    let is_own = |folder: &PathBuf| real(folder).is_ok_and(|it| workspace.is_written(&it));
     let is_part = |c: char| c.is_alphanumeric() || "_-.+".contains(c);
     let words = effects.command.as_deref()?.split(|c| !is_part(c));
     let words: Vec<&str> = words.collect();
@@ -81,15 +130,22 @@ pub(super) fn program_of_project(
     }
     let is_of_git =
         |name: &str| name.starts_with("git-remote-") || name.starts_with("git-credential-");
-    let program = folders.filter(is_own).find_map(|folder| {
-        let mut named = names
-            .iter()
-            .filter(|name| !name.is_empty())
-            .map(|name| folder.join(name));
-        let named = named.find(|program| program.is_file());
+    let program = folders.into_iter().find_map(|folder| {
+        let is_written = is_own(&folder);
+        let named = names.iter().filter(|name| !name.is_empty());
+        let mut named = named.map(|name| folder.join(name));
+        // A link from elsewhere may lead there, too.
+        let named = named.find(|program| program.is_file() && (is_written || is_own(program)));
         named.or_else(|| match fs::read_dir(&folder) {
-            _ if !is_git => None,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            _ if !is_git || !is_written => None,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                None
+            }
             // Nobody knows what is in it.
             Err(_) => Some(folder),
             Ok(entries) => {
@@ -141,13 +197,9 @@ mod tests {
         };
         let (allow, ask) = (Verdict::Allow, Verdict::Ask);
         let moved = [String::from(".git/info was moved")];
-        for (alive, moved, words) in [
-            (0, &[][..], None),
-            (1, &[][..], Some("another command is still running")),
-            (0, &moved[..], Some(".git/info was moved")),
-        ] {
+        for (moved, words) in [(&[][..], None), (&moved[..], Some(".git/info was moved"))] {
             for verdict in [allow(Confinement::Free), ask(Confinement::Free)] {
-                let held = held_outside(judged(verdict), alive, moved);
+                let held = held_outside(judged(verdict), moved);
                 let asks = matches!(held.verdict, Verdict::Ask(_));
                 assert!(asks || words.is_none());
                 assert!(

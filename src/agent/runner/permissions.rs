@@ -8,12 +8,12 @@ use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, watch};
 use tokio::task::spawn_blocking;
 
-use super::held::{held_outside, held_to_project, program_of_project, remotes};
+use super::held::{held_outside, held_to_project, remotes, unusual};
 use crate::agent::lock::lock;
-use crate::agent::memory::distrust_programs_in;
+use crate::agent::memory::{distrust_programs_in, project_root};
 use crate::agent::options::PermissionOptions;
 use crate::agent::permission::{
-    Confinement, Decision, PathUse, PermissionMode, Policy, Request, Verdict, decide,
+    Confinement, Decision, PathUse, PermissionMode, Policy, Request, Verdict, decide, suggest_wider,
 };
 use crate::agent::process::Processes;
 use crate::agent::process::sandbox::{Network, Sandbox};
@@ -107,8 +107,11 @@ impl Permissions {
         policy: watch::Receiver<Arc<Policy>>,
     ) -> Self {
         let places = &options.places;
+        let project = project_root(&places.cwd).to_owned();
         distrust_programs_in(
-            (places.writable.iter().chain(&places.caches)).chain(&places.temporary),
+            (places.writable.iter().chain(&places.caches))
+                .chain(&places.temporary)
+                .chain([&project]),
         );
         Self {
             policy,
@@ -208,22 +211,23 @@ impl Permissions {
                     && workspace.has_linked_trees(&lock(&repositories)),
             };
             let mut decision = decide(&policy, &request);
-            if policy.no_sandbox.is_some() && !has_user {
+            if let (Some(_), false, Some(text)) = (&policy.no_sandbox, has_user, &effects.command) {
                 // What stands in a settings file counts here only if it does without one.
-                (decision.suggestions.iter_mut()).for_each(|rule| rule.sandbox = false);
+                decision.suggestions = suggest_wider(&tool, text, Confinement::Free);
             }
             let decision = held_to_project(decision, &policy, &workspace, &effects, &cwd);
             let confinement = match decision.verdict {
                 Verdict::Allow(confinement) | Verdict::Ask(confinement) => Some(confinement),
                 Verdict::Deny => None,
             };
-            let decision = if confines
-                && policy.no_sandbox.is_none()
-                && confinement == Some(Confinement::Free)
-            {
-                let mut unusual = workspace.before_outside(&mut lock(&repositories));
-                unusual.extend(program_of_project(&workspace, &effects, &cwd));
-                held_outside(decision, processes.alive(), &unusual)
+            let decision = if confines && confinement == Some(Confinement::Free) {
+                let (alive, moved) = if policy.no_sandbox.is_none() {
+                    let moved = workspace.before_outside(&mut lock(&repositories));
+                    (processes.alive(), moved)
+                } else {
+                    (0, Vec::new())
+                };
+                held_outside(decision, &unusual(alive, moved, &workspace, &effects, &cwd))
             } else {
                 decision
             };
@@ -374,7 +378,7 @@ impl Permissions {
         .await;
     }
 
-    async fn with_repositories<T: Send + 'static>(
+    pub(super) async fn with_repositories<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Repositories) -> T + Send + 'static,
     ) -> Option<T> {
@@ -383,7 +387,7 @@ impl Permissions {
         done.await.ok()
     }
 
-    async fn workspace(&self) -> Result<Arc<Workspace>, String> {
+    pub(super) async fn workspace(&self) -> Result<Arc<Workspace>, String> {
         let (mut places, temporary) = (self.places.clone(), self.temporary.clone());
         let make = || {
             blocking(move || {

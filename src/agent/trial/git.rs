@@ -147,7 +147,7 @@ impl Git {
             .current_dir(&self.folder)
             .env_clear()
             .envs(own)
-            .env("PATH", search_path(&self.folder))
+            .env("PATH", search_path(Some(&self.folder)))
             .envs([
                 ("LC_ALL", "C"),
                 ("GIT_TERMINAL_PROMPT", "0"),

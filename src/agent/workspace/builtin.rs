@@ -110,6 +110,16 @@ pub(super) const PROTECTED: &[&str] = &[
     "/root/.ssh",
 ];
 
+/// Protected ones whose settings name programs.
+pub(super) const NAME_PROGRAMS: &[&str] = &[
+    ".ssh",
+    ".gnupg",
+    ".npmrc",
+    ".aws/config",
+    ".kube/config",
+    ".docker/config.json",
+];
+
 /// Below the home folder: what runs by itself at the next login, shell or use of git. They are
 /// outside of every workspace but one that holds the home folder.
 pub(super) const START_UP_IN_HOME: &[&str] = &[

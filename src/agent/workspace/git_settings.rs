@@ -70,6 +70,15 @@ const HARMLESS: &[(&str, WordList)] = &[
 ];
 
 impl Setting {
+    pub fn new(section: &str, key: &str, value: &str) -> Self {
+        Self {
+            section: section.to_owned(),
+            subsection: None,
+            key: key.to_owned(),
+            value: Some(value.to_owned()),
+        }
+    }
+
     pub fn name(&self) -> String {
         match &self.subsection {
             Some(part) => format!("{}.{part}.{}", self.section, self.key),

@@ -2,11 +2,13 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::git_folders::{git_folders, is_git_folder, read_small};
 use super::git_settings::{Setting, Settings, text_of};
 use super::places::Workspace;
+use super::zone::Zone;
 use crate::agent::hash;
 use crate::agent::paths::real;
 use crate::agent::word_list::WordList;
@@ -16,8 +18,7 @@ use crate::agent::word_list::WordList;
 pub(super) fn hooks_folder(tree: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let of_repository = git_folders(tree)?.common.join("config");
     let of_user = home.into_iter().flat_map(settings_of_user);
-    let files = [of_repository].into_iter().chain(of_user);
-    let mut files = files.chain([PathBuf::from("/etc/gitconfig")]);
+    let mut files = [of_repository].into_iter().chain(of_user);
     let named = files.find_map(|file| {
         let settings = Settings::read(&read_small(&file)?);
         settings.value("core.hookspath").map(str::to_owned)
@@ -34,14 +35,43 @@ pub const FILTER: &str = "a filter";
 pub const TRANSPORT: &str = "a transport";
 /// Programs that run files of the folder they stand in, or what is behind them.
 const INTERPRETERS: WordList = WordList(
-    "bash bun cargo command deno env eval exec go java just make nice node nohup npm npx perl php pipenv \
-     pnpm poetry python ruby setsid sh source stdbuf sudo test time timeout uv uvx xargs yarn zsh",
+    "ash awk bash bun busybox cargo command csh dash deno doas ed env eval exec expect find fish gawk go java \
+     julia just ksh lua m4 make mawk nawk nice node nodejs nohup npm npx perl php pipenv pnpm poetry pwsh \
+     python ruby sed setsid sh source stdbuf sudo tclsh test time timeout uv uvx xargs yarn zsh",
 );
-/// Options of ssh that start nothing and read no file of settings; `-i` and `-p` take the next word.
-const SSH_OPTIONS: WordList = WordList("-4 -6 -A -C -T -a -i -p -q -v -x");
+/// Options of ssh without a value that start nothing.
+const SSH_OPTIONS: WordList = WordList("-4 -6 -A -C -T -a -q -v -x");
+/// What `-o` may set.
+const SSH_SETTINGS: WordList = WordList(
+    "AddKeysToAgent BatchMode ConnectTimeout IdentitiesOnly IdentityFile ServerAliveCountMax \
+     ServerAliveInterval StrictHostKeyChecking UserKnownHostsFile",
+);
+/// Variables that stand for a setting of git.
+const VARIABLES: [(&str, &str, &str); 5] = [
+    ("GIT_SSH_COMMAND", "core", "sshcommand"),
+    ("GIT_SSH", "core", "sshcommand"),
+    ("GIT_ASKPASS", "core", "askpass"),
+    ("SSH_ASKPASS", "core", "askpass"),
+    ("GIT_PROXY_COMMAND", "core", "gitproxy"),
+];
 
-fn settings_of_user(home: &Path) -> [PathBuf; 2] {
-    [".gitconfig", ".config/git/config"].map(|name| home.join(name))
+/// The files of git's settings that are the user's or the machine's, the first that counts first.
+fn settings_of_user(home: &Path) -> impl Iterator<Item = PathBuf> {
+    let file = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let own = [".gitconfig", ".config/git/config"].map(|name| home.join(name));
+    let moved = file("XDG_CONFIG_HOME").map(|folder| folder.join("git/config"));
+    let of_machine = file("GIT_CONFIG_SYSTEM").unwrap_or_else(|| "/etc/gitconfig".into());
+    let own = file("GIT_CONFIG_GLOBAL").into_iter().chain(own);
+    let all = own.chain(moved).chain([of_machine]);
+    all.filter(|path| path != Path::new("/dev/null"))
+}
+
+/// What the environment has git start.
+fn settings_of_environment() -> impl Iterator<Item = Setting> {
+    VARIABLES.iter().filter_map(|(variable, section, key)| {
+        let value = std::env::var_os(variable).filter(|value| !value.is_empty())?;
+        Some(Setting::new(section, key, &value.to_string_lossy()))
+    })
 }
 
 /// What a repository knows of others, and what git would run on the way there.
@@ -74,17 +104,22 @@ impl Workspace {
         let tree = above.find(has_git)?;
         let git = git_folders(tree)?;
         let is_ours = self.projects().iter().any(|root| root == tree);
-        if !is_ours || !git.belong_to(tree) || git.own.join("config.worktree").exists() {
+        if !is_ours || !git.belong_to(tree) {
             return None;
         }
         if [&git.own, &git.common]
             .iter()
             .any(|git| writes_elsewhere(git))
-            || self.may_redirect_git()
         {
             return None;
         }
-        let settings = Settings::read(&read_small(&git.common.join("config"))?);
+        let mut settings = Settings::read(&read_small(&git.common.join("config"))?);
+        let of_tree = git.own.join("config.worktree");
+        if of_tree.symlink_metadata().is_ok() {
+            let of_tree = Settings::read(&read_small(&of_tree)?);
+            settings.whole &= of_tree.whole;
+            settings.all.extend(of_tree.all);
+        }
         let includes = |one: &Setting| one.name().starts_with("include");
         if !settings.whole || settings.all.iter().any(includes) {
             return None;
@@ -115,9 +150,8 @@ impl Workspace {
         let hooks = fs::read_dir(&folder).into_iter().flatten().flatten();
         let hooks = hooks.filter_map(|entry| entry.file_name().into_string().ok());
         let hooks = hooks.filter(|name| runs_something(&folder, name));
-        let of_user = self.home().into_iter().flat_map(settings_of_user);
-        let of_user = of_user.filter_map(|file| Some(Settings::read(&read_small(&file)?).all));
-        let all: Vec<Setting> = of_user.flatten().chain(settings.all).collect();
+        let all = self.settings_of_user()?.into_iter().chain(settings.all);
+        let all: Vec<Setting> = all.chain(settings_of_environment()).collect();
         let programs = all.iter().filter_map(|one| self.program(one));
         // Those in the working tree come with what is pulled, and run at once.
         let [place, common] =
@@ -134,22 +168,38 @@ impl Workspace {
         })
     }
 
-    /// Whether the user's own settings of git may lead it to another remote or repository than those of
-    /// the project say.
-    fn may_redirect_git(&self) -> bool {
+    /// The user's own settings of git, with all that they include; none if they may lead it to another
+    /// remote or repository than those of the project say.
+    fn settings_of_user(&self) -> Option<Vec<Setting>> {
+        let mut all = Vec::new();
         let Some(home) = self.home() else {
-            return false;
+            return Some(all);
         };
-        let files = settings_of_user(home);
-        files.iter().any(|file| self.redirects_git(file, home, 0))
+        // Settings in variables without a name of their own.
+        let more = ["GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS"];
+        // Another repository than the one that is looked at.
+        let elsewhere = ["GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE"];
+        let mut variables = more.into_iter().chain(elsewhere);
+        let redirects = variables.any(|name| std::env::var_os(name).is_some())
+            || settings_of_user(home).any(|file| self.redirects_git(&file, home, 0, &mut all));
+        (!redirects).then_some(all)
     }
 
-    /// As [`Self::may_redirect_git`], of one file and all that it includes, whatever the condition.
-    fn redirects_git(&self, file: &Path, home: &Path, depth: usize) -> bool {
+    /// Whether one file, or one that it includes, whatever the condition, leads git elsewhere. `all` gets
+    /// their settings.
+    fn redirects_git(
+        &self,
+        file: &Path,
+        home: &Path,
+        depth: usize,
+        all: &mut Vec<Setting>,
+    ) -> bool {
         let is_included = depth > 0;
         let place = file.canonicalize();
         // One that is missing may be there in a moment.
-        if is_included && self.is_written(place.as_deref().unwrap_or(file)) {
+        let shown = place.as_deref().unwrap_or(file);
+        let is_open = || is_included || self.zone(shown) == Zone::Inside;
+        if self.is_written(shown) && is_open() {
             return true;
         }
         if place.is_err() {
@@ -159,7 +209,7 @@ impl Workspace {
         let Some(settings) = settings.filter(|it| it.whole && depth < MAX_INCLUDES) else {
             return true;
         };
-        settings.all.iter().any(|one| {
+        settings.all.into_iter().any(|one| {
             let name = one.name();
             if name.starts_with("include") && name.rsplit('.').next() == Some("path") {
                 let path = one.value.as_deref().unwrap_or_default();
@@ -169,13 +219,14 @@ impl Workspace {
                     None if path.starts_with(['~', '%']) => return true,
                     None => file.parent().unwrap_or(file).join(path),
                 };
-                return self.redirects_git(&included, home, depth + 1);
+                return self.redirects_git(&included, home, depth + 1, all);
             }
-            name == "remote.pushdefault"
+            let redirects = name == "remote.pushdefault"
                 || name.starts_with("submodule.")
                 || name.ends_with(".recursesubmodules")
-                || is_included && name == "core.hookspath"
-                || self.program(one) == Some(TRANSPORT)
+                || is_included && name == "core.hookspath";
+            all.push(one);
+            redirects
         })
     }
 
@@ -201,8 +252,13 @@ fn kind_of(setting: &Setting) -> Option<&'static str> {
         "clean" | "smudge" | "process" if of("filter.") => Some(FILTER),
         "driver" if of("merge.") => Some(FILTER),
         "fsmonitor" if of("core.") => Some(FILTER),
-        "program" if of("gpg.") => Some(TRANSPORT),
-        "sshcommand" | "askpass" | "gitproxy" if of("core.") => Some(TRANSPORT),
+        "program" | "defaultkeycommand" if of("gpg.") => Some(TRANSPORT),
+        "sshcommand" | "askpass" | "gitproxy" | "alternaterefscommand" if of("core.") => {
+            Some(TRANSPORT)
+        }
+        "command" if of("hook.") => Some(TRANSPORT),
+        "recentobjectshook" if of("gc.") => Some(TRANSPORT),
+        "path" if of("lfs.customtransfer.") => Some(TRANSPORT),
         "helper" if of("credential.") => Some(TRANSPORT),
         "uploadpack" | "receivepack" | "vcs" if of("remote.") => Some(TRANSPORT),
         _ => None,
@@ -215,25 +271,44 @@ impl Workspace {
         let kind = kind_of(setting)?;
         let value = setting.value.as_deref().unwrap_or("true").trim();
         let line = value.strip_prefix('!').unwrap_or(value).replace("$@", "");
+        // A space that belongs to a path, as in those of Windows.
+        let line = line.replace("\\ ", "\u{1}");
         let mut words = line.split_whitespace();
-        let program = words.next().unwrap_or_default();
-        let plain = |c: char| c.is_alphanumeric() || "_-./~%@:=,+".contains(c) || c.is_whitespace();
+        let program = words.next().unwrap_or_default().replace('\u{1}', " ");
+        let plain =
+            |c: char| c.is_alphanumeric() || "_-./~%@:=,+\u{1}".contains(c) || c.is_whitespace();
         let path = match (program.strip_prefix("~/"), self.home()) {
             (Some(rest), Some(home)) => home.join(rest),
-            _ => PathBuf::from(program),
+            _ => PathBuf::from(&program),
         };
         let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
         let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let names_file = words.clone().any(|word| {
+            let word = word.rsplit('=').next().unwrap_or_default();
+            let place = match (word.strip_prefix("~/"), self.home()) {
+                (Some(rest), Some(home)) => home.join(rest),
+                _ => self.roots()[0].join(word),
+            };
+            let is_written = || real(&place).map_or(true, |it| self.is_written(&it));
+            word.contains(['/', '.']) && place.exists() && is_written()
+        });
         let is_of_others = if path.is_absolute() {
             real(&path).is_ok_and(|path| !self.is_written(&path))
         } else {
-            !program.contains('/') && !self.written_on_path(program)
+            !program.contains('/') && !self.written_on_path(&program)
         };
         let is_plain_ssh = || {
             let mut options = words.clone();
             while let Some(option) = options.next() {
-                let takes_word = ["-i", "-p"].contains(&option);
-                if !SSH_OPTIONS.contains(option) || takes_word && options.next().is_none() {
+                let is_fine = match option {
+                    "-F" => matches!(options.next(), Some("/dev/null" | "none")),
+                    "-o" => options.next().is_some_and(|word| {
+                        SSH_SETTINGS.contains(word.split('=').next().unwrap_or_default())
+                    }),
+                    "-i" | "-p" => options.next().is_some(),
+                    _ => SSH_OPTIONS.contains(option),
+                };
+                if !is_fine {
                     return false;
                 }
             }
@@ -242,6 +317,7 @@ impl Workspace {
         let is_safe = matches!(line.as_str(), "" | "true" | "false")
             || line.chars().all(plain)
                 && is_of_others
+                && !names_file
                 && !INTERPRETERS.contains(name)
                 && (name != "ssh" || is_plain_ssh());
         (!is_safe).then_some(kind)
@@ -251,8 +327,11 @@ impl Workspace {
     fn written_on_path(&self, name: &str) -> bool {
         let path = std::env::var_os("PATH").unwrap_or_default();
         std::env::split_paths(&path).any(|folder| {
-            let is_written = real(&folder).is_ok_and(|folder| self.is_written(&folder));
-            is_written && folder.join(name).exists()
+            let is_written = |path: &Path| real(path).is_ok_and(|it| self.is_written(&it));
+            let program = folder.join(name);
+            let leads = is_written(&folder) || is_written(&program);
+            // What is relative depends on where git starts it.
+            !folder.is_absolute() || program.exists() && leads
         })
     }
 }
@@ -261,7 +340,22 @@ impl Workspace {
 /// `.husky/_`, which does nothing but start the one in `.husky`.
 fn runs_something(folder: &Path, name: &str) -> bool {
     let of_husky = folder.parent().filter(|_| folder.ends_with(".husky/_"));
-    !name.contains('.') && of_husky.is_none_or(|husky| husky.join(name).exists())
+    let mode = fs::metadata(folder.join(name)).map(|it| it.permissions().mode());
+    let is_program = mode.is_ok_and(|mode| mode & 0o111 != 0);
+    let starts = of_husky.is_none_or(|husky| husky.join(name).exists());
+    is_program && !name.contains('.') && starts && !is_of_lfs(&folder.join(name))
+}
+
+/// Whether a hook is the one that `git lfs install` makes.
+fn is_of_lfs(hook: &Path) -> bool {
+    let text = read_small(hook).unwrap_or_default();
+    let mut lines = text.lines().filter(|line| !line.is_empty());
+    let name = hook.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let call = format!("git lfs {name} \"$@\"");
+    text.contains(&call)
+        && lines.all(|line| {
+            line.starts_with('#') || line.starts_with("command -v git-lfs ") || line == call
+        })
 }
 
 /// How many files may include one another; git allows as many.

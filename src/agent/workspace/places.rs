@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use ignore::{DirEntry, WalkBuilder};
 
 use super::builtin::{
-    PROTECTED, PROTECTED_IN_HOME, READ_ONLY_NAMES, START_UP_IN_HOME, START_UP_IN_PROJECT,
+    NAME_PROGRAMS, PROTECTED, PROTECTED_IN_HOME, READ_ONLY_NAMES, START_UP_IN_HOME,
+    START_UP_IN_PROJECT,
 };
 use super::folded::FoldedPath;
 use super::git_folders::git_folders;
@@ -91,7 +92,9 @@ impl Workspace {
             files.chain(hooks)
         });
         let mut start_up = in_home(START_UP_IN_HOME);
-        start_up.extend(links_to(&roots, &start_up));
+        let mut linked = in_home(NAME_PROGRAMS);
+        linked.extend(start_up.iter().cloned());
+        start_up.extend(links_to(&roots, &linked));
         let read_only = (start_up.iter().cloned())
             .chain(in_roots)
             .chain(git.flat_map(|git| [git.own, git.common]));

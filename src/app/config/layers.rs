@@ -238,12 +238,6 @@ impl Layers {
         self
     }
 
-    /// Whether settings of a project limit calls.
-    pub(super) fn has_limits_of_project(&self) -> bool {
-        let mut layers = self.layers.iter();
-        layers.any(|it| matches!(it.origin, Origin::Project(_)) && !it.table.is_empty())
-    }
-
     /// Of a project's settings only what limits calls.
     pub fn with_limits_of_project(mut self) -> Self {
         let of_project = |layer: &&mut Layer| matches!(layer.origin, Origin::Project(_));

@@ -53,11 +53,24 @@ pub fn add_project_file(layers: &mut Layers, path: &Path, root: &Path) {
         return;
     };
     let limits = try_to_add(layers, path, &text, keep_limits);
-    // Also where the section is misspelt.
-    let names_limits = text.contains("rules") || text.contains("protected");
-    layers.project_unlimited = limits.is_err() && text.contains("permission")
-        || names_limits && !layers.has_limits_of_project();
+    layers.project_unlimited =
+        limits.is_err() && text.contains("permission") || may_lose_limits(&text);
     layers.project_fault = Some(fault);
+}
+
+/// Whether limits may stand where they do not count: in a section that is misspelt, or in what is no TOML.
+fn may_lose_limits(text: &str) -> bool {
+    const LIMITS: [&str; 2] = ["rules", "protected"];
+    let Ok(table) = text.parse::<Table>() else {
+        return LIMITS.iter().any(|name| text.contains(name));
+    };
+    let mut others = table.iter().filter(|(name, _)| *name != "permission");
+    others.any(|(name, section)| {
+        let names = section.as_table();
+        LIMITS
+            .iter()
+            .any(|limit| name == limit || names.is_some_and(|it| it.contains_key(*limit)))
+    })
 }
 
 /// Leaves of a project's settings what limits calls: its rules, and what they may not touch. What no tiller
@@ -219,6 +232,7 @@ mod tests {
             ("[permission]\nrules = 3\n", false),
             ("[[permission.rule]]\naction = \"deny\"\n", false),
             ("[[permision.rules]]\naction = \"deny\"\n", false),
+            ("rulez = 1 # protected\n", true),
             ("[ui\n", false),
         ] {
             let dir = tempfile::tempdir().unwrap();

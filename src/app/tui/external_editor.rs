@@ -66,7 +66,7 @@ async fn run(
     arguments: impl IntoIterator<Item: AsRef<OsStr>>,
 ) -> io::Result<ExitStatus> {
     // Through a shell, since users put options into these variables.
-    let mut shell = tokio::process::Command::new("sh");
+    let mut shell = tokio::process::Command::new("/bin/sh");
     let shell = shell.arg("-c").arg(format!("{editor} \"$@\"")).arg("sh");
     shell.args(arguments).stdin(Stdio::inherit()).status().await
 }

@@ -5,6 +5,8 @@ use std::process::Stdio;
 
 use tokio::process::Command;
 
+use crate::agent::memory::search_path;
+
 /// What can be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpenTarget {
@@ -28,6 +30,8 @@ pub(super) async fn open(word: String, cwd: PathBuf) -> Result<OpenTarget, Strin
         for opener in openers {
             let child = Command::new(opener)
                 .arg(&word)
+                .env("PATH", search_path(None))
+                .current_dir("/")
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())

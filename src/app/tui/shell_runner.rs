@@ -10,6 +10,7 @@ use tokio::time::timeout;
 
 use super::msg::EffectResult;
 use super::shell_command::ShellCommand;
+use crate::agent::memory::search_path;
 use crate::agent::process::{Processes, Spawn};
 use crate::app::keys::KnownSecrets;
 
@@ -70,6 +71,8 @@ async fn picture() -> Result<PathBuf, String> {
     for (program, args) in PROGRAMS {
         let child = tokio::process::Command::new(program)
             .args(args)
+            .env("PATH", search_path(None))
+            .current_dir("/")
             .stdin(Stdio::null())
             .stderr(Stdio::null())
             .kill_on_drop(true)

@@ -53,7 +53,8 @@ const OF_FILES: &[&str] = &[
     // What may not be written cannot be moved or removed either.
     "device or resource busy",
     "ebusy",
-    // Of git, for its settings.
+    // Of git, for its settings, and a key to sign with.
+    "couldn't load public key",
     "could not write config file",
     "could not lock config file",
 ];
