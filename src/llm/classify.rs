@@ -189,7 +189,10 @@ impl Said {
                 own: body.to_owned(),
             };
         };
-        let json = json.get(0).unwrap_or(&json);
+        Self::of_json(json.get(0).unwrap_or(&json))
+    }
+
+    fn of_json(json: &Value) -> Self {
         let text = |pointer: &&str| Some(json.pointer(pointer)?.as_str()?.to_owned());
         let kinds = [
             "/error/type",
@@ -217,14 +220,18 @@ impl Said {
             messages.push(json.to_string());
         }
         // A gateway's own "Provider returned error" hides the provider's message.
-        let raw = text(&"/error/metadata/raw");
+        let raw = json.pointer("/error/metadata/raw").map(|raw| match raw {
+            Value::String(raw) => Self::read(raw),
+            raw => Self::of_json(raw),
+        });
         let message = match &raw {
-            Some(raw) => format!("{}: {raw}", messages[0]),
+            Some(raw) => format!("{}: {}", messages[0], raw.message),
             None => messages[0].clone(),
         };
         let mut own: Vec<String> = kinds.iter().filter_map(text).collect();
+        own.extend(raw.map(|raw| raw.own));
         // vLLM's message is a list of faults, each with the part of the request it is about.
-        let words = messages.iter().chain(&raw);
+        let words = messages.iter();
         own.extend(words.filter_map(|words| Some(words.split("'input':").next()?.to_owned())));
         // Waits, quotas and codes.
         own.extend(json.pointer("/error/details").map(Value::to_string));

@@ -151,9 +151,44 @@ fn an_enter_that_bounces_behind_a_command_chooses_nothing_in_its_list() {
     assert_eq!(tui.key("enter"), []);
     tui.now += 250;
     assert_eq!(tui.key("enter"), [save("ui.mouse", false)]);
+    // However many bounce, the ones that are meant count at once.
+    let mut tui = opened();
+    for (after, expected) in [(0, None), (40, None), (60, Some(false)), (50, Some(true))] {
+        tui.now += after;
+        let expected = expected.map(|value| save("ui.mouse", value));
+        assert_eq!(tui.key("enter"), Vec::from_iter(expected), "{after}");
+    }
     let mut tui = opened();
     tui.key("down");
     assert_eq!(tui.key("enter"), [save("ui.mouse", false)]);
+    // The line where a value is typed is something else again.
+    let mut tui = TestTui::new(100, 30);
+    tui.write("/settings max_iter");
+    tui.key("enter");
+    tui.send(rows());
+    tui.now += 300;
+    assert_eq!(tui.key("enter"), []);
+    assert_eq!(tui.key("enter"), []);
+    tui.now += 300;
+    assert_eq!(tui.key("enter").len(), 1);
+}
+
+#[test]
+fn a_step_counts_from_the_value_that_was_confirmed() {
+    let mut tui = opened("permission.mode");
+    tui.send(Msg::Done(EffectResult::Settings(Ok(vec![row(
+        "permission.mode",
+        "ask",
+        true,
+        "How much is done without a question.",
+    )]))));
+    assert_eq!(tui.key("right"), [save("permission.mode", "auto")]);
+    assert_eq!(tui.key("right"), [], "full is asked for");
+    tui.now += 500;
+    tui.write("1");
+    tui.now += 500;
+    assert_eq!(tui.key("enter"), [save("permission.mode", "full")]);
+    assert_eq!(tui.key("left"), [save("permission.mode", "auto")]);
 }
 
 /// Settings of daily use have names and stand in groups; all are found by either name, and the values of

@@ -55,6 +55,8 @@ pub fn add_project_file(layers: &mut Layers, path: &Path, root: &Path) {
     let limits = try_to_add(layers, path, &text, keep_limits);
     layers.project_unlimited =
         limits.is_err() && text.contains("permission") || may_lose_limits(&text);
+    // What can be read of them counts all the same.
+    let _ = limits.or_else(|_| try_to_add(layers, path, &text, keep_known_limits));
     layers.project_fault = Some(fault);
 }
 
@@ -85,6 +87,17 @@ pub(super) fn keep_limits(table: &mut Table) {
             !permission.is_empty()
         })
     });
+}
+
+fn keep_known_limits(table: &mut Table) {
+    let name = |key: &str| LIMITS.contains(&format!("permission.{key}").as_str());
+    keep_limits(table);
+    if let Some(permission) = table
+        .get_mut("permission")
+        .and_then(toml::Value::as_table_mut)
+    {
+        permission.retain(|key, _| name(key));
+    }
 }
 
 fn try_to_add(
@@ -225,15 +238,20 @@ mod tests {
     #[test]
     fn of_a_file_with_an_error_the_limits_hold() {
         let rule = "[[permission.rules]]\ntool = \"bash\"\naction = \"deny\"\n";
-        for (rest, holds) in [
-            ("[ui]\nthem = \"x\"\n", true),
-            ("[models]\nof_a_newer_tiller = 1\n", true),
-            ("[permission]\nmode = \"full\"\nprotected = [\"a\"]\n", true),
-            ("[permission]\nrules = 3\n", false),
-            ("[[permission.rule]]\naction = \"deny\"\n", false),
-            ("[[permision.rules]]\naction = \"deny\"\n", false),
-            ("rulez = 1 # protected\n", true),
-            ("[ui\n", false),
+        for (rest, counts, whole) in [
+            ("[ui]\nthem = \"x\"\n", true, true),
+            ("[models]\nof_a_newer_tiller = 1\n", true, true),
+            (
+                "[permission]\nmode = \"full\"\nprotected = [\"a\"]\n",
+                true,
+                true,
+            ),
+            ("[permission]\nrules = 3\n", false, false),
+            ("[[permission.rule]]\naction = \"deny\"\n", true, false),
+            ("[permission]\nof_a_newer_tiller = 1\n", true, false),
+            ("[[permision.rules]]\naction = \"deny\"\n", false, false),
+            ("rulez = 1 # protected\n", true, true),
+            ("[ui\n", false, false),
         ] {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("config.toml");
@@ -246,8 +264,8 @@ mod tests {
             add_project_file(&mut layers, &path, dir.path());
             assert!(layers.project_fault.is_some(), "{rest}");
             let rules = Settings::resolve(&layers).unwrap().permission_rules.rules;
-            assert_eq!(rules.len(), usize::from(holds), "{rest}");
-            assert_eq!(layers.project_unlimited, !holds, "{rest}");
+            assert_eq!(rules.len(), usize::from(counts), "{rest}");
+            assert_eq!(layers.project_unlimited, !whole, "{rest}");
         }
     }
 

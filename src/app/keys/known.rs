@@ -62,32 +62,55 @@ impl KnownSecrets {
     }
 }
 
+/// How keys of providers begin.
+const BEGINS: [&str; 11] = [
+    "sk-", "sk_", "gsk_", "xai-", "AIza", "AQ.", "pplx-", "nvapi-", "csk-", "r8_", "hf_",
+];
+
 /// Whether a word that stands where a provider should is a key: nobody's provider is that long or
 /// begins like that. Paths and addresses are long too.
 pub fn looks_like_a_key(word: &str) -> bool {
-    let word = word.trim_start_matches(['"', '\'']);
-    let begins = [
-        "sk-", "sk_", "gsk_", "xai-", "AIza", "AQ.", "pplx-", "nvapi-", "csk-", "r8_", "hf_",
-    ];
     let digits = word.chars().filter(char::is_ascii_digit).count();
-    begins.iter().any(|begin| word.starts_with(begin))
-        || word.len() >= 24 && digits >= 4 && !word.contains(['/', ':'])
+    let has_case = word.contains(char::is_uppercase) && word.contains(char::is_lowercase);
+    let is_place = word.contains(['/', ':']) && (word.contains(['.', '-', '_']) || !has_case);
+    let begins = |begin: &&str| word.trim_start_matches(['"', '\'']).starts_with(*begin);
+    BEGINS.iter().any(begins) || word.len() >= 24 && digits >= 4 && !is_place
 }
 
-/// A text without the keys that are typed behind a command that stores one (`/login PROVIDER KEY`, `tiller
+/// The same of a word anywhere in a text.
+fn begins_like_a_key(word: &str) -> bool {
+    let word = word.trim_start_matches(['"', '\'']);
+    let behind = BEGINS.iter().find_map(|begin| word.strip_prefix(begin));
+    behind.is_some_and(|rest| rest.len() >= 8 && rest.contains(|c: char| c.is_ascii_digit()))
+}
+
+/// A text without the keys that are typed behind a command that stores one (`/login PROVIDER KEY`, `!tiller
 /// auth add PROVIDER KEY`): this is what goes to disk of it.
-pub fn without_keys(text: String) -> String {
-    let login = text.trim_start().strip_prefix("/login");
-    let login = login.filter(|behind| behind.starts_with(char::is_whitespace));
-    let added = text.split("tiller auth add ").skip(1);
-    let behind = login.into_iter().chain(added);
-    // The last of three may stand behind `<<<`.
-    let words = behind.flat_map(|behind| behind.split_whitespace().take(3));
-    let mut keys = words.filter(|word| looks_like_a_key(word)).peekable();
-    match keys.peek() {
-        None => text,
-        Some(_) => keys.fold(text.clone(), |kept, key| kept.replace(key, "")),
-    }
+pub fn without_keys(mut text: String) -> String {
+    let begin = text.trim_start();
+    let behind = if begin.starts_with('!') {
+        begin
+            .split_once("tiller auth add ")
+            .map(|(_, behind)| behind)
+    } else {
+        let behind = begin.strip_prefix("/login");
+        behind.filter(|behind| behind.starts_with(char::is_whitespace))
+    };
+    let words: Vec<&str> = behind.unwrap_or_default().split_whitespace().collect();
+    let is_key = |(at, word): &(usize, &&str)| {
+        // The last of three may stand behind `<<<`.
+        let alone = *at == 1 && words.len() == 2 && word.len() >= 16;
+        begins_like_a_key(word) || alone || *at < 3 && looks_like_a_key(word)
+    };
+    let keys = words.iter().enumerate().filter(is_key);
+    let start = text.as_ptr().addr();
+    let keys: Vec<_> = keys
+        .map(|(_, key)| key.as_ptr().addr() - start..key.as_ptr().addr() - start + key.len())
+        .collect();
+    keys.into_iter()
+        .rev()
+        .for_each(|key| text.replace_range(key, ""));
+    text
 }
 
 #[cfg(test)]
@@ -106,9 +129,20 @@ mod tests {
                 "!tiller auth add x <<< ",
             ),
         ] {
-            assert_eq!(without_keys(typed.to_owned()), kept);
+            assert_eq!(without_keys(typed.to_owned()), kept, "{typed}");
+        }
+        // A key without a prefix, with a slash in it, far behind; no other word is touched.
+        for (typed, kept) in [
+            ("/login x abcdEFGHijklMNOPqrst", "/login x "),
+            ("/login x AbCdEf0123/456789+abcdefghijkl=", "/login x "),
+            ("/login x my key is: sk-ant-1234", "/login x my key is: "),
+            ("/login x sk-ant-1234 task sk-ant-12345", "/login x  task "),
+        ] {
+            assert_eq!(without_keys(typed.to_owned()), kept, "{typed}");
         }
         for whole in [
+            "Explain tiller auth add sk- and mend the task-list, see auth add 2026-11-24-auth-add-design.md",
+            "/login and the commit 0123456789abcdef0123456789abcdef",
             "/login returns 500 when the form is posted twice",
             "/logins sk-ant-1234",
             "Mend tiller auth add in /srv/tests/2026-11-24/auth_add.rs now",

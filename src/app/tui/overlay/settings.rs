@@ -26,6 +26,11 @@ impl SettingsPicker {
     /// The settings were read; what was chosen stays chosen.
     pub fn read(&mut self, rows: Vec<SettingRow>) {
         let selected = self.picker.selected();
+        let is_there = |(key, value): &mut (String, Value)| {
+            rows.iter()
+                .any(|row| row.key == *key && row.value == *value)
+        };
+        self.ahead.take_if(is_there);
         self.rows = Some(rows);
         self.search();
         self.picker.select(selected);

@@ -137,10 +137,22 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             }
             // Enter after Enter goes from match to match.
             let is_search = matches!(app.overlays.last(), Some(Overlay::Search(_)));
-            if key.action == Some(Action::Accept) && !is_search && queue::is_slip(app) {
+            if key.action != Some(Action::Accept) || is_search {
+                return Some(overlay::press(app, press, key.action));
+            }
+            if queue::follows_at_once(app) {
                 return Some(Vec::new());
             }
-            Some(overlay::press(app, press, key.action))
+            let top = |app: &App| {
+                let last = app.overlays.last();
+                let types = matches!(last, Some(Overlay::Settings(list)) if list.typing.is_some());
+                (app.overlays.len(), last.map(std::mem::discriminant), types)
+            };
+            let before = top(app);
+            let effects = overlay::press(app, press, key.action);
+            // The next one bounces only where it would meet something else.
+            app.presses.enter = (top(app) != before).then_some(app.now);
+            Some(effects)
         }
         Context::Completion if key.alone => completion::press(app, press),
         Context::Question if key.alone => questions::press(app, press, key.action),

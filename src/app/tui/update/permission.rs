@@ -1,5 +1,6 @@
 //! The permission mode: what is done without a question. Chosen here, in force when the agent says so.
 
+use super::settings;
 use crate::agent::permission::PermissionMode;
 use crate::app::action::Action;
 use crate::app::tui::app::App;
@@ -44,8 +45,7 @@ pub fn confirm_full(app: &mut App, how_long: FullFor) -> Vec<Effect> {
     match how_long {
         FullFor::Session => set(app, PermissionMode::Full),
         FullFor::NewSessions => {
-            let full = PermissionMode::Full.name().into();
-            vec![Effect::SaveSetting(SETTING.to_owned(), full)]
+            settings::write(app, SETTING.to_owned(), PermissionMode::Full.name().into())
         }
     }
 }

@@ -76,10 +76,17 @@ pub fn start_demo_when_due(app: &mut App) -> Vec<Effect> {
     }
 }
 
-/// Notes that Enter was pressed; whether it was a slip: right after the last one, with no other key between.
-pub fn is_slip(app: &mut App) -> bool {
-    let last = app.presses.enter.replace(app.now);
+/// Whether an Enter now comes right after the one before, with no other key between.
+pub fn follows_at_once(app: &App) -> bool {
+    let last = app.presses.enter;
     last.is_some_and(|last| app.now - last < SLIP_MS)
+}
+
+/// Notes that Enter was pressed; whether it was a slip, see [`follows_at_once`].
+pub fn is_slip(app: &mut App) -> bool {
+    let is_slip = follows_at_once(app);
+    app.presses.enter = Some(app.now);
+    is_slip
 }
 
 /// Enter, Alt+Enter, Ctrl+Enter on what is no command.

@@ -93,8 +93,15 @@ fn save(app: &mut App, key: String, value: Value) -> Vec<Effect> {
         permission::ask_full(app, FullFor::NewSessions);
         return Vec::new();
     }
-    if let Some(Overlay::Settings(list)) = app.overlays.last_mut() {
-        list.ahead = Some((key.clone(), value.clone()));
+    write(app, key, value)
+}
+
+/// Writes a setting, from whose value the next step in the list counts.
+pub fn write(app: &mut App, key: String, value: Value) -> Vec<Effect> {
+    for overlay in &mut app.overlays {
+        if let Overlay::Settings(list) = overlay {
+            list.ahead = Some((key.clone(), value.clone()));
+        }
     }
     vec![Effect::SaveSetting(key, value)]
 }

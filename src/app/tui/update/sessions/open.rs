@@ -70,6 +70,7 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
     match arriving {
         // So is what commands have written.
         Arriving::Anew if !app.told.is_empty() => {
+            app.hint = None;
             let told = SavedDraft {
                 told: std::mem::take(&mut app.told),
                 taken: app.drafts_taken,
