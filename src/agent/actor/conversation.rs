@@ -28,7 +28,7 @@ pub(super) struct Conversation {
     /// Its end.
     pub context: Context,
     /// The messages of the run under way, or of the last one.
-    said: Vec<NodeId>,
+    pub(super) said: Vec<NodeId>,
     /// What the model reads of it.
     view: View,
     /// What is known of it without reading it, but for how it ends and what it took.
@@ -208,10 +208,6 @@ impl Conversation {
 
     pub fn totals(&self) -> RunTotals {
         self.counter.totals(now_ms())
-    }
-
-    pub fn begin_run(&mut self) {
-        self.said.clear();
     }
 
     pub fn run_messages(&self) -> RunMessages {

@@ -121,11 +121,7 @@ impl Actor {
         self.conversation.store(body);
     }
 
-    pub(super) fn close_questions(&mut self) {
-        self.close(|_| true);
-    }
-
-    fn close(&mut self, ends: impl Fn(&Question) -> bool) {
+    pub(super) fn close(&mut self, ends: impl Fn(&Question) -> bool) {
         let before = self.questions.list.len();
         self.questions.list.retain(|(question, _)| !ends(question));
         if self.questions.list.len() < before {

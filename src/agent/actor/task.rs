@@ -338,7 +338,7 @@ impl Actor {
     {
         // Not when the session is opened: looking at one leaves its file as it is.
         self.conversation.store_model(&self.model, self.thinking);
-        self.conversation.begin_run();
+        self.conversation.said.clear();
         let (cancel, processes) = (self.current.begin(), self.processes.scope());
         self.activity = Activity::Running(Run::start(
             cancel,
@@ -397,7 +397,7 @@ impl Actor {
             return;
         };
         self.current.end();
-        self.close_questions();
+        self.close(|_| true);
         let ended = run.outcome().await;
         // It may have come to its end just before it noticed that it was cancelled.
         let ended = ended.filter(|_| !run.cancel.is_cancelled());

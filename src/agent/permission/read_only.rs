@@ -95,7 +95,12 @@ fn by_arguments(name: &str, arguments: &[&str]) -> bool {
             .count()
     };
     match name {
-        "date" => !has(arguments, WordList("--set"), "s") && arguments.iter().all(|a| is_format(a)),
+        "date" => {
+            !has(arguments, WordList("--set"), "s") && {
+                // Formats and options, not a time to set.
+                arguments.iter().all(|it| it.starts_with(['+', '-']))
+            }
+        }
         "hostname" => arguments.is_empty(),
         "file" => !has(arguments, WordList("--compile"), "C"),
         "base64" => !has(arguments, WordList("--output"), "o"),
@@ -120,11 +125,6 @@ fn by_arguments(name: &str, arguments: &[&str]) -> bool {
         "git" => git(arguments),
         _ => false,
     }
-}
-
-/// A format or an option of `date`, not a time to set.
-fn is_format(argument: &str) -> bool {
-    argument.starts_with(['+', '-'])
 }
 
 /// Whether one of these options is given, also cut short or in a group of letters.

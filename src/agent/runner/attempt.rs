@@ -217,7 +217,7 @@ pub(super) async fn spend(link: &RunLink, turn: &Turn, message: &AssistantMessag
 
 async fn warn_of_window(link: &RunLink, model: &Model) {
     if let Some(text) = window_check::warning(model)
-        && link.env.warns_first(model)
+        && link.env.tells_first(&model.full_id())
     {
         link.notice(NoticeLevel::Warning, text).await;
     }

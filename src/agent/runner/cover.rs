@@ -65,7 +65,7 @@ async fn cover_in(link: &RunLink, cwd: PathBuf, effects: &Effects) {
     let Some(undo) = link.env.undo.clone().filter(|_| !effects.only_reads()) else {
         return;
     };
-    let added = link.env.permissions.added_folders();
+    let added = link.env.permissions.places.writable.clone();
     let is_covered = added.iter().chain([&cwd]).all(|it| undo.covers_command(it));
     if effects.writes.is_empty() && is_covered {
         return;

@@ -69,11 +69,6 @@ impl RunEnv {
         }
     }
 
-    /// Whether the user was not warned of the small window of `model` yet; from now on they were.
-    pub(super) fn warns_first(&self, model: &Model) -> bool {
-        lock(&self.warned).insert(model.full_id())
-    }
-
     /// Whether the user was not told `text` yet; from now on they were.
     pub(super) fn tells_first(&self, text: &str) -> bool {
         lock(&self.warned).insert(text.to_owned())

@@ -26,7 +26,7 @@ use crate::agent::workspace::{
 #[derive(Clone)]
 pub(in crate::agent) struct Permissions {
     policy: watch::Receiver<Arc<Policy>>,
-    places: Places,
+    pub(super) places: Places,
     workspace: OnceCell<Arc<Workspace>>,
     repositories: Arc<Mutex<Repositories>>,
     /// Where the temporary folders of commands and file tools are.
@@ -143,11 +143,6 @@ impl Permissions {
             repositories: Arc::default(),
             ..self.clone()
         }
-    }
-
-    /// The folders beside its own that were added to the workspace.
-    pub(super) fn added_folders(&self) -> Vec<PathBuf> {
-        self.places.writable.clone()
     }
 
     pub(super) async fn judge(

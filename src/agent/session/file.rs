@@ -109,7 +109,8 @@ impl SessionFile {
             Some(disk) => disk,
             none => none.insert(Disk::create(&self.path)?),
         };
-        if disk.is_removed() {
+        // Somebody has removed the file. What it held is there as long as it is open.
+        if disk.file.metadata().is_ok_and(|data| data.nlink() == 0) {
             *disk = disk.restored(&self.path)?;
         }
         while let Some(line) = self.unwritten.front() {
@@ -185,11 +186,6 @@ impl Disk {
         // Without the thread the data still reaches the kernel with every write.
         let syncer = Syncer::spawn(Arc::clone(&file)).ok();
         Self { file, syncer }
-    }
-
-    /// Whether somebody has removed the file. What it held is there as long as it is open.
-    fn is_removed(&self) -> bool {
-        self.file.metadata().is_ok_and(|data| data.nlink() == 0)
     }
 
     /// A new file in the place of a removed one, with everything that was in it.

@@ -125,7 +125,7 @@ impl Undo {
         let root = root_of(cwd);
         self.cover(cwd, |turn, store, looks, limits| {
             let uncovered = turn.before_command(&root, store, looks, limits)?;
-            turn.command_covered(cwd);
+            turn.covered.insert(cwd.to_owned());
             Ok(uncovered)
         })
     }

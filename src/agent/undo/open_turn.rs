@@ -23,7 +23,7 @@ pub(super) struct OpenTurn {
     /// The paths of `said.befores`.
     known: HashSet<PathBuf>,
     /// The folders in which commands may run without more being covered.
-    covered: HashSet<PathBuf>,
+    pub(super) covered: HashSet<PathBuf>,
 }
 
 impl OpenTurn {
@@ -149,10 +149,6 @@ impl OpenTurn {
     /// Whether a command in the folder `cwd` needs nothing more.
     pub fn covers_command(&self, cwd: &Path) -> bool {
         self.covered.contains(cwd) && self.said.afters.is_empty()
-    }
-
-    pub fn command_covered(&mut self, cwd: &Path) {
-        self.covered.insert(cwd.to_owned());
     }
 
     /// Covers the tree below `root`, once. Gives the files that are not covered.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Arg, Args as ClapArgs, CommandFactory, Parser, ValueEnum};
+use clap::{Args as ClapArgs, CommandFactory, Parser, ValueEnum};
 use toml::Value;
 
 use super::commands::SubCommand;
@@ -24,7 +24,10 @@ use crate::llm::ThinkingLevel;
     args_conflicts_with_subcommands = true,
     after_long_help = exit_codes(),
     max_term_width = 100,
-    mut_args(hide_rare)
+    mut_args(|arg| {
+        let is_rare = RARE.contains(&arg.get_id().as_str());
+        arg.hide_short_help(is_rare)
+    })
 )]
 pub struct Args {
     #[command(subcommand)]
@@ -199,11 +202,6 @@ const RARE: [&str; 16] = [
     "theme",
     "inline",
 ];
-
-fn hide_rare(arg: Arg) -> Arg {
-    let is_rare = RARE.contains(&arg.get_id().as_str());
-    arg.hide_short_help(is_rare)
-}
 
 /// Sub-commands of similar programs. They are no prompts either.
 const FOREIGN_COMMANDS: [&str; 7] = [

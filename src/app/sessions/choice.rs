@@ -1,6 +1,6 @@
 //! Which session a run goes on with, how it is opened, and why it cannot be.
 
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -330,8 +330,16 @@ impl Refused {
                 (Refusal::InUse { pid }, format!("{error}{by}"))
             }
             OpenError::Version(_) => (Refusal::Other, format!("{error}; a newer tiller opens it")),
-            OpenError::Io(io) if is_denied(io) => (Refusal::Denied, error.to_string()),
-            OpenError::Io(_) => (Refusal::Other, error.to_string()),
+            OpenError::Io(io) => {
+                let denied = [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem];
+                let is_denied = denied.contains(&io.kind());
+                let why = if is_denied {
+                    Refusal::Denied
+                } else {
+                    Refusal::Other
+                };
+                (why, error.to_string())
+            }
         };
         Self::new(path, why, reason)
     }
@@ -341,11 +349,6 @@ impl Refused {
         let shown = self.path.display();
         format!("cannot open the session {shown}: {}", self.reason)
     }
-}
-
-fn is_denied(error: &io::Error) -> bool {
-    let denied = [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem];
-    denied.contains(&error.kind())
 }
 
 impl From<Refused> for StartError {
@@ -395,7 +398,7 @@ mod tests {
     #[test]
     fn a_refusal_names_the_way_out() {
         let (root, path) = (Path::new("/nowhere"), Path::new("/nowhere/x/T_i.jsonl"));
-        let denied = io::Error::from(ErrorKind::PermissionDenied);
+        let denied = std::io::Error::from(ErrorKind::PermissionDenied);
         for (error, texts) in [
             (OpenError::Io(denied), &["--fork /nowhere"][..]),
             (OpenError::InUse, &["--fork /nowhere"]),

@@ -46,6 +46,7 @@ pub fn write_row(
     out: &mut Vec<u8>,
 ) {
     let mut out = LinkedWriter { links, out };
+    let is_special = |cell: &Cell| columns(cell) > 1 || is_uncertain(cell);
     if !shown.iter().chain(next).any(is_special) {
         let differs = |x: &usize| shown[*x] != next[*x];
         let cell = |x: usize| (x as u16, &next[x]);
@@ -179,11 +180,6 @@ fn write_run(run: &[(u16, &Cell)], out: &mut Vec<u8>) {
     // It begins by going to the first cell of a screen whose rows are not ours to name.
     let begin = bytes.iter().position(|byte| *byte == b'H');
     out.extend_from_slice(&bytes[begin.map_or(0, |at| at + 1)..]);
-}
-
-/// Whether a row with this cell may be written from the first difference on.
-fn is_special(cell: &Cell) -> bool {
-    columns(cell) > 1 || is_uncertain(cell)
 }
 
 /// Whether terminals disagree about the width of a character: emoji that a selector, a joiner or a

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::out;
 use super::line::{cut, stored_json, stored_line, unreadable};
@@ -43,7 +43,10 @@ pub fn search(what: &SessionSearchArgs, place: &SessionsPlace<'_>) -> Result<Out
         let mut text = String::new();
         if what.json {
             let mut record = stored_json(session, &head, live);
-            record["matches"] = found.iter().map(match_json).collect();
+            record["matches"] = found
+                .iter()
+                .map(|it| json!({"entry": it.entry, "role": it.role, "text": excerpt(it)}))
+                .collect();
             let _ = writeln!(text, "{record}");
         } else {
             let line = stored_line(session, &head, live);
@@ -68,10 +71,6 @@ pub fn search(what: &SessionSearchArgs, place: &SessionsPlace<'_>) -> Result<Out
         return Ok(out::print(&for_terminal(&text)));
     }
     Ok(Outcome::Done)
-}
-
-fn match_json(found: &Found) -> Value {
-    json!({ "entry": found.entry, "role": found.role, "text": excerpt(found) })
 }
 
 fn excerpt(found: &Found) -> String {

@@ -21,7 +21,12 @@ pub(super) fn meaning(bytes: &[u8], last: u8) -> Option<Meaning> {
     let event = match (csi.prefix, csi.intermediates, last) {
         (None, b"", b'I' | b'O') => InputEvent::Focus(last == b'I'),
         (None, b"", b'~') if csi.number(0) == 200 => return Some(Meaning::PasteStart),
-        (None, b"", b'R') if csi.count() == 2 && !may_be_f3(&csi) => return None,
+        // `CSI 1 ; 2 R` is Shift+F3 as well as a cursor report; the key is likelier.
+        (None, b"", b'R')
+            if csi.count() == 2 && !(csi.number(0) == 1 && (2..=16).contains(&csi.number(1))) =>
+        {
+            return None;
+        }
         (None, b"", b't') if csi.number(0) == 6 => {
             let pixels = |at| u16::try_from(csi.number(at)).ok().filter(|it| *it > 0);
             let (height, width) = (pixels(1)?, pixels(2)?);
@@ -46,11 +51,6 @@ pub(super) fn meaning(bytes: &[u8], last: u8) -> Option<Meaning> {
 /// A mouse report in its oldest form; its numbers as sent, less 32.
 pub(super) fn old_mouse(button: u32, col: u32, row: u32) -> Option<InputEvent> {
     mouse(button, col, row, button & 3 == 3 && button & 0xe0 == 0)
-}
-
-/// `CSI 1 ; 2 R` is Shift+F3 as well as a cursor report; the key is likelier.
-fn may_be_f3(csi: &Csi<'_>) -> bool {
-    csi.number(0) == 1 && (2..=16).contains(&csi.number(1))
 }
 
 /// The event of a button code as both encodings share it; `col` and `row` count from 1.

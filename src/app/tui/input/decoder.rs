@@ -238,7 +238,8 @@ impl Decoder {
             b'O' => self.state = State::Ss3(before),
             0..0x80 => {
                 before.push(out);
-                if report::is_introducer(byte) {
+                // Terminals reply with these three strings only.
+                if matches!(byte, b']' | b'P' | b'_') {
                     self.state = State::StringStart(byte);
                 } else {
                     self.ground(byte, KeyModifiers::ALT, out);

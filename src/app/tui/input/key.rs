@@ -40,7 +40,7 @@ impl KeyPress {
             (if shift { shifted(c) } else { c }, others)
         } else if c == ' ' {
             (c, mods)
-        } else if let Some(lower) = lower_of(c) {
+        } else if let Some(lower) = other_case(c, c.to_lowercase()) {
             (lower, others | KeyModifiers::SHIFT)
         } else if shift && upper_of(c).is_none() {
             (shifted(c), others)
@@ -196,10 +196,6 @@ fn shifted(c: char) -> char {
 
 fn upper_of(c: char) -> Option<char> {
     other_case(c, c.to_uppercase())
-}
-
-fn lower_of(c: char) -> Option<char> {
-    other_case(c, c.to_lowercase())
 }
 
 /// A case of `c` that is another, single character.

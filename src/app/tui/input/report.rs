@@ -5,11 +5,6 @@ use super::event::{TerminalColor, TerminalName, TerminalReport};
 /// The picture that kitty's graphics are queried with.
 const QUERIED: &[u8] = b"i=31";
 
-/// Whether `ESC byte` may begin a reply. Terminals reply with these three strings only.
-pub(super) fn is_introducer(byte: u8) -> bool {
-    matches!(byte, b']' | b'P' | b'_')
-}
-
 /// Whether the string of a reply may start with this byte. With any other the user pressed Alt and
 /// the introducer: `ESC _` is Alt+_ unless a kitty graphics reply follows.
 pub(super) fn may_start_with(introducer: u8, byte: u8) -> bool {

@@ -212,7 +212,7 @@ pub struct Line {
     pub text: String,
     pub(crate) runs: Vec<StyledRun>,
     /// Which parts of it come from which bytes of the source, in order.
-    spans: Vec<SourceSpan>,
+    pub(crate) spans: Vec<SourceSpan>,
 }
 
 impl Line {
@@ -300,12 +300,6 @@ impl Line {
     /// Whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
-    }
-
-    /// The same line as if it did not come from the source.
-    pub(crate) fn without_source(mut self) -> Self {
-        self.spans.clear();
-        self
     }
 
     fn close(&mut self, style: Style) {

@@ -92,7 +92,8 @@ pub(super) fn start(
         name.clone_into(&mut tool.name);
         tool.state = ToolState::Running { since: time };
         // What was drafted stands until there is something better.
-        if tool.draft.take().is_none() || !is_undrawn(details) {
+        let is_empty = matches!(&**details, Details::Diff(diff) if diff.diff.is_empty());
+        if tool.draft.take().is_none() || !is_empty {
             tool.details = Arc::clone(details);
         }
     });
@@ -218,9 +219,4 @@ pub(super) fn change(cells: &mut Cells, index: usize, change: impl FnOnce(&mut T
         cell.content_epoch += u32::from(is_code && !Arc::ptr_eq(&before, &tool.details));
         true
     });
-}
-
-/// Whether these are the details of a change that is not made yet.
-fn is_undrawn(details: &Details) -> bool {
-    matches!(details, Details::Diff(diff) if diff.diff.is_empty())
 }

@@ -222,7 +222,8 @@ impl Table {
         }
         for (at, (head, cell)) in self.head.iter().zip(cells).enumerate() {
             let is_first = at == 0 && !self.has_record;
-            let mut line = head.clone().without_source();
+            let mut line = head.clone();
+            line.spans.clear();
             line.push(": ", context.theme.dim);
             line.push_part(cell, 0..cell.text.len());
             if cell.is_empty() {
