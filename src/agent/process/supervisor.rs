@@ -66,11 +66,14 @@ fn supervise() -> io::Result<()> {
     let mut reports = stream.try_clone()?;
     match start(&mut request, stream) {
         Ok(Role::Supervisor(mut supervisor)) => {
-            supervisor.run();
-            if supervisor.is_init {
+            let is_empty = supervisor.run();
+            if supervisor.is_init && !is_empty {
                 // The process outside says so once this one is gone, and with it all others.
                 return Ok(());
             }
+            // Before the watch for files is closed, for which the kernel takes its time.
+            wire::send(&mut reports, &Report::Done);
+            return Ok(());
         }
         Ok(Role::Waiter(init)) => {
             close_output()?;
@@ -172,11 +175,11 @@ impl Supervisor {
         })
     }
 
-    /// Waits until no process is left, or an order to end them comes, or tiller ends.
-    fn run(&mut self) {
-        loop {
+    /// Waits until no process is left, or an order to end them comes, or tiller ends. Whether none is left.
+    fn run(&mut self) -> bool {
+        let is_empty = loop {
             let limit = match self.tree.reap() {
-                Remaining::Nothing => break,
+                Remaining::Nothing => break true,
                 Remaining::Processes => PollTimeout::NONE,
                 Remaining::Zombies => PollTimeout::ZERO,
             };
@@ -187,10 +190,11 @@ impl Supervisor {
             };
             if order > Order::Run {
                 self.end(order);
-                break;
+                break false;
             }
-        }
+        };
         self.tree.refuse();
+        is_empty
     }
 
     /// Sleeps until there is an order or a child has changed, or for as long as `limit`.
