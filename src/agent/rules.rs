@@ -67,13 +67,7 @@ pub enum Threshold {
     Tokens(u64),
 }
 
-impl CompactionRules {
-    /// How much of the window of the model `full_id` may be used (F16).
-    pub fn threshold_of(&self, full_id: &str) -> Threshold {
-        let own = self.thresholds.get(full_id).copied();
-        own.unwrap_or(Threshold::Share(self.threshold))
-    }
-}
+impl CompactionRules {}
 
 impl FromStr for Threshold {
     type Err = String;

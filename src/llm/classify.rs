@@ -220,7 +220,8 @@ impl Said {
             messages.push(json.to_string());
         }
         // A gateway's own "Provider returned error" hides the provider's message.
-        let raw = json.pointer("/error/metadata/raw").map(|raw| match raw {
+        let raw = json.pointer("/error/metadata/raw");
+        let raw = raw.filter(|raw| !raw.is_null()).map(|raw| match raw {
             Value::String(raw) => Self::read(raw),
             raw => Self::of_json(raw),
         });

@@ -221,12 +221,17 @@ fn ctrl_c_stops_then_clears_then_leaves() {
 }
 
 #[test]
-fn typing_between_two_ctrl_c_stays() {
+fn any_key_between_two_ctrl_c_stays() {
     let mut tui = test_tui();
     tui.key("ctrl+c");
     tui.write("a");
     tui.key("backspace");
     assert_eq!(tui.key("ctrl+c"), []);
+    // Its hint takes the place of the one that says how to leave.
+    for key in ["shift+tab", "alt+enter", "up"] {
+        tui.key(key);
+        assert_eq!(tui.key("ctrl+c"), [], "{key}");
+    }
 }
 
 #[test]

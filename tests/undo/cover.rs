@@ -81,6 +81,20 @@ fn files_that_are_too_large_are_named() {
     assert_eq!(place.read("small").unwrap(), "1\n");
 }
 
+#[test]
+fn a_folder_in_the_place_of_a_file_that_is_not_kept_stays() {
+    let big = "x".repeat(QUOTA as usize / 8 + 1);
+    let mut place = Place::plain(&[("big", &big)]);
+    place.command("First", |place| {
+        fs::remove_file(place.root.join("big")).unwrap();
+        fs::create_dir(place.root.join("big")).unwrap();
+        place.write("big/x", "hi\n");
+    });
+    let kept = place.go(Undo).unwrap();
+    assert_eq!(kept[0].why, "too large for a copy");
+    assert_eq!(place.read("big/x").unwrap(), "hi\n");
+}
+
 /// Reading any of these never ends, or nearly so.
 #[test]
 fn what_commands_leave_for_the_next_look_is_not_read_without_end() {

@@ -249,6 +249,10 @@ fn programs_of_the_project_count_that_settings_name() {
         ("filter.x.clean", "format ~/link/ssh", Some(FILTER)),
         ("gpg.ssh.defaultKeyCommand", "./key", Some(TRANSPORT)),
         ("hook.x.command", "./run", Some(TRANSPORT)),
+        ("core.askPass", "my ssh", None),
+        ("filter.x.clean", "format ssh", Some(FILTER)),
+        ("filter.x.clean", "format ./my\\ file", Some(FILTER)),
+        ("core.sshCommand", "ssh -obatchmode=yes", None),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().canonicalize().unwrap();
@@ -256,6 +260,7 @@ fn programs_of_the_project_count_that_settings_name() {
         fs::create_dir(&root).unwrap();
         std::os::unix::fs::symlink(&root, home.join("link")).unwrap();
         fs::write(root.join("ssh"), "").unwrap();
+        fs::write(root.join("my file"), "").unwrap();
         git(&root, &["init", "-q"]);
         git(&root, &["config", setting, value]);
         let workspace = Workspace::new(Places {

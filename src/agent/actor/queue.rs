@@ -13,7 +13,7 @@ use crate::agent::rules::QueueMode;
 #[derive(Debug, Default)]
 pub(super) struct Queues {
     last_id: u64,
-    opening: VecDeque<Queued>,
+    pub(super) opening: VecDeque<Queued>,
     steering: VecDeque<Queued>,
     follow_up: VecDeque<Queued>,
     /// The ids of those that wait as the session has it.
@@ -84,10 +84,6 @@ impl Queues {
         let mut taken: Vec<Queued> = self.opening.drain(..).collect();
         taken.extend(self.take_back(None));
         taken
-    }
-
-    pub fn has_for_turn(&self) -> bool {
-        !self.opening.is_empty() || self.steering_waits()
     }
 
     pub fn steering_waits(&self) -> bool {

@@ -68,13 +68,6 @@ impl Subscribers {
             .any(|subscriber| !subscriber.backlog.is_empty())
     }
 
-    /// Waits until everyone has taken everything, or was dropped.
-    pub async fn catch_up_all(&mut self) {
-        while self.behind() {
-            self.catch_up().await;
-        }
-    }
-
     /// Waits a moment, or until a subscriber that is behind takes something. Drops those that have
     /// been stuck for 5 s of running time and returns how many they were. Safe to cancel.
     pub async fn catch_up(&mut self) -> usize {

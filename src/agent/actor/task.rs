@@ -150,7 +150,14 @@ impl Actor {
             unsaved = unsaved.or(notice.ok().flatten());
         }
         tracing::info!("shutdown: the session is on disk");
-        let _ = timeout(SHUTDOWN_GRACE, self.conversation.subscribers.catch_up_all()).await;
+        let subscribers = &mut self.conversation.subscribers;
+        // Until everyone has taken everything, or was dropped.
+        let all = async {
+            while subscribers.behind() {
+                subscribers.catch_up().await;
+            }
+        };
+        let _ = timeout(SHUTDOWN_GRACE, all).await;
         tracing::info!("shutdown: closed");
         if let Activity::Leaving {
             done: Some(done), ..

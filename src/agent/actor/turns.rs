@@ -30,7 +30,8 @@ impl Actor {
         }
         run.check_limit(self.rules.max_iterations)?;
         if let Some(reached) = self.env.account.reached() {
-            if advice.is_some() || self.queues.has_for_turn() {
+            let queued = !self.queues.opening.is_empty() || self.queues.steering_waits();
+            if advice.is_some() || queued {
                 // It is kept, and answered when the user goes on.
                 self.deliver(advice);
             }

@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use tokio::task::spawn_blocking;
+
 use super::permissions::Permissions;
 use crate::agent::paths::real;
 use crate::agent::permission::{Confinement, Decision, PermissionMode, Policy, Verdict, folders};
@@ -54,7 +56,8 @@ pub(super) fn unusual(
 }
 
 impl Permissions {
-    /// What the user must know of a command that is to run again without the sandbox.
+    /// What the user must know of a command that is to run again without the sandbox. What it has made was
+    /// moved, and told, when it ended.
     pub(super) async fn unusual(
         &self,
         effects: &Effects,
@@ -65,10 +68,7 @@ impl Permissions {
             return Vec::new();
         };
         let (effects, cwd, alive) = (effects.clone(), cwd.to_owned(), processes.alive());
-        let found = self.with_repositories(move |known| {
-            let moved = workspace.before_outside(known);
-            unusual(alive, moved, &workspace, &effects, &cwd)
-        });
+        let found = spawn_blocking(move || unusual(alive, Vec::new(), &workspace, &effects, &cwd));
         found.await.unwrap_or_default()
     }
 }
@@ -95,25 +95,31 @@ pub(super) fn held_outside(decision: Decision, unusual: &[String]) -> Decision {
 }
 
 /// Variables besides `PATH` that name what runs, or what it loads.
-const LEADING: [&str; 5] = [
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
-    "BASH_ENV",
-    "GIT_EXEC_PATH",
-    "DYLD_LIBRARY_PATH",
-];
+const LEADING: [&str; 4] = ["BASH_ENV", "GIT_EXEC_PATH", "LD_PRELOAD", "LD_LIBRARY_PATH"];
 
 /// What is unusual about a command that `PATH` or another variable leads into the project for: whoever may
 /// write there chooses what runs.
 fn program_of_project(workspace: &Workspace, effects: &Effects, cwd: &Path) -> Option<String> {
     let is_own = |path: &PathBuf| real(path).is_ok_and(|it| workspace.is_written(&it));
+    let holds_library = |folder: &PathBuf| {
+        let mut entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.any(|entry| entry.file_name().to_string_lossy().contains(".so"))
+    };
     for name in LEADING {
-        let value = std::env::var_os(name).filter(|value| !value.is_empty());
-        let paths: Vec<PathBuf> = value.iter().flat_map(std::env::split_paths).collect();
-        if let Some(path) = paths.iter().map(|path| cwd.join(path)).find(is_own) {
+        let (value, preloads) = (
+            std::env::var(name).unwrap_or_default(),
+            name == "LD_PRELOAD",
+        );
+        let paths = value.split(|c: char| c == ':' || preloads && c.is_whitespace());
+        let paths = paths.filter(|path| !value.is_empty() && (!preloads || path.contains('/')));
+        // An empty one is the folder where it is started, or git's top folder for what that starts.
+        let starts = [cwd, &workspace.roots()[0]];
+        let mut places = paths.flat_map(|path| starts.map(|folder| folder.join(path)));
+        let leads = |it: &PathBuf| is_own(it) && (name != "LD_LIBRARY_PATH" || holds_library(it));
+        if let Some(path) = places.find(leads) {
+            let path = path.display();
             return Some(format!(
-                "{name} names {}, where a command may have written",
-                path.display()
+                "{name} names {path}, where a command may have written"
             ));
         }
     }

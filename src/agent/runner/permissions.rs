@@ -215,14 +215,13 @@ impl Permissions {
                 Verdict::Allow(confinement) | Verdict::Ask(confinement) => Some(confinement),
                 Verdict::Deny => None,
             };
-            let decision = if confines && confinement == Some(Confinement::Free) {
-                let (alive, moved) = if policy.no_sandbox.is_none() {
-                    let moved = workspace.before_outside(&mut lock(&repositories));
-                    (processes.alive(), moved)
-                } else {
-                    (0, Vec::new())
-                };
-                held_outside(decision, &unusual(alive, moved, &workspace, &effects, &cwd))
+            let decision = if confines
+                && policy.no_sandbox.is_none()
+                && confinement == Some(Confinement::Free)
+            {
+                let moved = workspace.before_outside(&mut lock(&repositories));
+                let unusual = unusual(processes.alive(), moved, &workspace, &effects, &cwd);
+                held_outside(decision, &unusual)
             } else {
                 decision
             };
@@ -389,7 +388,8 @@ impl Permissions {
                 places.private = temporary.and_then(|folder| {
                     let made = PrivateFolders::make(&folder);
                     // It may be much, and nobody waits for it.
-                    std::thread::spawn(move || folder.parent().map(PrivateFolders::remove_stale));
+                    let sweep = move || folder.parent().map(PrivateFolders::remove_stale);
+                    let _ = std::thread::Builder::new().spawn(sweep);
                     made.map_err(|error| tracing::warn!(%error, "no temporary folders"))
                         .ok()
                 });

@@ -381,8 +381,8 @@ impl Session {
             if let Some(at) = usize::checked_sub(done, header + 1)
                 && reader::can_load(length)
             {
-                let place = Place::in_file(offset, length);
-                self.tree.set_place(stored.waiting[at], place);
+                let node = stored.waiting[at].index();
+                self.tree.nodes[node].place = Place::in_file(offset, length);
             }
         });
         stored.waiting.drain(..usize::saturating_sub(done, header));

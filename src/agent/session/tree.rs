@@ -15,7 +15,7 @@ use super::entry::{Body, Kind};
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     /// The nodes in the order of their lines; the position is the [`NodeId`].
-    nodes: IndexMap<CompactString, Node>,
+    pub(super) nodes: IndexMap<CompactString, Node>,
     leaf: Option<NodeId>,
     /// How often an id came that was taken.
     copies: HashMap<Box<str>, u32>,
@@ -115,10 +115,6 @@ impl Tree {
     /// Where the conversation goes on.
     pub fn leaf(&self) -> Option<NodeId> {
         self.leaf
-    }
-
-    pub fn set_place(&mut self, node: NodeId, place: Place) {
-        self.nodes[node.index()].place = place;
     }
 
     /// The entries of the conversation, from its leaf up to its root.

@@ -149,8 +149,11 @@ pub(super) fn obstacle(step: &Step<'_>, here: &State, store: &Store) -> Option<&
     match step.to {
         to if here == to => None,
         State::Special => Some("was no file and no folder"),
-        _ if matches!((here, step.from), (State::Folder(_), State::Folder(_))) => None,
-        _ if here != step.from => Some(OTHERS),
+        _ if here != step.from
+            && !matches!((here, step.from), (State::Folder(_), State::Folder(_))) =>
+        {
+            Some(OTHERS)
+        }
         State::File { content, .. } => is_missing(content, store),
         _ => None,
     }

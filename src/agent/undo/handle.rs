@@ -268,7 +268,7 @@ impl Undo {
         open.close(&store, &mut state.looks)?;
         drop(lock);
         // To add up all that is there takes its time.
-        let added = store.take_written();
+        let added = store.written.swap(0, Ordering::Relaxed);
         state.used = state.used.map(|used| used + added);
         if state.used.is_none_or(|used| used > self.max_bytes) {
             let evicted = evict(&store, self.max_bytes)?;

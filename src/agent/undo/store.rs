@@ -31,7 +31,7 @@ const TEMPORARY: &str = "new-";
 pub(super) struct Store {
     home: PathBuf,
     /// The bytes that this program has put in since anybody asked.
-    written: Arc<AtomicU64>,
+    pub(super) written: Arc<AtomicU64>,
 }
 
 impl Store {
@@ -55,11 +55,6 @@ impl Store {
     /// Notes that something is put in beside contents.
     pub fn note_written(&self, bytes: u64) {
         self.written.fetch_add(bytes, Ordering::Relaxed);
-    }
-
-    /// The bytes that this program has put in since it was asked last.
-    pub fn take_written(&self) -> u64 {
-        self.written.swap(0, Ordering::Relaxed)
     }
 
     pub fn turns(&self) -> PathBuf {

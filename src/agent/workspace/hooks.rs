@@ -16,9 +16,10 @@ use crate::agent::word_list::WordList;
 /// The folder that `core.hooksPath` names for the working tree at `tree`, where the repository, the
 /// user or the machine sets it; files that these include are not followed.
 pub(super) fn hooks_folder(tree: &Path, home: Option<&Path>) -> Option<PathBuf> {
-    let of_repository = git_folders(tree)?.common.join("config");
+    let git = git_folders(tree)?;
+    let of_repository = [git.own.join("config.worktree"), git.common.join("config")];
     let of_user = home.into_iter().flat_map(settings_of_user);
-    let mut files = [of_repository].into_iter().chain(of_user);
+    let mut files = of_repository.into_iter().chain(of_user);
     let named = files.find_map(|file| {
         let settings = Settings::read(&read_small(&file)?);
         settings.value("core.hookspath").map(str::to_owned)
@@ -43,8 +44,8 @@ const INTERPRETERS: WordList = WordList(
 const SSH_OPTIONS: WordList = WordList("-4 -6 -A -C -T -a -q -v -x");
 /// What `-o` may set.
 const SSH_SETTINGS: WordList = WordList(
-    "AddKeysToAgent BatchMode ConnectTimeout IdentitiesOnly IdentityFile ServerAliveCountMax \
-     ServerAliveInterval StrictHostKeyChecking UserKnownHostsFile",
+    "addkeystoagent batchmode connecttimeout identitiesonly identityfile serveralivecountmax \
+     serveraliveinterval stricthostkeychecking userknownhostsfile",
 );
 /// Variables that stand for a setting of git.
 const VARIABLES: [(&str, &str, &str); 5] = [
@@ -59,10 +60,14 @@ const VARIABLES: [(&str, &str, &str); 5] = [
 fn settings_of_user(home: &Path) -> impl Iterator<Item = PathBuf> {
     let file = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let own = [".gitconfig", ".config/git/config"].map(|name| home.join(name));
-    let moved = file("XDG_CONFIG_HOME").map(|folder| folder.join("git/config"));
+    let moved = file("XDG_CONFIG_HOME").filter(|folder| folder.is_absolute());
+    let own = own
+        .into_iter()
+        .chain(moved.map(|folder| folder.join("git/config")));
     let of_machine = file("GIT_CONFIG_SYSTEM").unwrap_or_else(|| "/etc/gitconfig".into());
-    let own = file("GIT_CONFIG_GLOBAL").into_iter().chain(own);
-    let all = own.chain(moved).chain([of_machine]);
+    let only = file("GIT_CONFIG_GLOBAL");
+    let own = own.filter(|_| only.is_none()).collect::<Vec<_>>();
+    let all = only.into_iter().chain(own).chain([of_machine]);
     all.filter(|path| path != Path::new("/dev/null"))
 }
 
@@ -70,7 +75,15 @@ fn settings_of_user(home: &Path) -> impl Iterator<Item = PathBuf> {
 fn settings_of_environment() -> impl Iterator<Item = Setting> {
     VARIABLES.iter().filter_map(|(variable, section, key)| {
         let value = std::env::var_os(variable).filter(|value| !value.is_empty())?;
-        Some(Setting::new(section, key, &value.to_string_lossy()))
+        let value = value.to_string_lossy();
+        // A path, where git's setting is a line for the shell.
+        let is_path = *variable == "GIT_SSH" || *variable == "GIT_PROXY_COMMAND";
+        let value = if is_path {
+            value.replace(' ', "\\ ").into()
+        } else {
+            value
+        };
+        Some(Setting::new(section, key, &value))
     })
 }
 
@@ -172,14 +185,12 @@ impl Workspace {
     /// remote or repository than those of the project say.
     fn settings_of_user(&self) -> Option<Vec<Setting>> {
         let mut all = Vec::new();
-        let Some(home) = self.home() else {
-            return Some(all);
-        };
         // Settings in variables without a name of their own.
         let more = ["GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS"];
         // Another repository than the one that is looked at.
         let elsewhere = ["GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE"];
         let mut variables = more.into_iter().chain(elsewhere);
+        let home = self.home().unwrap_or(Path::new("/"));
         let redirects = variables.any(|name| std::env::var_os(name).is_some())
             || settings_of_user(home).any(|file| self.redirects_git(&file, home, 0, &mut all));
         (!redirects).then_some(all)
@@ -273,6 +284,13 @@ impl Workspace {
         let line = value.strip_prefix('!').unwrap_or(value).replace("$@", "");
         // A space that belongs to a path, as in those of Windows.
         let line = line.replace("\\ ", "\u{1}");
+        // These two are started without a shell.
+        let is_path = setting.name().ends_with(".askpass") || setting.name().ends_with(".program");
+        let line = if is_path {
+            line.replace(' ', "\u{1}")
+        } else {
+            line
+        };
         let mut words = line.split_whitespace();
         let program = words.next().unwrap_or_default().replace('\u{1}', " ");
         let plain =
@@ -285,12 +303,13 @@ impl Workspace {
         let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         let names_file = words.clone().any(|word| {
             let word = word.rsplit('=').next().unwrap_or_default();
+            let word = word.replace('\u{1}', " ");
             let place = match (word.strip_prefix("~/"), self.home()) {
                 (Some(rest), Some(home)) => home.join(rest),
-                _ => self.roots()[0].join(word),
+                _ => self.roots()[0].join(&word),
             };
             let is_written = || real(&place).map_or(true, |it| self.is_written(&it));
-            word.contains(['/', '.']) && place.exists() && is_written()
+            place.is_file() && is_written()
         });
         let is_of_others = if path.is_absolute() {
             real(&path).is_ok_and(|path| !self.is_written(&path))
@@ -302,11 +321,16 @@ impl Workspace {
             while let Some(option) = options.next() {
                 let is_fine = match option {
                     "-F" => matches!(options.next(), Some("/dev/null" | "none")),
-                    "-o" => options.next().is_some_and(|word| {
-                        SSH_SETTINGS.contains(word.split('=').next().unwrap_or_default())
-                    }),
                     "-i" | "-p" => options.next().is_some(),
-                    _ => SSH_OPTIONS.contains(option),
+                    _ => option.strip_prefix("-o").map_or_else(
+                        || SSH_OPTIONS.contains(option),
+                        |set| {
+                            let set = Some(set).filter(|set| !set.is_empty());
+                            let set = set.or_else(|| options.next()).unwrap_or_default();
+                            let name = set.split('=').next().unwrap_or_default();
+                            SSH_SETTINGS.contains(&name.to_ascii_lowercase())
+                        },
+                    ),
                 };
                 if !is_fine {
                     return false;
@@ -326,13 +350,13 @@ impl Workspace {
     /// Whether `PATH` may lead to a program of this name that a command has written.
     fn written_on_path(&self, name: &str) -> bool {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path).any(|folder| {
-            let is_written = |path: &Path| real(path).is_ok_and(|it| self.is_written(&it));
-            let program = folder.join(name);
-            let leads = is_written(&folder) || is_written(&program);
-            // What is relative depends on where git starts it.
-            !folder.is_absolute() || program.exists() && leads
-        })
+        // What is relative is seen from where git starts it.
+        let folders = std::env::split_paths(&path).map(|folder| self.roots()[0].join(folder));
+        let is_written = |path: &Path| real(path).is_ok_and(|it| self.is_written(&it));
+        let found = folders
+            .map(|folder| folder.join(name))
+            .find(|it| it.exists());
+        found.is_some_and(|it| is_written(&it) || it.parent().is_some_and(is_written))
     }
 }
 
@@ -354,7 +378,9 @@ fn is_of_lfs(hook: &Path) -> bool {
     let call = format!("git lfs {name} \"$@\"");
     text.contains(&call)
         && lines.all(|line| {
-            line.starts_with('#') || line.starts_with("command -v git-lfs ") || line == call
+            let looks = "command -v git-lfs >/dev/null 2>&1 || { ";
+            let is_look = line.starts_with(looks) && line.ends_with("exit 2; }");
+            line.starts_with('#') || is_look || line == call
         })
 }
 

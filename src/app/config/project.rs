@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use toml::Table;
+use toml::{Table, Value};
 
 use super::check::collect_keys;
 use super::layers::{Layer, Layers, Origin, cannot_read};
@@ -62,17 +62,21 @@ pub fn add_project_file(layers: &mut Layers, path: &Path, root: &Path) {
 
 /// Whether limits may stand where they do not count: in a section that is misspelt, or in what is no TOML.
 fn may_lose_limits(text: &str) -> bool {
-    const LIMITS: [&str; 2] = ["rules", "protected"];
-    let Ok(table) = text.parse::<Table>() else {
-        return LIMITS.iter().any(|name| text.contains(name));
+    fn names_limits(value: &Value) -> bool {
+        match value {
+            Value::Array(all) => all.iter().any(names_limits),
+            Value::Table(table) => {
+                let is_one = |key: &str| ["rules", "protected"].contains(&key);
+                (table.iter()).any(|(key, value)| is_one(key) || names_limits(value))
+            }
+            _ => false,
+        }
+    }
+    let Ok(mut table) = text.parse::<Table>() else {
+        return text.contains("rules") || text.contains("protected");
     };
-    let mut others = table.iter().filter(|(name, _)| *name != "permission");
-    others.any(|(name, section)| {
-        let names = section.as_table();
-        LIMITS
-            .iter()
-            .any(|limit| name == limit || names.is_some_and(|it| it.contains_key(*limit)))
-    })
+    table.remove("permission");
+    table.keys().any(|name| name.starts_with("perm")) || names_limits(&Value::Table(table))
 }
 
 /// Leaves of a project's settings what limits calls: its rules, and what they may not touch. What no tiller
@@ -90,13 +94,9 @@ pub(super) fn keep_limits(table: &mut Table) {
 }
 
 fn keep_known_limits(table: &mut Table) {
-    let name = |key: &str| LIMITS.contains(&format!("permission.{key}").as_str());
     keep_limits(table);
-    if let Some(permission) = table
-        .get_mut("permission")
-        .and_then(toml::Value::as_table_mut)
-    {
-        permission.retain(|key, _| name(key));
+    if let Some(Value::Table(permission)) = table.get_mut("permission") {
+        permission.retain(|key, _| key == "rules" || key == "protected");
     }
 }
 
@@ -251,6 +251,12 @@ mod tests {
             ("[permission]\nof_a_newer_tiller = 1\n", true, false),
             ("[[permision.rules]]\naction = \"deny\"\n", false, false),
             ("rulez = 1 # protected\n", true, true),
+            ("[[permision]]\naction = \"deny\"\n", true, false),
+            (
+                "[[tools.permission.rules]]\naction = \"deny\"\n",
+                false,
+                false,
+            ),
             ("[ui\n", false, false),
         ] {
             let dir = tempfile::tempdir().unwrap();

@@ -79,7 +79,10 @@ impl Writer<'_> {
             Tag::CodeBlock(kind) => return self.start_code(&kind),
             Tag::HtmlBlock => "p",
             Tag::List(None) => "ul",
-            Tag::List(Some(first)) => return self.start_numbered(first),
+            Tag::List(Some(first)) => {
+                push(self.out, format_args!("<ol start=\"{first}\">"));
+                return self.open.push("</ol>".into());
+            }
             Tag::Item => "li",
             Tag::Table(_) => return self.start_table(),
             Tag::TableHead => {
@@ -149,11 +152,6 @@ impl Writer<'_> {
         self.out
             .push_str("<div class=\"wide\" tabindex=\"0\"><table>");
         self.open.push("</table></div>\n".into());
-    }
-
-    fn start_numbered(&mut self, first: u64) {
-        push(self.out, format_args!("<ol start=\"{first}\">"));
-        self.open.push("</ol>".into());
     }
 
     fn start_link(&mut self, url: &str, before: &str) {

@@ -125,7 +125,8 @@ impl Lines<'_> {
             let class = if text.trim().is_empty() {
                 run.0
             } else {
-                class_of(style.foreground)
+                let rule = usize::from(style.foreground.r).checked_sub(1);
+                rule.and_then(|rule| RULES.get(rule)).map_or("", |it| it.1)
             };
             if class != run.0 {
                 push_run(out, run.0, &line[run.1.clone()]);
@@ -171,12 +172,6 @@ impl Known {
 fn numbered(number: usize) -> Color {
     let (r, g, b, a) = (number as u8, 0, 0, 255);
     Color { r, g, b, a }
-}
-
-fn class_of(color: Color) -> &'static str {
-    let rule = usize::from(color.r).checked_sub(1);
-    rule.and_then(|rule| RULES.get(rule))
-        .map_or("", |(_, class)| class)
 }
 
 fn push_run(out: &mut String, class: &str, text: &str) {

@@ -162,7 +162,8 @@ fn quoted(out: &mut String, content: &[Content]) {
             Content::Text(text) => {
                 let mut quote = quotation(&closed(&text.text));
                 // The sign of the quotation itself can end what begins as HTML does.
-                if has_html(&quote) {
+                let mut events = Parser::new_ext(&quote, Options::ENABLE_GFM);
+                if events.any(|it| matches!(it, Event::Html(_) | Event::InlineHtml(_))) {
                     let mut code = String::new();
                     fenced(&mut code, "", &text.text);
                     quote = quotation(code.trim_start());
@@ -181,11 +182,6 @@ fn quotation(text: &str) -> String {
         let _ = writeln!(out, "> {line}");
     }
     out
-}
-
-fn has_html(markdown: &str) -> bool {
-    let mut events = Parser::new_ext(markdown, Options::ENABLE_GFM);
-    events.any(|event| matches!(event, Event::Html(_) | Event::InlineHtml(_)))
 }
 
 /// One line whose signs mean themselves.

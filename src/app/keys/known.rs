@@ -41,7 +41,10 @@ impl KnownSecrets {
             Some((name.clone(), Secret::new(password)))
         });
         let in_addresses: Vec<_> = in_addresses.collect();
-        names.retain(|name| secrets.hide(OsStr::new(name)) && !self.names_a_file(name));
+        // Some variables only say where a secret is.
+        let is_file = |path: &Path| path.is_absolute() && path.exists();
+        let names_a_file = |name: &str| self.keys.get(name).is_some_and(|it| is_file(it.as_ref()));
+        names.retain(|name| secrets.hide(OsStr::new(name)) && !names_a_file(name));
         names.extend(catalog.key_variables());
         self.keys.register(&names);
         let redactor = self.keys.redactor();
@@ -53,12 +56,6 @@ impl KnownSecrets {
         }
         redactor.add_tokens();
         redactor.clone()
-    }
-
-    /// Whether the variable only says where a secret is.
-    fn names_a_file(&self, name: &str) -> bool {
-        let path = self.keys.get(name).map(Path::new);
-        path.is_some_and(|path| path.is_absolute() && path.exists())
     }
 }
 
@@ -88,28 +85,34 @@ fn begins_like_a_key(word: &str) -> bool {
 /// auth add PROVIDER KEY`): this is what goes to disk of it.
 pub fn without_keys(mut text: String) -> String {
     let begin = text.trim_start();
-    let behind = if begin.starts_with('!') {
-        begin
-            .split_once("tiller auth add ")
-            .map(|(_, behind)| behind)
+    let behind: Vec<&str> = if begin.starts_with(['!', 't']) {
+        let is_command = begin.starts_with('!') || begin.starts_with("tiller auth add ");
+        let added = begin.split("tiller auth add ").skip(1);
+        added.filter(|_| is_command).collect()
     } else {
-        let behind = begin.strip_prefix("/login");
-        behind.filter(|behind| behind.starts_with(char::is_whitespace))
+        let behind = begin.strip_prefix("/login").into_iter();
+        behind
+            .filter(|it| it.starts_with(char::is_whitespace))
+            .collect()
     };
-    let words: Vec<&str> = behind.unwrap_or_default().split_whitespace().collect();
-    let is_key = |(at, word): &(usize, &&str)| {
-        // The last of three may stand behind `<<<`.
-        let alone = *at == 1 && words.len() == 2 && word.len() >= 16;
-        begins_like_a_key(word) || alone || *at < 3 && looks_like_a_key(word)
-    };
-    let keys = words.iter().enumerate().filter(is_key);
     let start = text.as_ptr().addr();
-    let keys: Vec<_> = keys
-        .map(|(_, key)| key.as_ptr().addr() - start..key.as_ptr().addr() - start + key.len())
-        .collect();
-    keys.into_iter()
-        .rev()
-        .for_each(|key| text.replace_range(key, ""));
+    let mut keys = Vec::new();
+    for behind in behind {
+        let words: Vec<&str> = behind.split_whitespace().collect();
+        for (at, word) in words.iter().enumerate() {
+            // The last of three may stand behind `<<<`; a variable only names one.
+            let alone = at == 1 && words.len() == 2 && word.len() >= 16;
+            let is_name = word.trim_start_matches(['"', '\'']).starts_with('$');
+            let is_key = alone || at < 3 && looks_like_a_key(word);
+            if begins_like_a_key(word) || is_key && !is_name {
+                let begin = word.as_ptr().addr() - start;
+                keys.push(begin..begin + word.len());
+            }
+        }
+    }
+    for key in keys.into_iter().rev() {
+        text.replace_range(key, "");
+    }
     text
 }
 
@@ -137,6 +140,11 @@ mod tests {
             ("/login x AbCdEf0123/456789+abcdefghijkl=", "/login x "),
             ("/login x my key is: sk-ant-1234", "/login x my key is: "),
             ("/login x sk-ant-1234 task sk-ant-12345", "/login x  task "),
+            ("tiller auth add x sk-ant-1234", "tiller auth add x "),
+            (
+                "!a | tiller auth add x sk-ant-1; b | tiller auth add y sk-ant-1234",
+                "!a | tiller auth add x  b | tiller auth add y ",
+            ),
         ] {
             assert_eq!(without_keys(typed.to_owned()), kept, "{typed}");
         }
@@ -145,6 +153,7 @@ mod tests {
             "/login and the commit 0123456789abcdef0123456789abcdef",
             "/login returns 500 when the form is posted twice",
             "/logins sk-ant-1234",
+            "!echo | tiller auth add x $ANTHROPIC_API_KEY",
             "Mend tiller auth add in /srv/tests/2026-11-24/auth_add.rs now",
             "We need auth add 0123456789abcdef0123456789abcdef",
         ] {

@@ -114,7 +114,8 @@ impl Window {
     /// That of `model`, by these rules (F16).
     pub fn of(model: &Model, rules: &CompactionRules) -> Self {
         let tokens = model.known_window();
-        let share = match rules.threshold_of(&model.full_id()) {
+        let own = rules.thresholds.get(&model.full_id()).copied();
+        let share = match own.unwrap_or(Threshold::Share(rules.threshold)) {
             Threshold::Share(share) => (tokens as f64 * share.clamp(0.05, 1.0)) as u64,
             Threshold::Tokens(limit) => limit.min(tokens),
         };

@@ -149,7 +149,8 @@ impl Draft {
     pub(super) fn redo(&mut self) {
         while let Some(step) = self.undo.redo().cloned() {
             self.splice(step.at..step.at + step.removed.len(), &step.inserted);
-            if !self.undo.redo_goes_on() {
+            let next = self.undo.undone.last();
+            if !next.is_some_and(|step| step.joined) {
                 break;
             }
         }

@@ -54,7 +54,8 @@ impl Composer {
         let remembered = self.for_history();
         let draft = self.end_browsing(false);
         self.history.push(&remembered);
-        let keep = self.kills.has_placeholders() || self.draft.placeholders.are_light();
+        let keep = self.kills.has_placeholders()
+            || self.draft.placeholders.weight() < super::placeholders::MAX_KEPT;
         self.draft.reset(keep || draft.is_some());
         if draft.is_some() {
             self.set_draft(draft);

@@ -16,7 +16,7 @@ const MAX_PLAIN_LINES: usize = 10;
 const MAX_PLAIN_CHARS: usize = 1000;
 
 /// Bytes of pastes that are kept for prompts that come back.
-const MAX_KEPT: usize = 16 * 1024 * 1024;
+pub(super) const MAX_KEPT: usize = 16 * 1024 * 1024;
 
 /// The pastes that placeholders stand for. None is removed while any text may hold it.
 #[derive(Clone, Debug, Default)]
@@ -65,11 +65,6 @@ impl Placeholders {
         };
         self.0.push(Paste { label, text });
         placeholder.into()
-    }
-
-    /// Whether they may be kept for prompts that come back.
-    pub(super) fn are_light(&self) -> bool {
-        self.weight() < MAX_KEPT
     }
 
     pub(super) fn weight(&self) -> usize {

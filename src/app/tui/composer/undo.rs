@@ -11,7 +11,7 @@ const MAX_RUN: usize = 500;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Undo {
     done: VecDeque<Step>,
-    undone: Vec<Step>,
+    pub(super) undone: Vec<Step>,
     /// The last step takes no more in: something else happened since.
     sealed: bool,
     bytes: usize,
@@ -69,11 +69,6 @@ impl Undo {
         let since = self.done.iter_mut().filter(|step| step.number > mark);
         since.skip(1).for_each(|step| step.joined = true);
         self.sealed = true;
-    }
-
-    /// Whether the next step to be done again belongs to the one before.
-    pub(super) fn redo_goes_on(&self) -> bool {
-        self.undone.last().is_some_and(|step| step.joined)
     }
 
     /// What is typed next is a step of its own.

@@ -73,18 +73,14 @@ impl SelectedRows<'_> {
         let parts = (first..=last).filter_map(|at| self.source(at));
         let all = parts.reduce(union).unwrap_or_default();
         let (mut start, mut end) = (all.start as usize, all.end as usize);
-        if self.begins_row(first) {
+        // The selection begins with the first of what the row shows of the source.
+        if self.text_range(first).start <= self.rows[first].content.start {
             start = self.line_start(source, first, last, start);
         }
         if self.ends_row(last) {
             end = self.line_end(source, first, last, end);
         }
         slice(source, start..end).to_owned()
-    }
-
-    /// Whether the selection begins with the first of what row `at` shows of the source.
-    fn begins_row(&self, at: usize) -> bool {
-        self.text_range(at).start <= self.rows[at].content.start
     }
 
     fn ends_row(&self, at: usize) -> bool {

@@ -158,7 +158,8 @@ pub(super) fn forget_answered(cells: &mut Cells, call_id: &str) {
     };
     let answered = |tool: &ToolCell| matches!(tool.state, ToolState::Finished(status) if status != ToolStatus::Cancelled);
     if matches!(cells.body(index), Some(CellBody::Tool(tool)) if answered(tool)) {
-        cells.forget_call(call_id);
+        // The next call with this id gets a cell of its own.
+        cells.calls.remove(call_id);
     }
 }
 

@@ -120,11 +120,6 @@ impl ToolCell {
         }
     }
 
-    /// Whether its title says enough of it until it is opened.
-    pub fn is_brief(&self) -> bool {
-        self.looks() || matches!(*self.details, Details::Todo(_))
-    }
-
     /// Whether the user runs it, beside the agent.
     pub fn is_of_user(&self) -> bool {
         self.name == USER_COMMAND

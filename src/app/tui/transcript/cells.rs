@@ -26,7 +26,7 @@ pub(crate) enum Neighbor {
 pub struct Cells {
     pages: Vec<Page>,
     /// The cell of each tool call, by the call's id.
-    calls: HashMap<String, usize>,
+    pub(super) calls: HashMap<String, usize>,
     /// Cells that changed since the last frame.
     dirty: BTreeSet<usize>,
     thinking_fold: Fold,
@@ -199,11 +199,6 @@ impl Cells {
 
     pub(super) fn of_call(&self, call_id: &str) -> Option<usize> {
         self.calls.get(call_id).copied()
-    }
-
-    /// The next call with this id gets a cell of its own.
-    pub(super) fn forget_call(&mut self, call_id: &str) {
-        self.calls.remove(call_id);
     }
 
     pub(super) fn push(&mut self, body: CellBody) -> usize {

@@ -80,6 +80,9 @@ pub fn press(app: &mut App, press: KeyPress) -> Vec<Effect> {
     if !is_enter {
         app.presses.enter = None;
     }
+    if app.keymap.resolve(press, Scope::Everywhere) != Some(Action::Interrupt) {
+        stop::stay(app);
+    }
     for context in STACK {
         if let Some(effects) = take(app, context, &mut key) {
             if is_enter && matches!(context, Context::Question) {
@@ -143,15 +146,11 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             if queue::follows_at_once(app) {
                 return Some(Vec::new());
             }
-            let top = |app: &App| {
-                let last = app.overlays.last();
-                let types = matches!(last, Some(Overlay::Settings(list)) if list.typing.is_some());
-                (app.overlays.len(), last.map(std::mem::discriminant), types)
-            };
-            let before = top(app);
             let effects = overlay::press(app, press, key.action);
-            // The next one bounces only where it would meet something else.
-            app.presses.enter = (top(app) != before).then_some(app.now);
+            // From value to value it goes as fast as it is pressed; elsewhere the next one may meet
+            // something else.
+            let steps = matches!(effects[..], [Effect::SaveSetting(..)]);
+            app.presses.enter = (!steps).then_some(app.now);
             Some(effects)
         }
         Context::Completion if key.alone => completion::press(app, press),

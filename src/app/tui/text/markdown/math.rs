@@ -239,6 +239,7 @@ impl Reader<'_> {
 /// `text` in parentheses, unless it is one thing.
 fn enclosed(text: &str) -> String {
     let text = text.trim();
+    let is_shifted = |c| SHIFTED.iter().any(|(_, up, down)| *up == c || *down == c);
     let is_plain = |c: char| c.is_alphanumeric() || is_shifted(c) || c == '.';
     let is_one = text.chars().count() < 2 || text.chars().all(is_plain);
     if is_one {
@@ -246,10 +247,6 @@ fn enclosed(text: &str) -> String {
     } else {
         format!("({text})")
     }
-}
-
-fn is_shifted(c: char) -> bool {
-    SHIFTED.iter().any(|(_, up, down)| *up == c || *down == c)
 }
 
 /// `text` as a power or an index, with small letters as far as there are all of them.

@@ -70,7 +70,8 @@ pub fn write_below(
 ) {
     let title = rows.len() - 1;
     if is_one_line(tool, fold, options.previews(tool)) {
-        if tool.is_brief() && tool.has_source() {
+        let is_brief = tool.looks() || matches!(*tool.details, Details::Todo(_));
+        if is_brief && tool.has_source() {
             rows[title].opens = Opens::Cell;
         }
         return;
