@@ -91,7 +91,10 @@ fn a_folder_in_the_place_of_a_file_that_is_not_kept_stays() {
         place.write("big/x", "hi\n");
     });
     let kept = place.go(Undo).unwrap();
-    let kept: Vec<_> = kept.iter().map(|one| (&one.path, one.why)).collect();
+    let kept: Vec<_> = kept
+        .iter()
+        .map(|one| (&one.path, one.why.as_str()))
+        .collect();
     assert_eq!(kept, [(&place.root.join("big"), "too large for a copy")]);
     assert!(place.root.join("big").is_dir());
 }
