@@ -152,8 +152,10 @@ pub fn search_path(cwd: Option<&Path>) -> OsString {
     let written: Vec<PathBuf> = written.map(real).collect();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_outside = |folder: &PathBuf| {
-        let place = real(folder);
-        folder.is_absolute() && !written.iter().any(|it| place.starts_with(it))
+        // A link to git may lead there, too.
+        let places = [real(folder), real(&folder.join("git"))];
+        let is_written = |place: &PathBuf| written.iter().any(|it| place.starts_with(it));
+        folder.is_absolute() && !places.iter().any(is_written)
     };
     let path = std::env::join_paths(std::env::split_paths(&path).filter(is_outside));
     // An empty one would mean the current folder.
