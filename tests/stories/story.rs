@@ -238,6 +238,8 @@ impl Story {
             return;
         }
         let (one, two) = (self.word(), format!("pw{:03}k", self.words.len() + 1));
+        // Not into the middle of another word.
+        self.screen().keys("<end>");
         self.log.push(format!("paste {one:?} {two:?}"));
         self.screen().paste(&format!("{one}\nand {two}\nend "));
         self.words.extend([one, two]);
@@ -295,6 +297,8 @@ impl Story {
         self.settle();
         let (asks, empty) = self.screen().look(|view| (asks(view), is_empty(view)));
         self.may_have_allowed |= asks && empty;
+        // Esc twice opens the tree, where the key goes back to a prompt.
+        self.turned |= self.screen().look(|view| view.contains("╭─ Tree"));
         self.press(key);
         self.stopped_at = None;
         Ok(())
