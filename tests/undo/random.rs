@@ -229,3 +229,33 @@ proptest! {
         prop_assert_eq!(git_picture(&place.root), git_before);
     }
 }
+
+#[test]
+fn a_file_takes_the_place_of_another_under_its_second_name() {
+    let files = [
+        ("a", "1\n"),
+        ("d/a", "1\n"),
+        ("g/a", "1\n"),
+        (".gitignore", "*.log\n"),
+        ("n/a", "2\n"),
+    ];
+    let mut place = Place::plain(&files);
+    let turns = [
+        vec![(false, Act::HardLink(6, 5))],
+        vec![(false, Act::Move(7, 9))],
+        vec![(false, Act::Write(5, 0)), (false, Act::Move(5, 9))],
+    ];
+    let mut pictures = vec![picture(&place.root)];
+    for (at, turn) in turns.iter().enumerate() {
+        carry_out(&mut place, at, turn);
+        pictures.push(picture(&place.root));
+    }
+    for wanted in pictures.iter().rev().skip(1) {
+        assert_eq!(place.go(Direction::Undo), Some(vec![]));
+        assert_eq!(&picture(&place.root), wanted);
+    }
+    for wanted in &pictures[1..] {
+        assert_eq!(place.go(Direction::Redo), Some(vec![]));
+        assert_eq!(&picture(&place.root), wanted);
+    }
+}

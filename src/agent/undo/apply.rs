@@ -224,10 +224,15 @@ pub(super) fn apply(steps: &[Step<'_>], store: &Store) -> Vec<Kept> {
         let contents = GitContents::read(wanted, store);
         for step in steps {
             let shared = shared_file(step);
+            // Written under another name just now, by this very undo.
+            let is_own = || {
+                let here = fs::symlink_metadata(step.path);
+                here.is_ok_and(|it| written.contains(&(it.dev(), it.ino())))
+            };
             let done = match step.to {
                 // It came with another name of the same file.
                 _ if shared.is_some_and(|file| written.contains(&file)) => Ok(()),
-                _ if stays(step.from, step.to) && step.is_touched() => untouched(step),
+                _ if stays(step.from, step.to) && step.is_touched() && !is_own() => untouched(step),
                 State::File { mode, content } => {
                     let new = New {
                         mode: *mode,
