@@ -134,8 +134,7 @@ impl<'a> Git<'a> {
 /// Where else commands in the sandbox may write, in any project.
 static WRITABLE: RwLock<BTreeSet<PathBuf>> = RwLock::new(BTreeSet::new());
 
-/// From now on tiller looks for no program of its own needs in these folders: commands in the sandbox may
-/// write there.
+/// Stops looking for programs that tiller itself starts in these folders: sandboxed commands can write there.
 pub fn distrust_programs_in<'a>(folders: impl Iterator<Item = &'a PathBuf>) {
     let mut writable = WRITABLE.write().unwrap_or_else(PoisonError::into_inner);
     writable.extend(folders.cloned());

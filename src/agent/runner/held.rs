@@ -73,8 +73,7 @@ impl Permissions {
     }
 }
 
-/// What may run outside of the sandbox is asked also where a rule allows it if something is unusual, and the
-/// question says what.
+/// Asks about a command outside the sandbox, even if a rule allows it, where something is unusual.
 pub(super) fn held_outside(decision: Decision, unusual: &[String]) -> Decision {
     if unusual.is_empty() {
         return decision;

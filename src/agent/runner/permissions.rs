@@ -207,7 +207,7 @@ impl Permissions {
             };
             let mut decision = decide(&policy, &request);
             if let (Some(_), false, Some(text)) = (&policy.no_sandbox, has_user, &effects.command) {
-                // What stands in a settings file counts here only if it does without one.
+                // Without a sandbox only rules with `sandbox = false` count.
                 decision.suggestions = suggest_wider(&tool, text, Confinement::Free);
             }
             let decision = held_to_project(decision, &policy, &workspace, &effects, &cwd);
@@ -387,7 +387,7 @@ impl Permissions {
             blocking(move || {
                 places.private = temporary.and_then(|folder| {
                     let made = PrivateFolders::make(&folder);
-                    // It may be much, and nobody waits for it.
+                    // In the background: there may be a lot to remove.
                     let sweep = move || folder.parent().map(PrivateFolders::remove_stale);
                     let _ = std::thread::Builder::new().spawn(sweep);
                     made.map_err(|error| tracing::warn!(%error, "no temporary folders"))

@@ -47,16 +47,16 @@ const SSH_SETTINGS: WordList = WordList(
     "addkeystoagent batchmode connecttimeout identitiesonly identityfile serveralivecountmax \
      serveraliveinterval stricthostkeychecking userknownhostsfile",
 );
-/// Variables that stand for a setting of git.
+/// Variables that name a program, and a setting of git that starts one in the same way.
 const VARIABLES: [(&str, &str, &str); 5] = [
     ("GIT_SSH_COMMAND", "core", "sshcommand"),
-    ("GIT_SSH", "core", "sshcommand"),
+    ("GIT_SSH", "core", "askpass"),
     ("GIT_ASKPASS", "core", "askpass"),
     ("SSH_ASKPASS", "core", "askpass"),
-    ("GIT_PROXY_COMMAND", "core", "gitproxy"),
+    ("GIT_PROXY_COMMAND", "core", "askpass"),
 ];
 
-/// The files of git's settings that are the user's or the machine's, the first that counts first.
+/// The user's and the machine's git settings files, highest priority first.
 fn settings_of_user(home: &Path) -> impl Iterator<Item = PathBuf> {
     let file = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let own = [".gitconfig", ".config/git/config"].map(|name| home.join(name));
@@ -75,15 +75,7 @@ fn settings_of_user(home: &Path) -> impl Iterator<Item = PathBuf> {
 fn settings_of_environment() -> impl Iterator<Item = Setting> {
     VARIABLES.iter().filter_map(|(variable, section, key)| {
         let value = std::env::var_os(variable).filter(|value| !value.is_empty())?;
-        let value = value.to_string_lossy();
-        // A path, where git's setting is a line for the shell.
-        let is_path = *variable == "GIT_SSH" || *variable == "GIT_PROXY_COMMAND";
-        let value = if is_path {
-            value.replace(' ', "\\ ").into()
-        } else {
-            value
-        };
-        Some(Setting::new(section, key, &value))
+        Some(Setting::new(section, key, &value.to_string_lossy()))
     })
 }
 
@@ -196,8 +188,8 @@ impl Workspace {
         (!redirects).then_some(all)
     }
 
-    /// Whether one file, or one that it includes, whatever the condition, leads git elsewhere. `all` gets
-    /// their settings.
+    /// Whether a file, or one that it includes under any condition, leads git elsewhere. Collects their
+    /// settings in `all`.
     fn redirects_git(
         &self,
         file: &Path,

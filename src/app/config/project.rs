@@ -55,7 +55,7 @@ pub fn add_project_file(layers: &mut Layers, path: &Path, root: &Path) {
     let limits = try_to_add(layers, path, &text, keep_limits);
     layers.project_unlimited =
         limits.is_err() && text.contains("permission") || may_lose_limits(&text);
-    // What can be read of them counts all the same.
+    // Limits that can be read still apply.
     let _ = limits.or_else(|_| try_to_add(layers, path, &text, keep_known_limits));
     layers.project_fault = Some(fault);
 }

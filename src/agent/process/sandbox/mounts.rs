@@ -387,7 +387,15 @@ fn change(path: &Path, flags: MsFlags) -> Result<()> {
 
 fn remount(path: &Path, flags: MsFlags) -> nix::Result<()> {
     let flags = flags | MsFlags::MS_BIND | MsFlags::MS_REMOUNT;
-    mount(None::<&str>, path, None::<&str>, flags, None::<&str>)
+    let set = || mount(None::<&str>, path, None::<&str>, flags, None::<&str>);
+    // The kernel refuses while anyone writes there, if only a time of access.
+    for _ in 0..50 {
+        match set() {
+            Err(Errno::EBUSY) => std::thread::sleep(std::time::Duration::from_millis(1)),
+            done => return done,
+        }
+    }
+    set()
 }
 
 pub(super) fn failed(step: &str, path: &Path, error: impl std::fmt::Display) -> String {
