@@ -55,7 +55,6 @@ pub fn add_project_file(layers: &mut Layers, path: &Path, root: &Path) {
     let limits = try_to_add(layers, path, &text, keep_limits);
     layers.project_unlimited =
         limits.is_err() && text.contains("permission") || may_lose_limits(&text);
-    // Limits that can be read still apply.
     let _ = limits.or_else(|_| try_to_add(layers, path, &text, keep_known_limits));
     layers.project_fault = Some(fault);
 }
