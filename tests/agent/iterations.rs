@@ -237,6 +237,37 @@ async fn numbers_go_on_from_those_of_the_session() {
     assert_eq!(prompts, ["1", "2", "3", "4", "four", "5"]);
 }
 
+// B7: the call was made when the program of the time made it, not when one that was killed did.
+#[tokio::test]
+async fn a_program_that_ended_in_a_call_leaves_an_open_iteration() {
+    let first = two_calls().await;
+    let text = fs::read_to_string(&first.session).unwrap();
+    first.handle.shutdown().await;
+    let call = text.rfind(r#""event":"api_call_start""#).unwrap();
+    let end = call + text[call..].find('\n').unwrap() + 1;
+    let cut = &text[..end];
+    let line = cut.trim_end().lines().last().unwrap();
+    let mut old: Value = serde_json::from_str(line).unwrap();
+    old["timestamp"] = json!("2020-01-01T00:00:00.000Z");
+    fs::write(&first.session, cut.replace(line, &old.to_string())).unwrap();
+    let open = &Context::of(&first.session).iterations[1];
+    assert_eq!((open.number, open.messages.len()), (2, 0));
+    assert_eq!(open.started_at, "2020-01-01T00:00:00.000Z");
+    assert_eq!(open.completed_at, None);
+    let mut second = Setup {
+        answers: vec![say("again")],
+        resume: Some((Arc::clone(&first.folder), first.session.clone())),
+        ..Setup::default()
+    }
+    .start();
+    second.prompt("More");
+    second.settled().await;
+    let context = Context::of(&second.session);
+    assert_eq!(context.current(), 2);
+    assert!(context.iterations[1].started_at.as_str() > "2021");
+    assert!(context.iterations[1].completed_at.is_some());
+}
+
 fn quick_retries() -> LoopRules {
     let mut rules = LoopRules::default();
     (rules.retry.base_ms, rules.retry.jitter) = (1, false);

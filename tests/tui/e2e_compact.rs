@@ -1,6 +1,8 @@
 //! A conversation is compacted on the screen: the divider, what stands above it also for the next
 //! start, Esc, and the way back.
 
+use serde_json::json;
+
 use super::e2e_job::{leave, open};
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
@@ -10,6 +12,7 @@ use crate::support::screen::Launch;
 fn a_compaction_is_seen_kept_and_undone() {
     let replies = [
         Reply::text("One."),
+        Reply::text("A file.").and_call("bash", json!({"command": "touch made"})),
         Reply::text("Two."),
         Reply::text("Never").stall(),
         Reply::text("## Task\nSummed up."),
@@ -28,7 +31,7 @@ fn a_compaction_is_seen_kept_and_undone() {
     // H4
     screen.keys("/compact<enter>");
     screen.wait_for("summarising");
-    server.request(2);
+    server.request(3);
     screen.keys("<esc>");
     screen.wait_for("Not compacted: cancelled");
     screen.wait_gone("Esc stops");
@@ -36,7 +39,7 @@ fn a_compaction_is_seen_kept_and_undone() {
     screen.keys("/compact the parser<enter>");
     screen.wait_for("▸ summary");
     screen.wait_gone("Esc stops");
-    let asked = server.request(3).text();
+    let asked = server.request(4).text();
     for said in ["first", "Two.", "attention to: the parser"] {
         assert!(asked.contains(said), "{said}: {asked}");
     }
@@ -58,9 +61,13 @@ fn a_compaction_is_seen_kept_and_undone() {
     screen.keys("third<enter>");
     screen.wait_for("Three.");
     screen.wait_gone("Esc stops");
-    let asked = server.request(4).text();
+    let asked = server.request(5).text();
     assert!(
         asked.contains("Summed up.") && !asked.contains("One."),
+        "{asked}"
+    );
+    assert!(
+        asked.contains("Files modified, the latest last:\\n- made"),
         "{asked}"
     );
     screen.keys("<a-o>");
@@ -73,7 +80,7 @@ fn a_compaction_is_seen_kept_and_undone() {
     // The prompt of since then is in the editor.
     screen.keys("<enter>");
     screen.wait_for("Four.");
-    let asked = server.request(5).text();
+    let asked = server.request(6).text();
     for said in ["first", "One.", "second", "Two.", "third"] {
         assert!(asked.contains(said), "{said}: {asked}");
     }

@@ -35,6 +35,36 @@ fn a_turn_of_tools_and_commands_is_undone_and_redone() {
 }
 
 #[test]
+fn files_that_commands_changed_are_known_while_their_turn_is_open_too() {
+    let mut place = Place::with(&[("a", "1\n"), ("b", "1\n"), ("c", "1\n")]);
+    let changed = |place: &Place| {
+        let mut changed = place.undo.changed_by_commands("session").unwrap();
+        changed.sort();
+        let names = changed
+            .iter()
+            .map(|it| it.strip_prefix(&place.root).unwrap());
+        names.map(|it| it.display().to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(changed(&place), Vec::<String>::new());
+    place.writes("By name", &[("a", "2\n")]);
+    place.command("By a command", |place| place.write("b", "2\n"));
+    place.undo.prompt("session", "Open");
+    place.undo.before_command(&place.root).unwrap();
+    place.write("new/d", "1\n");
+    fs::remove_file(place.root.join("c")).unwrap();
+    assert_eq!(changed(&place), ["b", "c", "new/d"]);
+    assert!(
+        place
+            .undo
+            .changed_by_commands("another")
+            .unwrap()
+            .is_empty()
+    );
+    place.restart();
+    assert_eq!(changed(&place), ["b", "c", "new/d"]);
+}
+
+#[test]
 fn what_others_have_changed_since_is_named_and_stays() {
     let mut place = Place::with(&[("a", "1\n"), ("b", "1\n")]);
     place.writes("First", &[("a", "2\n"), ("b", "2\n")]);

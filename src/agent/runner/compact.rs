@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use super::attempt::request;
+use super::cover::changed_by_commands;
 use super::link::{Change, CompactRequest, Opening, RunLink, Step, Summary, Turn};
 use super::lookout::Lookout;
 use super::summary::{COMPACTION, MAX_HALVINGS, Spent, ask, is_too_long};
@@ -162,6 +163,7 @@ pub(super) async fn compact(
                 reason,
                 text,
                 kept_from,
+                changed: changed_by_commands(link).await,
                 tokens_before,
                 usage: spent.usage,
             };

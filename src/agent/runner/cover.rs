@@ -27,6 +27,25 @@ pub(in crate::agent) async fn close_turn(link: &RunLink) {
     }
 }
 
+/// The files that commands have changed in the conversation, as the model would name them.
+pub(super) async fn changed_by_commands(link: &RunLink) -> Vec<String> {
+    let Some(undo) = link.env.undo.clone() else {
+        return Vec::new();
+    };
+    let (session, cwd) = (link.env.conversation_id.clone(), link.env.cwd.clone());
+    let changed = spawn_blocking(move || undo.changed_by_commands(&session));
+    let Some(Ok(Ok(changed))) = link.unless_cancelled(changed).await else {
+        return Vec::new();
+    };
+    let name = |path: &PathBuf| {
+        path.strip_prefix(&cwd)
+            .unwrap_or(path)
+            .display()
+            .to_string()
+    };
+    changed.iter().map(name).collect()
+}
+
 /// Covers the folder of the session before a trial is kept.
 pub(in crate::agent) async fn cover_home(link: &RunLink) {
     let effects = Effects::unknown();

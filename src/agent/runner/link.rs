@@ -152,6 +152,8 @@ pub(in crate::agent) struct Summary {
     pub text: String,
     /// The first of the turn's messages that stays.
     pub kept_from: usize,
+    /// The files that commands have changed.
+    pub changed: Vec<String>,
     pub tokens_before: u64,
     pub usage: Usage,
 }

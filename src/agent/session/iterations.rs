@@ -235,6 +235,8 @@ impl ModelCall {
                 self.started_at = Some(timestamp.to_owned()).filter(|time| !time.is_empty());
             }
             Some("api_call_end") => self.end = data.clone(),
+            // A program that ended during a call left it open.
+            Some("agent_start") => *self = Self::default(),
             _ => {}
         }
     }

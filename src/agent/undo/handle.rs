@@ -14,7 +14,7 @@ use super::history::load;
 use super::looks::Looks;
 use super::open_turn::{OpenTurn, covered};
 use super::quota::evict;
-use super::record::{Begun, Record, folders};
+use super::record::{Begun, Record, Status, folders};
 use super::state::Lost;
 use super::store::Store;
 use crate::agent::hash;
@@ -231,6 +231,33 @@ impl Undo {
                 .collect(),
             evicted,
         })
+    }
+
+    /// The files that commands have changed in `session`, without those that tools changed by name or
+    /// whose changes were undone.
+    pub fn changed_by_commands(&self, session: &str) -> Result<Vec<PathBuf>, UndoError> {
+        if !self.home.exists() {
+            return Ok(Vec::new());
+        }
+        let mut state = lock(&self.state);
+        let state = &mut *state;
+        let store = self.store(&mut state.store)?;
+        let tag = tag(session);
+        let mut changed = Vec::new();
+        for (_, id) in folders(&store.turns())? {
+            if id.ends_with(&tag)
+                && let Some(record) = Record::load(&store, &id)?
+                && record.status == Status::Done
+            {
+                changed.extend(record.changed);
+            }
+        }
+        let open = state.open.as_ref();
+        if let Some(open) = open.filter(|open| open.said.begun.session == session) {
+            changed.extend(open.changed(&store, &mut state.looks)?);
+        }
+        changed.retain(|it| !it.named && (it.before.is_file() || it.after.is_file()));
+        Ok(changed.into_iter().map(|change| change.path).collect())
     }
 
     /// Ends the turn: what changes from now on is none of its doing.

@@ -9,7 +9,7 @@ use super::cover::{Limits, cover, uncovered};
 use super::error::UndoError;
 use super::look::{look, look_and_keep};
 use super::looks::Looks;
-use super::record::{Before, Begun, Journal, Record, Said, Status, named_by_others};
+use super::record::{Before, Begun, Change, Journal, Record, Said, Status, named_by_others};
 use super::repository::is_ignored;
 use super::state::{Lost, State};
 use super::store::Store;
@@ -19,7 +19,7 @@ use super::tree::Tree;
 #[derive(Debug)]
 pub(super) struct OpenTurn {
     journal: Journal,
-    said: Said,
+    pub(super) said: Said,
     /// The paths of `said.befores`.
     known: HashSet<PathBuf>,
     /// The folders in which commands may run without more being covered.
@@ -180,21 +180,26 @@ impl OpenTurn {
         Ok(uncovered)
     }
 
-    /// Ends it. Gives its record, unless it has changed nothing.
-    pub fn close(self, store: &Store, looks: &mut Looks) -> Result<Option<Record>, UndoError> {
-        let trees = &self.said.trees;
-        let others = match trees.iter().map(|tree| tree.taken).min() {
-            Some(since) => named_by_others(store, &self.said.begun.session, since)?,
+    /// What it has changed so far.
+    pub fn changed(&self, store: &Store, looks: &mut Looks) -> Result<Vec<Change>, UndoError> {
+        let said = &self.said;
+        let others = match said.trees.iter().map(|tree| tree.taken).min() {
+            Some(since) => named_by_others(store, &said.begun.session, since)?,
             None => HashSet::new(),
         };
+        Ok(compare(
+            &said.trees,
+            &said.befores,
+            &said.afters,
+            &others,
+            looks,
+        ))
+    }
+
+    /// Ends it. Gives its record, unless it has changed nothing.
+    pub fn close(self, store: &Store, looks: &mut Looks) -> Result<Option<Record>, UndoError> {
         let record = Record {
-            changed: compare(
-                &self.said.trees,
-                &self.said.befores,
-                &self.said.afters,
-                &others,
-                looks,
-            ),
+            changed: self.changed(store, looks)?,
             begun: self.said.begun,
             status: Status::Done,
         };

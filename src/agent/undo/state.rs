@@ -23,6 +23,12 @@ pub(super) enum State {
     Special,
 }
 
+impl State {
+    pub fn is_file(&self) -> bool {
+        matches!(self, Self::File { .. })
+    }
+}
+
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Content {

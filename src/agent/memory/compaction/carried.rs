@@ -40,10 +40,12 @@ pub(in crate::agent) struct Carried {
 }
 
 impl Carried {
-    /// That of the `details` of summaries before, and of `messages`.
+    /// That of the `details` of summaries before, and of `messages`. The files that commands `changed`
+    /// are the first to be left out: there can be many.
     pub fn of<'a>(
         details: impl IntoIterator<Item = &'a Value>,
         messages: &'a [Arc<Message>],
+        changed: Vec<String>,
     ) -> Self {
         let details: Vec<&Value> = details.into_iter().collect();
         let before = |key: &str| {
@@ -53,7 +55,7 @@ impl Carried {
         };
         let mut carried = Self {
             read: before("readFiles"),
-            modified: before("modifiedFiles"),
+            modified: [changed, before("modifiedFiles")].concat(),
             user_messages: before("userMessages"),
             todo: details
                 .last()
@@ -266,10 +268,10 @@ mod tests {
                 0,
             ),
         ];
-        let mut carried = Carried::of(Some(&before), &said);
+        let mut carried = Carried::of(Some(&before), &said, vec!["z".into(), "a".into()]);
         carried.fit(1000);
         let expected = json!({
-            "readFiles": ["b", "c"], "modifiedFiles": ["m", "a", "p", "q", "r"],
+            "readFiles": ["b", "c"], "modifiedFiles": ["z", "m", "a", "p", "q", "r"],
             "userMessages": ["First", "No, the\nother one"], "tokensAfter": 7,
         });
         assert_eq!(carried.details(7), expected);
@@ -289,7 +291,7 @@ mod tests {
                 result.is_error = is_error;
             }
             let said = [answer(&[("edit", json!({"file_path": "a"}))], 0), result];
-            let modified = &Carried::of(None, &said).file_details()["modifiedFiles"];
+            let modified = &Carried::of(None, &said, Vec::new()).file_details()["modifiedFiles"];
             let expected = if is_error { json!([]) } else { json!(["a"]) };
             assert_eq!(*modified, expected);
         }
@@ -299,7 +301,11 @@ mod tests {
     fn the_todo_list_is_carried_over_in_quotes_too() {
         let list = json!([{"content": "Test it", "status": "in_progress"}]);
         for todos in [list.clone(), Value::String(list.to_string())] {
-            let carried = Carried::of(None, &[answer(&[("todo", json!({"todos": todos}))], 0)]);
+            let carried = Carried::of(
+                None,
+                &[answer(&[("todo", json!({"todos": todos}))], 0)],
+                Vec::new(),
+            );
             assert_eq!(carried.details(0)["todos"], list);
         }
     }
@@ -318,7 +324,7 @@ mod tests {
                         .chain((n % 4 == 0).then_some(("edit", path)))
                 })
                 .collect();
-            let mut carried = Carried::of(Some(&details), &[answer(&calls, 0)]);
+            let mut carried = Carried::of(Some(&details), &[answer(&calls, 0)], Vec::new());
             carried.fit(3000);
             let text = carried.append_to("Text", 3000);
             assert!(text_size(&text) < 1100, "{round}: {}", text.len());
@@ -326,12 +332,12 @@ mod tests {
         }
         let last = |key: &str| details[key].as_array().unwrap().last().cloned();
         assert_eq!(last("modifiedFiles"), Some("src/part_49/file_36.rs".into()));
-        let mut most = Carried::of(Some(&details), &[]);
+        let mut most = Carried::of(Some(&details), &[], Vec::new());
         assert!(most.modified.len() > 50, "{}", most.modified.len());
         most.fit(u64::MAX);
         let path = |path: &str| ("read", json!({ "file_path": path }));
         let calls = [path("a"), path(&"x".repeat(9000))];
-        let mut carried = Carried::of(None, &[answer(&calls, 0)]);
+        let mut carried = Carried::of(None, &[answer(&calls, 0)], Vec::new());
         carried.fit(u64::MAX);
         assert_eq!(carried.read, ["a"]);
     }
@@ -348,7 +354,7 @@ mod tests {
             (310, vec![350]),
             (0, vec![350]),
         ] {
-            let mut carried = Carried::of(None, &said);
+            let mut carried = Carried::of(None, &said, Vec::new());
             carried.fit(summary);
             let lengths: Vec<_> = carried.user_messages.iter().map(String::len).collect();
             assert_eq!(lengths, expected, "{summary}");
