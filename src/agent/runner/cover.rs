@@ -37,13 +37,8 @@ pub(super) async fn changed_by_commands(link: &RunLink) -> Vec<String> {
     let Some(Ok(Ok(changed))) = link.unless_cancelled(changed).await else {
         return Vec::new();
     };
-    let name = |path: &PathBuf| {
-        path.strip_prefix(&cwd)
-            .unwrap_or(path)
-            .display()
-            .to_string()
-    };
-    changed.iter().map(name).collect()
+    let named = changed.iter().map(|it| it.strip_prefix(&cwd).unwrap_or(it));
+    named.map(|it| it.display().to_string()).collect()
 }
 
 /// Covers the folder of the session before a trial is kept.

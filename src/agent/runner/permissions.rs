@@ -194,16 +194,20 @@ impl Permissions {
                 let missing = processes.sandbox_support().missing(&sandbox);
                 policy.no_sandbox = (!missing.is_empty()).then(|| missing.join(", "));
             }
+            // All other commands are spared a look at the repository.
+            let text = effects.command.as_deref().unwrap_or_default();
+            let is_git = text.replace(['\\', '\'', '"'], "").contains("git");
             let request = Request {
                 tool: &tool,
                 effects: &effects,
                 paths: paths.clone(),
                 root: &workspace.roots()[0],
                 home: home.as_deref(),
-                remotes: remotes(&workspace, &effects, &cwd),
-                local_remotes: effects.command.is_some() && workspace.has_local_remotes(),
-                linked_trees: effects.command.is_some()
-                    && workspace.has_linked_trees(&lock(&repositories)),
+                remotes: is_git
+                    .then(|| remotes(&workspace, &effects, &cwd))
+                    .flatten(),
+                local_remotes: is_git && workspace.has_local_remotes(),
+                linked_trees: is_git && workspace.has_linked_trees(&lock(&repositories)),
             };
             let mut decision = decide(&policy, &request);
             if let (Some(_), false, Some(text)) = (&policy.no_sandbox, has_user, &effects.command) {

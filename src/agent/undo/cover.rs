@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::error::UndoError;
 use super::git_index::Tracked;
+use super::look::MAX_READ;
 use super::repository::{Repository, holds, index_stamp};
 use super::state::Lost;
 use super::store::Store;
@@ -235,7 +236,11 @@ fn take_clean(tree: &mut Tree, repository: &Repository, dirty: &mut HashMap<Plac
         let blob = (Arc::clone(&git_dir), tracked.id.clone());
         if repository.is_clean(tracked, &at(tree, place).stamp) {
             at_mut(tree, place).kind = Kind::File(Image::Blob(blob.0, blob.1));
-        } else if tracked.may_be_same(at(tree, place).stamp.size) {
+            continue;
+        }
+        // It may still have that content. Git writes 0 where it was not sure of a size itself.
+        let size = at(tree, place).stamp.size;
+        if size <= MAX_READ && (tracked.size == 0 || u64::from(tracked.size) == size) {
             dirty.insert(place, blob);
         }
     }

@@ -1,8 +1,6 @@
 //! Reads the index of a git repository: which files git tracks, and what they were like when it last
 //! looked. Never writes one, and takes a form that it does not know for none.
 
-use super::look::MAX_READ;
-
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tracked {
     /// Below the top of the working tree.
@@ -15,14 +13,6 @@ pub(super) struct Tracked {
     pub changed: (u32, u32),
     pub inode: u32,
     pub size: u32,
-}
-
-impl Tracked {
-    /// Whether a file of `size` bytes that was touched may still have the content git has, and is small
-    /// enough for that to be looked at. Git writes 0 where it was not sure of a size itself.
-    pub fn may_be_same(&self, size: u64) -> bool {
-        size <= MAX_READ && (self.size == 0 || u64::from(self.size) == size)
-    }
 }
 
 const FILE_TYPE: u32 = 0o170_000;

@@ -15,7 +15,7 @@ use super::looks::Looks;
 use super::open_turn::{OpenTurn, covered};
 use super::quota::evict;
 use super::record::{Begun, Record, Status, folders};
-use super::state::Lost;
+use super::state::{self, Lost};
 use super::store::Store;
 use crate::agent::hash;
 use crate::agent::new_id::new_id;
@@ -256,7 +256,8 @@ impl Undo {
         if let Some(open) = open.filter(|open| open.said.begun.session == session) {
             changed.extend(open.changed(&store, &mut state.looks)?);
         }
-        changed.retain(|it| !it.named && (it.before.is_file() || it.after.is_file()));
+        let is_file = |state: &state::State| matches!(state, state::State::File { .. });
+        changed.retain(|it| !it.named && (is_file(&it.before) || is_file(&it.after)));
         Ok(changed.into_iter().map(|change| change.path).collect())
     }
 

@@ -23,12 +23,6 @@ pub(super) enum State {
     Special,
 }
 
-impl State {
-    pub fn is_file(&self) -> bool {
-        matches!(self, Self::File { .. })
-    }
-}
-
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Content {

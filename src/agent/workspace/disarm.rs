@@ -122,46 +122,44 @@ impl Workspace {
                 said.set_aside(link, "it leads to a repository elsewhere");
             }
         }
-        for path in self.start_up_files().iter().filter(is_new) {
-            if path
-                .symlink_metadata()
-                .is_ok_and(|data| !is_empty(path, &data))
-            {
-                said.set_aside(path, "what stands there is run without being asked for");
-            }
+        let files = self.start_up_files();
+        for path in files.iter().filter(is_new).filter(|path| !is_empty(path)) {
+            said.set_aside(path, "what stands there is run without being asked for");
         }
         repositories.own.extend(said.left);
         said.texts
     }
 
-    /// Places in the project whose content runs by itself, whether they are there or not.
+    /// What is there of the places in the project whose content runs by itself.
     pub(super) fn start_up_files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for root in self.projects() {
             let names = START_UP_IN_PROJECT.iter();
-            files.extend(names.map(|name| up_to_link(root, Path::new(name))));
+            files.extend(names.filter_map(|name| up_to_link(root, Path::new(name))));
             let hooks = hooks_folder(root, self.home());
-            files.extend(hooks.filter(|hooks| hooks.starts_with(root) && hooks != root));
+            let hooks = hooks.filter(|hooks| hooks.starts_with(root) && hooks != root);
+            files.extend(hooks.filter(|hooks| hooks.symlink_metadata().is_ok()));
         }
         files
     }
 }
 
 /// The place of `name` in `root`, or the first link on the way to it: what that leads to may be the user's.
-fn up_to_link(root: &Path, name: &Path) -> PathBuf {
+fn up_to_link(root: &Path, name: &Path) -> Option<PathBuf> {
     let mut place = root.to_owned();
     for part in name.components() {
         place.push(part);
-        if place.is_symlink() {
+        if place.symlink_metadata().ok()?.is_symlink() {
             break;
         }
     }
-    place
+    Some(place)
 }
 
 /// An empty folder runs nothing: one may stand there so that no command makes it.
-fn is_empty(path: &Path, data: &fs::Metadata) -> bool {
-    data.is_dir() && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+fn is_empty(path: &Path) -> bool {
+    let entries = (!path.is_symlink()).then(|| fs::read_dir(path));
+    entries.is_some_and(|it| it.is_ok_and(|mut entries| entries.next().is_none()))
 }
 
 fn check_hooks(hooks: &Path, said: &mut Said) {

@@ -112,9 +112,7 @@ impl Workspace {
             repositories.in_doubt.extend(said.clone());
             return said;
         }
-        let start_up = self.start_up_files().into_iter();
-        let start_up = start_up.filter(|path| path.symlink_metadata().is_ok());
-        repositories.take_for_own(found, start_up);
+        repositories.take_for_own(found, self.start_up_files().into_iter());
         Vec::new()
     }
 

@@ -101,11 +101,12 @@ impl Name {
         while let Some(token) = tokens.next() {
             let letters = token.trim_end_matches(|c: char| c.is_ascii_digit());
             let digits = &token[letters.len()..];
-            if letters.is_empty() && is_year(digits) {
+            if letters.is_empty() && digits.len() == 4 && digits.starts_with("20") {
                 // 2025-10-31, or 10-2025.
                 let mut date = digits.to_owned();
-                while let Some(part) = tokens.next_if(|part| date.len() < 8 && is_two_digits(part))
-                {
+                let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+                let is_next = |part: &&str| part.len() == 2 && is_digits(part);
+                while let Some(part) = tokens.next_if(|part| date.len() < 8 && is_next(part)) {
                     date.push_str(part);
                 }
                 if date.len() == 4 && name.version.last().is_some_and(|month| *month <= 12) {
@@ -133,12 +134,4 @@ impl Name {
     pub fn age(&self) -> (&[u32], bool, Option<u64>) {
         (&self.version, self.date.is_none(), self.date)
     }
-}
-
-fn is_year(digits: &str) -> bool {
-    digits.len() == 4 && digits.starts_with("20")
-}
-
-fn is_two_digits(text: &str) -> bool {
-    text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit())
 }

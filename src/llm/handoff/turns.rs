@@ -342,7 +342,8 @@ impl<'a> Handoff<'a, '_> {
         let same = before.iter().filter(|it| it.call.id == call.id).count();
         let stored = after
             .iter()
-            .take_while(|message| !is_sent_answer(message))
+            // Results behind an answer that is sent belong to it.
+            .take_while(|it| !matches!(&***it, Message::Assistant(answer) if answer.is_sent()))
             .filter_map(|message| match message.as_ref() {
                 Message::ToolResult(result) if result.tool_call_id == call.id => Some(result),
                 _ => None,
@@ -429,11 +430,6 @@ impl<'a> Handoff<'a, '_> {
 
 fn go_on<'a>() -> Turn<'a> {
     Turn::User(vec![SentBlock::made(Content::text(CONTINUE_PROMPT))])
-}
-
-/// Whether `message` is an answer that is sent: results behind it belong to it.
-fn is_sent_answer(message: &Message) -> bool {
-    matches!(message, Message::Assistant(answer) if answer.is_sent())
 }
 
 /// Whether a call of a cut answer never came to its end: its text is not parsed, or it is the last

@@ -301,11 +301,8 @@ mod tests {
     fn the_todo_list_is_carried_over_in_quotes_too() {
         let list = json!([{"content": "Test it", "status": "in_progress"}]);
         for todos in [list.clone(), Value::String(list.to_string())] {
-            let carried = Carried::of(
-                None,
-                &[answer(&[("todo", json!({"todos": todos}))], 0)],
-                Vec::new(),
-            );
+            let said = answer(&[("todo", json!({ "todos": todos }))], 0);
+            let carried = Carried::of(None, &[said], Vec::new());
             assert_eq!(carried.details(0)["todos"], list);
         }
     }

@@ -76,7 +76,10 @@ pub(super) fn prune(
             continue;
         };
         let size = content_size(&result.content, false);
-        if result.is_error || size <= SMALL || is_left_out(result) {
+        let is_left_out = |text: &str| text.starts_with(LEFT_OUT);
+        let is_left_out =
+            matches!(&*result.content, [Content::Text(text)] if is_left_out(&text.text));
+        if result.is_error || size <= SMALL || is_left_out {
             continue;
         }
         let content = vec![Content::text(stand_in(result, size))];
@@ -85,10 +88,6 @@ pub(super) fn prune(
         pruned.push(Pruned { at, content });
     }
     (pruned, free)
-}
-
-fn is_left_out(result: &ToolResultMessage) -> bool {
-    matches!(result.content.as_slice(), [Content::Text(text)] if text.text.starts_with(LEFT_OUT))
 }
 
 fn stand_in(result: &ToolResultMessage, tokens: u64) -> String {

@@ -20,7 +20,9 @@ pub(super) enum Long {
 pub(super) fn shortened(messages: &[Arc<Message>], long: Long) -> Vec<Arc<Message>> {
     let shorten = |message: &Arc<Message>| {
         let is_result = matches!(**message, Message::ToolResult(_));
-        if !is_result && long == Long::Results && !has_images(message) {
+        let mut content = message.content().iter();
+        let has_images = content.any(|block| matches!(block, Content::Image(_)));
+        if !is_result && long == Long::Results && !has_images {
             return Arc::clone(message);
         }
         let texts = is_result || long == Long::All;
@@ -48,11 +50,6 @@ pub(super) fn shortened(messages: &[Arc<Message>], long: Long) -> Vec<Arc<Messag
         Arc::new(message)
     };
     messages.iter().map(shorten).collect()
-}
-
-fn has_images(message: &Message) -> bool {
-    let mut content = message.content().iter();
-    content.any(|block| matches!(block, Content::Image(_)))
 }
 
 /// The arguments of a call with long texts among them shortened.

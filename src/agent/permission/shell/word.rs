@@ -115,7 +115,7 @@ impl Word {
 
     /// The known text up to `end`, which is certain to stand there first, and what follows it.
     pub fn split_once(&self, end: char) -> Option<(String, Self)> {
-        let known: Vec<char> = plain_text(self.atoms.iter()).collect();
+        let known: Vec<char> = plain_or_wild(self.atoms.iter(), true).collect();
         let at = known.iter().position(|c| *c == end)?;
         let rest = self.atoms[at + 1..].to_vec();
         Some((known[..at].iter().collect(), Self::new(rest)))
@@ -127,11 +127,7 @@ fn known<'a>(atoms: impl Iterator<Item = &'a Atom>) -> impl Iterator<Item = char
     plain_or_wild(atoms, false)
 }
 
-/// The characters up to the first gap.
-fn plain_text<'a>(atoms: impl Iterator<Item = &'a Atom>) -> impl Iterator<Item = char> {
-    plain_or_wild(atoms, true)
-}
-
+/// The characters up to the first gap; without `wild`, up to a wildcard.
 fn plain_or_wild<'a>(
     atoms: impl Iterator<Item = &'a Atom>,
     wild: bool,

@@ -52,7 +52,9 @@ fn lines(index: &Index<'_>, hunk: &Hunk, from: usize) -> String {
                 order of the file, or add context"
             .to_owned();
     };
-    let wanted = hunk_line(hunk, wrong);
+    let lines = hunk.lines.iter().filter(|line| line.sign != Sign::Added);
+    let wanted = lines.map(|line| line.line).nth(wrong);
+    let wanted = wanted.unwrap_or(hunk.line);
     let at = place + wrong;
     if at >= index.lines().len() {
         let mut text = format!(
@@ -70,12 +72,6 @@ fn lines(index: &Index<'_>, hunk: &Hunk, from: usize) -> String {
     );
     show(index, at, &mut text);
     text
-}
-
-/// The line in the patch of the hunk's `nth` old line.
-fn hunk_line(hunk: &Hunk, nth: usize) -> usize {
-    let old = hunk.lines.iter().filter(|line| line.sign != Sign::Added);
-    old.map(|line| line.line).nth(nth).unwrap_or(hunk.line)
 }
 
 /// Where most of `old` is in the file: places of its longest lines are tried.

@@ -43,7 +43,7 @@ impl Limits {
 /// One search's limits, and what it left out.
 pub struct Budget {
     pub limits: Limits,
-    cancel: CancellationToken,
+    pub(super) cancel: CancellationToken,
     /// None if it is later than the clock can count.
     deadline: Option<Instant>,
     timed_out: AtomicBool,
@@ -91,10 +91,6 @@ impl Budget {
     /// Whether time ran out, so that results are partial.
     pub fn timed_out(&self) -> bool {
         self.timed_out.load(Ordering::Relaxed)
-    }
-
-    pub fn check_cancelled(&self) -> Result<(), ToolError> {
-        call::must_go_on(&self.cancel)
     }
 
     pub fn omit(&self, why: Omission, path: String) {

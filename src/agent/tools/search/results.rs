@@ -5,7 +5,7 @@ use super::budget::Budget;
 use super::hits::Line;
 use super::root::SearchRoot;
 use crate::agent::tool::{Details, FilesDetails, ToolError, ToolOutput};
-use crate::agent::tools::escape;
+use crate::agent::tools::{call, escape};
 
 /// Characters of a result line.
 const MAX_LINE_CHARS: usize = 500;
@@ -54,7 +54,7 @@ pub struct Finished {
 impl Results<'_> {
     /// Cuts the lines at the limits and says what is missing, and why.
     pub fn finish(mut self, budget: &Budget) -> Result<Finished, ToolError> {
-        budget.check_cancelled()?;
+        call::must_go_on(&budget.cancel)?;
         let limits = budget.limits;
         let fitting = fitting(self.lines.iter().map(|line| &line.text), limits.max_bytes);
         let cut = fitting < self.lines.len();

@@ -78,7 +78,9 @@ impl HistoryFile {
         };
         let mut bytes = serde_json::to_vec(&line)?;
         bytes.push(b'\n');
-        if ends_in_a_torn_line(&file, metadata.len()) {
+        // The last line may be torn.
+        let (mut last, length) = ([b'\n'], metadata.len());
+        if length > 0 && file.read_exact_at(&mut last, length - 1).is_ok() && last != *b"\n" {
             bytes.insert(0, b'\n');
         }
         file.write_all(&bytes)
@@ -116,11 +118,6 @@ fn read_end(file: &File) -> io::Result<Vec<u8>> {
     }
     blocks.reverse();
     Ok(blocks.concat())
-}
-
-fn ends_in_a_torn_line(file: &File, length: u64) -> bool {
-    let mut last = [b'\n'];
-    length > 0 && file.read_exact_at(&mut last, length - 1).is_ok() && last != *b"\n"
 }
 
 #[cfg(test)]

@@ -214,10 +214,6 @@ impl Search {
         (self.current.map_or(0, |at| at + 1), self.matches.len())
     }
 
-    pub fn is_searching(&self) -> bool {
-        self.unread > 0
-    }
-
     /// Looks for another text, in `cells`, which come in order; from `since` on they may change. Answers
     /// which pages may have it as well, where those are known.
     pub(super) fn search<'a>(

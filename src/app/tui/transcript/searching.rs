@@ -29,7 +29,7 @@ impl Transcript {
     /// Which of how many matches is shown, and whether more may be found; none without a search.
     pub fn found(&self) -> Option<((usize, usize), bool)> {
         let search = self.search.as_ref()?;
-        Some((search.count(), search.is_searching()))
+        Some((search.count(), search.unread > 0))
     }
 
     /// Looks for another text. Answers what is to be searched elsewhere.

@@ -25,10 +25,6 @@ struct Body<'a> {
     hidden: usize,
 }
 
-pub fn all_rows(theme: &Theme, details: &Details, columns: usize) -> Vec<StyledLine> {
-    first_rows(theme, details, columns, usize::MAX).0
-}
-
 /// Its first rows, one less than `most` where it does not fit, and how many rows are left.
 pub fn first_rows(
     theme: &Theme,

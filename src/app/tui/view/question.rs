@@ -298,7 +298,7 @@ pub fn whole(app: &App, columns: usize) -> (String, Vec<StyledLine>) {
             let mut rows = StyledLine::wrapped(&subject.reason, app.theme.activity, columns);
             rows.extend(flagged_rows(app, subject, columns));
             rows.push(StyledLine::new());
-            rows.extend(call_body::all_rows(&app.theme, &subject.details, columns));
+            rows.extend(call_body::first_rows(&app.theme, &subject.details, columns, usize::MAX).0);
             (asks(question, subject), rows)
         }
         Subject::Choice(subject) => {

@@ -82,8 +82,9 @@ fn ask_to_think(request: &Request, quirks: &Quirks) -> Map<String, Value> {
     let level = model.clamp_thinking(request.thinking);
     let on = level > ThinkingLevel::Off;
     let word = model.thinking_word(level);
+    let always_thinks = !model.supported_thinking().contains(&ThinkingLevel::Off);
     let form = match quirks.thinking {
-        ThinkingFormat::Enabled if always_thinks(model) => ThinkingFormat::Effort,
+        ThinkingFormat::Enabled if always_thinks => ThinkingFormat::Effort,
         form => form,
     };
     let effort = match form {
@@ -117,9 +118,4 @@ fn ask_to_think(request: &Request, quirks: &Quirks) -> Map<String, Value> {
     fields
         .map(|(name, value)| (name.to_owned(), value))
         .collect()
-}
-
-/// Whether the model is known to have levels, but none at which it does not think.
-fn always_thinks(model: &Model) -> bool {
-    !model.supported_thinking().contains(&ThinkingLevel::Off)
 }

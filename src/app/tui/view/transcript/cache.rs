@@ -95,7 +95,8 @@ impl TranscriptCache {
         let mut no_colors = HighlightCache::default();
         self.groups.clear();
         while let Some(&index) = self.estimated.last() {
-            if self.is_guess(index) {
+            let page = self.heights.get(page_of(index));
+            if page.and_then(|page| page.measured.get(place_of(index))) == Some(&false) {
                 if start.elapsed() >= budget {
                     return true;
                 }
@@ -286,11 +287,6 @@ impl TranscriptCache {
                 self.code.forget(index);
             }
         }
-    }
-
-    fn is_guess(&self, index: usize) -> bool {
-        let page = self.heights.get(page_of(index));
-        page.and_then(|page| page.measured.get(place_of(index))) == Some(&false)
     }
 
     fn set_height(&mut self, index: usize, rows: usize, is_measured: bool) {

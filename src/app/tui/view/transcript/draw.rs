@@ -179,7 +179,8 @@ impl Frame<'_> {
         }
         self.waiting.extend(scrolls);
         match top {
-            Some(top) if viewport.is_held() || !self.reaches_end(top) => (top, false),
+            Some(top) if viewport.is_held() => (top, false),
+            Some(top) if !matches!(self.down(top, self.height), Down::End) => (top, false),
             _ => (self.bottom(), true),
         }
     }
@@ -313,11 +314,6 @@ impl Frame<'_> {
             }
             at = RowRef::top_of(at.cell + 1);
         }
-    }
-
-    /// Whether the last row is visible when the view begins at `top`.
-    fn reaches_end(&mut self, top: RowRef) -> bool {
-        matches!(self.down(top, self.height), Down::End)
     }
 
     /// The top of the view that ends with the last row.

@@ -216,7 +216,11 @@ fn subject_text(tool: &ToolCell) -> (String, Shorten) {
     }
     match &*tool.details {
         Details::Diff(diff) if diff.files.is_empty() => (one_path(diff), Shorten::Middle),
-        Details::Diff(diff) => (many_paths(diff), Shorten::End),
+        Details::Diff(diff) => {
+            let files = std::iter::once(diff).chain(&diff.files);
+            let paths: Vec<&str> = files.map(|file| &*file.path).collect();
+            (paths.join(", "), Shorten::End)
+        }
         Details::Command(command) => first_line(command.command.trim()),
         Details::Matches(matches) => (matches_subject(matches), Shorten::End),
         Details::Files(files) => files_subject(files),
@@ -255,12 +259,6 @@ fn first_line(command: &str) -> (String, Shorten) {
         Some((first, _)) => (format!("{} …", first.trim_end()), Shorten::Lines),
         None => (command.to_owned(), Shorten::End),
     }
-}
-
-fn many_paths(diff: &DiffDetails) -> String {
-    let files = std::iter::once(diff).chain(&diff.files);
-    let paths: Vec<&str> = files.map(|file| &*file.path).collect();
-    paths.join(", ")
 }
 
 fn is_here(path: &str) -> bool {
