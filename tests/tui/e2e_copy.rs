@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::e2e_job::leave;
+use super::e2e_job::{leave, open};
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 use crate::support::screen::{Launch, Screen};
@@ -48,6 +48,26 @@ fn a_drag_reaches_the_clipboard() {
     let raw = screen.raw();
     let sent = String::from_utf8_lossy(&raw);
     assert!(sent.contains(&expected), "{sent:?}");
+    leave(&screen);
+}
+
+#[test]
+fn a_double_click_takes_the_word_without_the_mark_before_it() {
+    let reply = Reply::text("- one two\n\n| three | four |\n|---|---|\n| five | six |");
+    let (_server, sandbox) = job::stage_with(vec![reply]);
+    let screen = open(&sandbox, Wire::Anthropic);
+    screen.keys("hello<enter>");
+    for (word, characters) in [("one", 3), ("three", 5), ("five", 4)] {
+        let at = find(&screen, word);
+        for _ in 0..2 {
+            mouse(&screen, 0, at, false);
+            mouse(&screen, 0, at, true);
+        }
+        screen.wait_for(&format!("Copied {characters} characters"));
+        let raw = screen.raw();
+        let copied = format!("\x1b]52;c;{}\x1b\\", STANDARD.encode(word));
+        assert!(String::from_utf8_lossy(&raw).contains(&copied), "{word}");
+    }
     leave(&screen);
 }
 

@@ -94,6 +94,19 @@ fn terminals_that_know_little() {
 }
 
 /// The stop hint is there at the smallest size, from Enter on and no longer.
+/// Until the terminal is raw it turns Enter into a line feed.
+#[test]
+fn enter_typed_before_the_first_frame_is_enter() {
+    let (server, sandbox) = job::stage_with(vec![Reply::text("It is done.")]);
+    let screen = Launch::new(&sandbox)
+        .args(&["-m", Wire::Anthropic.model()])
+        .start();
+    screen.send(b"typed ahead\r");
+    screen.wait_for("It is done.");
+    assert!(server.request(0).text().contains("typed ahead"));
+    leave(&screen);
+}
+
 #[test]
 fn it_works_at_40x10() {
     let (server, sandbox) = job::stage_with(vec![Reply::text("Hi").gate("text").say(" there.")]);

@@ -236,9 +236,6 @@ impl Undo {
     /// The files that commands have changed in `session`, without those that tools changed by name or
     /// whose changes were undone.
     pub fn changed_by_commands(&self, session: &str) -> Result<Vec<PathBuf>, UndoError> {
-        if !self.home.exists() {
-            return Ok(Vec::new());
-        }
         let mut state = lock(&self.state);
         let state = &mut *state;
         let store = self.store(&mut state.store)?;

@@ -231,9 +231,10 @@ async fn run_plan(
                 again = Some(vec!["--session".into(), session.into()]);
             }
             tui::ExitKind::Anew(model, draft) => {
+                // For the next program that opens a session there.
+                let folder = folder_for(&dirs.drafts(), &plan.loaded.cwd);
                 if !args.no_session
-                    && let Err(error) =
-                        draft.leave_in(&folder_for(&dirs.drafts(), &plan.loaded.cwd))
+                    && let Err(error) = tui::composer::DraftFile::new(folder).save(&draft)
                 {
                     tracing::warn!("what was typed in the demo is lost: {error}");
                 }

@@ -66,11 +66,6 @@ impl SavedDraft {
         }
     }
 
-    /// Leaves it in a folder of drafts, for the next program that opens a session there.
-    pub(crate) fn leave_in(&self, folder: &Path) -> io::Result<()> {
-        DraftFile::new(folder).save(self)
-    }
-
     /// All of it as one text for the editor, with blank lines between.
     pub(crate) fn joined(&self) -> String {
         let text = Some(&self.text).filter(|text| !text.is_empty());

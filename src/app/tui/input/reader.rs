@@ -195,6 +195,9 @@ impl Reader {
     /// Reads until the handle is dropped, or the terminal is closed.
     fn run(mut self) {
         let mut buffer = vec![0; READ_SIZE];
+        // A terminal that was not raw yet has made a line feed of Enter.
+        let typed = rustix::io::ioctl_fionread(&self.source).unwrap_or(0);
+        let mut early = typed as usize * usize::from(self.source.is_terminal());
         loop {
             let mut out = Vec::new();
             match self.wait() {
@@ -211,7 +214,13 @@ impl Reader {
                     continue;
                 }
                 Ok(Woken::Bytes) => match self.source.read(&mut buffer) {
-                    Ok(n) if n > 0 => self.take(&buffer[..n], &mut out),
+                    Ok(n) if n > 0 => {
+                        let typed = &mut buffer[..n];
+                        let feeds = typed.iter_mut().take(early).filter(|byte| **byte == b'\n');
+                        feeds.for_each(|byte| *byte = b'\r');
+                        early = early.saturating_sub(n);
+                        self.take(&buffer[..n], &mut out);
+                    }
                     Err(error) if is_passing(&error) => {}
                     Ok(_) | Err(_) => return self.close(),
                 },

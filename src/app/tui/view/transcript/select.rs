@@ -271,17 +271,17 @@ impl Selector<'_> {
         (at, self.row(at).map_or(0, |row| row.text_at(byte)))
     }
 
-    /// The whole of a word in what a tool gave, of which a row may show only the beginning.
+    /// A word without the marks before it; all of one in what a tool gave, of which a row may show only the
+    /// beginning.
     fn whole_word(&self, selection: Selection) -> Option<Copied> {
         let Stretch { from, to } = selection.anchor;
         if selection.unit != Unit::Word || selection.anchor != selection.head {
             return None;
         }
-        let cell = self.transcript.cell(from.at.cell)?;
         let range = from.source? as usize..to.source? as usize;
-        let source = cell.source();
+        let source = self.transcript.cell(from.at.cell)?.source();
         let text = source.get(range).filter(|text| !text.is_empty())?;
-        (form(cell) == CopyForm::Lines).then(|| Copied {
+        Some(Copied {
             text: text.to_owned(),
             ..Copied::default()
         })
