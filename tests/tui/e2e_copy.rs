@@ -53,20 +53,25 @@ fn a_drag_reaches_the_clipboard() {
 
 #[test]
 fn a_double_click_takes_the_word_without_the_mark_before_it() {
-    let reply = Reply::text("- one two\n\n| three | four |\n|---|---|\n| five | six |");
+    let marked = "a **bold** and `code` and ~~gone~~ [linked](https://x.y) x\n\n- _italic_ item";
+    let table = "| three | four |\n|---|---|\n| five | six |";
+    let reply = Reply::text(format!("- one two\n\n{marked}\n\n{table}"));
     let (_server, sandbox) = job::stage_with(vec![reply]);
     let screen = open(&sandbox, Wire::Anthropic);
     screen.keys("hello<enter>");
-    for (word, characters) in [("one", 3), ("three", 5), ("five", 4)] {
+    // One beside another has another length, so that the notice is another.
+    for word in "one bold three gone linked code italic five".split(' ') {
         let at = find(&screen, word);
         for _ in 0..2 {
             mouse(&screen, 0, at, false);
             mouse(&screen, 0, at, true);
         }
-        screen.wait_for(&format!("Copied {characters} characters"));
-        let raw = screen.raw();
         let copied = format!("\x1b]52;c;{}\x1b\\", STANDARD.encode(word));
-        assert!(String::from_utf8_lossy(&raw).contains(&copied), "{word}");
+        screen.wait_for(&format!("Copied {} characters", word.len()));
+        assert!(
+            String::from_utf8_lossy(&screen.raw()).contains(&copied),
+            "{word}"
+        );
     }
     leave(&screen);
 }

@@ -93,7 +93,6 @@ fn terminals_that_know_little() {
     assert_eq!(screen.leftovers(), Vec::<String>::new());
 }
 
-/// The stop hint is there at the smallest size, from Enter on and no longer.
 /// Until the terminal is raw it turns Enter into a line feed.
 #[test]
 fn enter_typed_before_the_first_frame_is_enter() {
@@ -107,6 +106,7 @@ fn enter_typed_before_the_first_frame_is_enter() {
     leave(&screen);
 }
 
+/// The stop hint is there at the smallest size, from Enter on and no longer.
 #[test]
 fn it_works_at_40x10() {
     let (server, sandbox) = job::stage_with(vec![Reply::text("Hi").gate("text").say(" there.")]);

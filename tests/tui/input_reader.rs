@@ -125,6 +125,23 @@ async fn a_large_paste_through_a_terminal_is_whole() {
     assert_eq!(next(&mut events).await, "closed");
 }
 
+/// What came before the terminal was raw has line feeds for Enter; several are a paste.
+#[tokio::test]
+async fn enter_before_the_terminal_was_raw_is_enter() {
+    for (typed, expected) in [("a\n", "a enter"), ("a\nb\n", "a ctrl+j b ctrl+j")] {
+        let pty = raw_pty();
+        let mut master = File::from(pty.master);
+        master.write_all(typed.as_bytes()).unwrap();
+        assert!(readable(&File::from(pty.slave.try_clone().unwrap())));
+        let (_input, mut events) = Input::start_on(pty.slave).unwrap();
+        for key in expected.split(' ') {
+            assert_eq!(next(&mut events).await, key, "{typed:?}");
+        }
+        master.write_all(b"\n").unwrap();
+        assert_eq!(next(&mut events).await, "ctrl+j");
+    }
+}
+
 #[tokio::test]
 async fn while_paused_not_a_byte_is_taken_from_the_terminal() {
     let pty = raw_pty();

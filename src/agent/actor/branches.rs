@@ -175,7 +175,7 @@ impl Conversation {
             from: from.unwrap_or_default(),
             begins: begins[..begins.floor_char_boundary(QUOTED)].to_owned(),
             first,
-            files: Carried::of(&details, &view.messages[first..], Vec::new()),
+            files: Carried::of(&details, &view.messages[first..], None),
             prompt,
         }
     }

@@ -325,7 +325,7 @@ impl Conversation {
         let before = self.session.last_compaction();
         let before = before.and_then(|compaction| compaction.details);
         let (replaced, kept) = view.messages.split_at(summary.kept_from);
-        let mut carried = Carried::of(before.as_ref(), replaced, summary.changed);
+        let mut carried = Carried::of(before.as_ref(), replaced, Some(summary.changed));
         carried.fit(window.summary());
         let text = carried.append_to(&summary.text, window.summary());
         let prompt = self.prompts.in_force(model.edit_format);

@@ -158,12 +158,12 @@ pub(super) async fn compact(
     .await;
     let mut spent = Spent::new(COMPACTION, &turn.model);
     let (failure, outcome) = match summarize(link, turn, (reason, focus), &mut spent).await {
-        Ok((kept_from, text)) => {
+        Ok((kept_from, text, changed)) => {
             let summary = Summary {
                 reason,
                 text,
                 kept_from,
-                changed: changed_by_commands(link).await,
+                changed,
                 tokens_before,
                 usage: spent.usage,
             };
@@ -189,13 +189,13 @@ pub(super) async fn compact(
     Err(failure)
 }
 
-/// The summary, and where the messages that stay begin. `Err` without an error: it was cut short.
+/// Where the messages that stay begin, the summary, and the files that commands have changed. `Err` without an error: it was cut short.
 async fn summarize(
     link: &RunLink,
     turn: &Turn,
     (reason, focus): (CompactionReason, Option<&str>),
     spent: &mut Spent,
-) -> Result<(usize, String), Option<LlmError>> {
+) -> Result<(usize, String, Vec<String>), Option<LlmError>> {
     let window = window(turn);
     let fixed = overhead(&turn.prompt);
     // A provider that refuses a conversation may have reported few tokens before.
@@ -220,7 +220,10 @@ async fn summarize(
         let question = Message::user(question, now);
         request.messages.push(Arc::new(question));
         match ask(link, turn, request, spent).await {
-            Ok(text) => return Ok((kept_from, text)),
+            Ok(text) => {
+                let changed = changed_by_commands(link).await.ok_or(None)?;
+                return Ok((kept_from, text, changed));
+            }
             Err(Some(error)) if is_too_long(&error) && halvings < MAX_HALVINGS => {
                 halvings += 1;
                 room = fixed + (room.min(all).saturating_sub(fixed)) / 2;

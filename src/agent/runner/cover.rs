@@ -27,18 +27,19 @@ pub(in crate::agent) async fn close_turn(link: &RunLink) {
     }
 }
 
-/// The files that commands have changed in the conversation, as the model would name them.
-pub(super) async fn changed_by_commands(link: &RunLink) -> Vec<String> {
+/// The files that commands have changed in the conversation, as the model would name them; none when the
+/// run is cancelled first. A name with line breaks could pass for words of the user.
+pub(super) async fn changed_by_commands(link: &RunLink) -> Option<Vec<String>> {
     let Some(undo) = link.env.undo.clone() else {
-        return Vec::new();
+        return Some(Vec::new());
     };
     let (session, cwd) = (link.env.conversation_id.clone(), link.env.cwd.clone());
     let changed = spawn_blocking(move || undo.changed_by_commands(&session));
-    let Some(Ok(Ok(changed))) = link.unless_cancelled(changed).await else {
-        return Vec::new();
-    };
+    let changed = link.unless_cancelled(changed).await?;
+    let changed = changed.ok().and_then(Result::ok).unwrap_or_default();
     let named = changed.iter().map(|it| it.strip_prefix(&cwd).unwrap_or(it));
-    named.map(|it| it.display().to_string()).collect()
+    let named = named.map(|it| it.display().to_string());
+    Some(named.filter(|it| !it.contains(char::is_control)).collect())
 }
 
 /// Covers the folder of the session before a trial is kept.

@@ -196,7 +196,9 @@ impl Permissions {
             }
             // All other commands are spared a look at the repository.
             let text = effects.command.as_deref().unwrap_or_default();
-            let is_git = text.replace(['\\', '\'', '"'], "").contains("git");
+            let is_git = text
+                .replace(['\\', '\'', '"', '$', '\n'], "")
+                .contains("git");
             let request = Request {
                 tool: &tool,
                 effects: &effects,

@@ -116,7 +116,7 @@ impl BranchTail {
                 messages.push(message);
             }
         }
-        let files = Carried::of(None, &messages, Vec::new()).details(0);
+        let files = Carried::of(None, &messages, None).details(0);
         let modified = files["modifiedFiles"].as_array().into_iter().flatten();
         let modified = modified.filter_map(serde_json::Value::as_str);
         tail.modified_files = modified.map(str::to_owned).collect();

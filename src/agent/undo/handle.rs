@@ -14,7 +14,7 @@ use super::history::load;
 use super::looks::Looks;
 use super::open_turn::{OpenTurn, covered};
 use super::quota::evict;
-use super::record::{Begun, Record, Status, folders};
+use super::record::{Begun, Change, Record, Status, folders};
 use super::state::{self, Lost};
 use super::store::Store;
 use crate::agent::hash;
@@ -233,22 +233,22 @@ impl Undo {
         })
     }
 
-    /// The files that commands have changed in `session`, without those that tools changed by name or
-    /// whose changes were undone.
+    /// The files that commands have changed in `session`, the latest last; without those that tools changed
+    /// by name or whose changes were undone.
     pub fn changed_by_commands(&self, session: &str) -> Result<Vec<PathBuf>, UndoError> {
+        if !self.home.exists() {
+            return Ok(Vec::new());
+        }
         let mut state = lock(&self.state);
         let state = &mut *state;
         let store = self.store(&mut state.store)?;
         let tag = tag(session);
-        let mut changed = Vec::new();
-        for (_, id) in folders(&store.turns())? {
-            if id.ends_with(&tag)
-                && let Some(record) = Record::load(&store, &id)?
-                && record.status == Status::Done
-            {
-                changed.extend(record.changed);
-            }
-        }
+        let ids = folders(&store.turns())?.into_iter().map(|(_, id)| id);
+        let mut ids: Vec<String> = ids.filter(|id| id.ends_with(&tag)).collect();
+        ids.sort();
+        let mut records = load(&store, &ids)?;
+        records.retain(|it| it.status == Status::Done && it.begun.session == session);
+        let mut changed: Vec<Change> = records.into_iter().flat_map(|it| it.changed).collect();
         let open = state.open.as_ref();
         if let Some(open) = open.filter(|open| open.said.begun.session == session) {
             changed.extend(open.changed(&store, &mut state.looks)?);

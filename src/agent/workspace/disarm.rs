@@ -123,7 +123,7 @@ impl Workspace {
             }
         }
         let files = self.start_up_files();
-        for path in files.iter().filter(is_new).filter(|path| !is_empty(path)) {
+        for path in files.iter().filter(is_new).filter(|path| runs(path)) {
             said.set_aside(path, "what stands there is run without being asked for");
         }
         repositories.own.extend(said.left);
@@ -157,9 +157,10 @@ fn up_to_link(root: &Path, name: &Path) -> Option<PathBuf> {
 }
 
 /// An empty folder runs nothing: one may stand there so that no command makes it.
-fn is_empty(path: &Path) -> bool {
-    let entries = (!path.is_symlink()).then(|| fs::read_dir(path));
-    entries.is_some_and(|it| it.is_ok_and(|mut entries| entries.next().is_none()))
+fn runs(path: &Path) -> bool {
+    let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+    path.symlink_metadata()
+        .is_ok_and(|data| !(data.is_dir() && is_empty()))
 }
 
 fn check_hooks(hooks: &Path, said: &mut Said) {

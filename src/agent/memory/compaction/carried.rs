@@ -33,6 +33,8 @@ pub(in crate::agent) struct Carried {
     read: Vec<String>,
     /// The same way. A modified file is no longer among those read.
     modified: Vec<String>,
+    /// Those that commands modified. There can be many, so they are the first to be left out.
+    changed: Vec<String>,
     /// Oldest first.
     user_messages: Vec<String>,
     /// The todo list, while something of it is left to do.
@@ -40,12 +42,12 @@ pub(in crate::agent) struct Carried {
 }
 
 impl Carried {
-    /// That of the `details` of summaries before, and of `messages`. The files that commands `changed`
-    /// are the first to be left out: there can be many.
+    /// That of the `details` of summaries before, and of `messages`. Commands have `changed` these files so
+    /// far, if that was looked at.
     pub fn of<'a>(
         details: impl IntoIterator<Item = &'a Value>,
         messages: &'a [Arc<Message>],
-        changed: Vec<String>,
+        changed: Option<Vec<String>>,
     ) -> Self {
         let details: Vec<&Value> = details.into_iter().collect();
         let before = |key: &str| {
@@ -55,13 +57,16 @@ impl Carried {
         };
         let mut carried = Self {
             read: before("readFiles"),
-            modified: [changed, before("modifiedFiles")].concat(),
+            modified: before("modifiedFiles"),
+            changed: before("changedFiles"),
             user_messages: before("userMessages"),
             todo: details
                 .last()
                 .map(|it| TodoDetails::carried(it))
                 .unwrap_or_default(),
         };
+        carried.modified.retain(|it| !carried.changed.contains(it));
+        carried.changed = changed.unwrap_or(carried.changed);
         let failed = |message: &'a Arc<Message>| match &**message {
             Message::ToolResult(result) if result.is_error => Some(result.tool_call_id.as_str()),
             _ => None,
@@ -89,8 +94,11 @@ impl Carried {
             carried.todo = TodoDetails::default();
         }
         latest_once(&mut carried.modified);
+        latest_once(&mut carried.changed);
         latest_once(&mut carried.read);
-        let modified: HashSet<&String> = carried.modified.iter().collect();
+        let mut modified: HashSet<&String> = carried.modified.iter().collect();
+        carried.changed.retain(|file| !modified.contains(file));
+        modified.extend(&carried.changed);
         carried.read.retain(|file| !modified.contains(file));
         carried
     }
@@ -131,6 +139,7 @@ impl Carried {
         let mut files = FILES.min(summary / 3);
         keep_latest(&mut self.modified, &mut files);
         keep_latest(&mut self.read, &mut files);
+        keep_latest(&mut self.changed, &mut files);
         let mut room = WORDS.min(summary / 3);
         let mut sizes = self.user_messages.iter().map(|text| text_size(text));
         room = room.saturating_sub(sizes.next().unwrap_or(0));
@@ -161,7 +170,12 @@ impl Carried {
 
     /// The files, as they are stored with any summary.
     pub fn file_details(&self) -> Value {
-        json!({ "readFiles": self.read, "modifiedFiles": self.modified })
+        let modified = [&*self.changed, &self.modified].concat();
+        let mut details = json!({ "readFiles": self.read, "modifiedFiles": modified });
+        if !self.changed.is_empty() {
+            details["changedFiles"] = json!(self.changed);
+        }
+        details
     }
 
     /// The text of the model's summary, of which at most so many tokens stay, with this behind it.
@@ -187,10 +201,8 @@ impl Carried {
     }
 
     pub fn append_files(&self, text: &mut String) {
-        for (title, files) in [
-            ("Files read", &self.read),
-            ("Files modified", &self.modified),
-        ] {
+        let modified = [&*self.changed, &self.modified].concat();
+        for (title, files) in [("Files read", &self.read), ("Files modified", &modified)] {
             if !files.is_empty() {
                 let _ = write!(text, "\n\n{title}, the latest last:");
                 for file in files {
@@ -251,7 +263,8 @@ mod tests {
     #[test]
     fn files_and_the_users_words_are_carried_over() {
         let before = json!({
-            "readFiles": ["a", "b"], "modifiedFiles": ["m"], "userMessages": ["First"],
+            "readFiles": ["a", "b"], "modifiedFiles": ["old", "m"], "changedFiles": ["old"],
+            "userMessages": ["First"],
         });
         let patch = "*** Begin Patch\n*** Update File: p\n*** Add File: q\n*** End Patch";
         let said = [
@@ -268,10 +281,11 @@ mod tests {
                 0,
             ),
         ];
-        let mut carried = Carried::of(Some(&before), &said, vec!["z".into(), "a".into()]);
+        let mut carried = Carried::of(Some(&before), &said, Some(vec!["z".into(), "a".into()]));
         carried.fit(1000);
         let expected = json!({
             "readFiles": ["b", "c"], "modifiedFiles": ["z", "m", "a", "p", "q", "r"],
+            "changedFiles": ["z"],
             "userMessages": ["First", "No, the\nother one"], "tokensAfter": 7,
         });
         assert_eq!(carried.details(7), expected);
@@ -291,7 +305,7 @@ mod tests {
                 result.is_error = is_error;
             }
             let said = [answer(&[("edit", json!({"file_path": "a"}))], 0), result];
-            let modified = &Carried::of(None, &said, Vec::new()).file_details()["modifiedFiles"];
+            let modified = &Carried::of(None, &said, None).file_details()["modifiedFiles"];
             let expected = if is_error { json!([]) } else { json!(["a"]) };
             assert_eq!(*modified, expected);
         }
@@ -302,7 +316,7 @@ mod tests {
         let list = json!([{"content": "Test it", "status": "in_progress"}]);
         for todos in [list.clone(), Value::String(list.to_string())] {
             let said = answer(&[("todo", json!({ "todos": todos }))], 0);
-            let carried = Carried::of(None, &[said], Vec::new());
+            let carried = Carried::of(None, &[said], None);
             assert_eq!(carried.details(0)["todos"], list);
         }
     }
@@ -321,7 +335,7 @@ mod tests {
                         .chain((n % 4 == 0).then_some(("edit", path)))
                 })
                 .collect();
-            let mut carried = Carried::of(Some(&details), &[answer(&calls, 0)], Vec::new());
+            let mut carried = Carried::of(Some(&details), &[answer(&calls, 0)], None);
             carried.fit(3000);
             let text = carried.append_to("Text", 3000);
             assert!(text_size(&text) < 1100, "{round}: {}", text.len());
@@ -329,12 +343,12 @@ mod tests {
         }
         let last = |key: &str| details[key].as_array().unwrap().last().cloned();
         assert_eq!(last("modifiedFiles"), Some("src/part_49/file_36.rs".into()));
-        let mut most = Carried::of(Some(&details), &[], Vec::new());
+        let mut most = Carried::of(Some(&details), &[], None);
         assert!(most.modified.len() > 50, "{}", most.modified.len());
         most.fit(u64::MAX);
         let path = |path: &str| ("read", json!({ "file_path": path }));
         let calls = [path("a"), path(&"x".repeat(9000))];
-        let mut carried = Carried::of(None, &[answer(&calls, 0)], Vec::new());
+        let mut carried = Carried::of(None, &[answer(&calls, 0)], None);
         carried.fit(u64::MAX);
         assert_eq!(carried.read, ["a"]);
     }
@@ -351,7 +365,7 @@ mod tests {
             (310, vec![350]),
             (0, vec![350]),
         ] {
-            let mut carried = Carried::of(None, &said, Vec::new());
+            let mut carried = Carried::of(None, &said, None);
             carried.fit(summary);
             let lengths: Vec<_> = carried.user_messages.iter().map(String::len).collect();
             assert_eq!(lengths, expected, "{summary}");

@@ -195,7 +195,7 @@ impl Reader {
     /// Reads until the handle is dropped, or the terminal is closed.
     fn run(mut self) {
         let mut buffer = vec![0; READ_SIZE];
-        // A terminal that was not raw yet has made a line feed of Enter.
+        // A terminal that was not raw yet has made a line feed of Enter. More than one are a paste.
         let typed = rustix::io::ioctl_fionread(&self.source).unwrap_or(0);
         let mut early = typed as usize * usize::from(self.source.is_terminal());
         loop {
@@ -215,10 +215,11 @@ impl Reader {
                 }
                 Ok(Woken::Bytes) => match self.source.read(&mut buffer) {
                     Ok(n) if n > 0 => {
-                        let typed = &mut buffer[..n];
-                        let feeds = typed.iter_mut().take(early).filter(|byte| **byte == b'\n');
-                        feeds.for_each(|byte| *byte = b'\r');
-                        early = early.saturating_sub(n);
+                        let typed = n.min(std::mem::take(&mut early));
+                        let first = memchr::memchr(b'\n', &buffer[..typed]);
+                        if let Some(enter) = first.filter(|at| at + 1 == typed) {
+                            buffer[enter] = b'\r';
+                        }
                         self.take(&buffer[..n], &mut out);
                     }
                     Err(error) if is_passing(&error) => {}

@@ -12,6 +12,8 @@ use super::span::{source_of, union};
 pub enum CopyForm {
     /// As it stands, from the first byte to the last: markdown with its marks.
     Whole,
+    /// The same without the marks around it.
+    Word,
     /// Line by line, of each what its row shows: without the numbers and signs before it.
     Lines,
 }
@@ -33,16 +35,16 @@ impl SelectedRows<'_> {
         let mut shown = self.range.clone().filter(|&at| self.source(at).is_some());
         let (Some(first), last) = (shown.next(), shown.next_back()) else {
             return match form {
-                CopyForm::Whole => String::new(),
+                CopyForm::Whole | CopyForm::Word => String::new(),
                 CopyForm::Lines => self.decoration(),
             };
         };
         let last = last.unwrap_or(first);
         match form {
-            CopyForm::Whole if self.code_block(first, last).is_none() => {
-                self.whole(source, first, last)
+            CopyForm::Whole | CopyForm::Word if self.code_block(first, last).is_none() => {
+                self.whole(source, first, last, form)
             }
-            CopyForm::Whole => self.lines(source, first..last + 1),
+            CopyForm::Whole | CopyForm::Word => self.lines(source, first..last + 1),
             CopyForm::Lines => self.lines(source, self.range.clone()),
         }
     }
@@ -69,10 +71,13 @@ impl SelectedRows<'_> {
         inside.then_some(block)
     }
 
-    fn whole(&self, source: &str, first: usize, last: usize) -> String {
+    fn whole(&self, source: &str, first: usize, last: usize, form: CopyForm) -> String {
         let parts = (first..=last).filter_map(|at| self.source(at));
         let all = parts.reduce(union).unwrap_or_default();
         let (mut start, mut end) = (all.start as usize, all.end as usize);
+        if form == CopyForm::Word {
+            return slice(source, start..end).to_owned();
+        }
         // The selection begins with the first of what the row shows of the source.
         if self.text_range(first).start <= self.rows[first].content.start {
             start = self.line_start(source, first, last, start);

@@ -53,6 +53,10 @@ impl Selection {
             unit,
         }
     }
+
+    pub fn is_word(&self) -> bool {
+        self.unit == Unit::Word && self.anchor == self.head
+    }
 }
 
 /// A place of the screen that was pointed at.

@@ -6,6 +6,7 @@ use std::ops::Range;
 /// The first formula between `$$` and `$$` that begins in `range` of `source` and ends before `end`. A single
 /// dollar is never a mark: variables, makefiles, patterns and sums of money are full of them.
 pub fn between_dollars(source: &str, range: &Range<usize>, end: usize) -> Option<Range<usize>> {
+    memchr::memchr(b'$', source.get(range.clone())?.as_bytes())?;
     let end = source.floor_char_boundary(end.min(range.end + MAX_BRACKETED));
     let inside = source.get(range.start..end)?;
     let mut dollars = inside.match_indices("$$");

@@ -176,7 +176,7 @@ impl Selector<'_> {
             },
             unit => {
                 let cell = self.transcript.cell(at.cell)?;
-                return self.of_source(at.cell, unit, row.source_at(byte), &cell.source());
+                return self.of_source(at.cell, unit, row.source_from(byte), &cell.source());
             }
         };
         let place = |byte| self.place(at, &row, byte);
@@ -271,15 +271,15 @@ impl Selector<'_> {
         (at, self.row(at).map_or(0, |row| row.text_at(byte)))
     }
 
-    /// A word without the marks before it; all of one in what a tool gave, of which a row may show only the
-    /// beginning.
+    /// The whole of a word in what a tool gave, of which a row may show only the beginning.
     fn whole_word(&self, selection: Selection) -> Option<Copied> {
         let Stretch { from, to } = selection.anchor;
-        if selection.unit != Unit::Word || selection.anchor != selection.head {
+        let cell = self.transcript.cell(from.at.cell)?;
+        if !selection.is_word() || form(cell, true) != CopyForm::Lines {
             return None;
         }
         let range = from.source? as usize..to.source? as usize;
-        let source = self.transcript.cell(from.at.cell)?.source();
+        let source = cell.source();
         let text = source.get(range).filter(|text| !text.is_empty())?;
         Some(Copied {
             text: text.to_owned(),
@@ -297,7 +297,7 @@ impl Selector<'_> {
         while at <= to.0.cell {
             match self.transcript.cells().at_or_after(at) {
                 Neighbor::Cell(cell) if cell <= to.0.cell => {
-                    let text = self.copy_cell(cell, from, to);
+                    let text = self.copy_cell(cell, (from, to), selection.is_word());
                     if !text.is_empty() {
                         if !copied.text.is_empty() {
                             copied.text.push_str("\n\n");
@@ -316,11 +316,11 @@ impl Selector<'_> {
         (!copied.text.is_empty()).then_some(copied)
     }
 
-    fn copy_cell(&mut self, cell: usize, from: At, to: At) -> String {
+    fn copy_cell(&mut self, cell: usize, (from, to): (At, At), is_word: bool) -> String {
         let Some(it) = self.transcript.cell(cell) else {
             return String::new();
         };
-        let (source, form) = (it.source(), form(it));
+        let (source, form) = (it.source(), form(it, is_word));
         let rows = self.rows(cell);
         let (mut start, mut start_byte) = (0, 0);
         let mut end = rows.len();
@@ -348,9 +348,10 @@ impl Selector<'_> {
     }
 }
 
-fn form(cell: &Cell) -> CopyForm {
+fn form(cell: &Cell, is_word: bool) -> CopyForm {
     match cell.body {
         CellBody::Tool(_) => CopyForm::Lines,
+        _ if is_word => CopyForm::Word,
         _ => CopyForm::Whole,
     }
 }
