@@ -187,17 +187,13 @@ pub(crate) fn typed_text(content: &[Content]) -> String {
     let mut texts = Vec::new();
     for (at, block) in content.iter().enumerate() {
         if let Content::Text(text) = block
-            && (at == 0 || !is_attached(block))
+            && (at == 0 || !text.text.starts_with(FILE) || !text.text.ends_with("</file>"))
+            && (at == 0 || as_command_block(block).is_none())
         {
             texts.push(text.text.as_str());
         }
     }
     texts.join("\n")
-}
-
-fn is_attached(block: &Content) -> bool {
-    let file = matches!(block, Content::Text(block) if block.text.starts_with(FILE) && block.text.ends_with("</file>"));
-    file || as_command_block(block).is_some()
 }
 
 /// The paths behind `@`, which begins a word; in quotes they may hold spaces, and lines may stand behind

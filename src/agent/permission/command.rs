@@ -345,9 +345,13 @@ impl Judging<'_> {
         };
         let free = |rule: &Rule| !rule.sandbox;
         let network = |rule: &Rule| !rule.sandbox || rule.network;
+        // In the folder or below, as it is written.
+        let is_plain = |path: &str| {
+            is_discarded(path) || !path.starts_with(['/', '~', '…']) && !path.contains("..")
+        };
         if allowed(free) && every(free, does_nothing) && writes(is_discarded) {
             Confinement::Free
-        } else if allowed(network) && every(network, is_read_only) && writes(is_plain_file) {
+        } else if allowed(network) && every(network, is_read_only) && writes(is_plain) {
             Confinement::Sandboxed { network: true }
         } else {
             SANDBOX
@@ -463,11 +467,6 @@ fn is_more_exact(own: &Rule, built_in: &Rule) -> bool {
     let with = !built_in.network && !built_in.with.is_empty();
     let needed = built_in.prefix.len() + usize::from(with);
     own.prefix.len() + usize::from(!own.with.is_empty()) >= needed
-}
-
-/// A file in the folder or below, as it is written.
-fn is_plain_file(path: &str) -> bool {
-    is_discarded(path) || !path.starts_with(['/', '~', '…']) && !path.contains("..")
 }
 
 /// Whether every path a command names stays below the folder, as it is written.

@@ -210,7 +210,10 @@ async fn summarize(
     loop {
         let (messages, now) = (&turn.messages, now_ms());
         let cut = cut(&window, &turn.prompt, messages, &turn.model, (room, now));
-        let Cut { kept_from, part } = cut.ok_or_else(|| Some(nothing_to_cut()))?;
+        let Cut { kept_from, part } = cut.ok_or_else(|| {
+            let text = "Nothing can be summarised: what is not kept word for word is too little, or too long for the model";
+            LlmError::new(ErrorClass::Client, text).with_hint("The conversation stays as it is")
+        })?;
         let mut request = request(&link.env, turn);
         if let Some(part) = part {
             request.thinking_from = part.len();
@@ -231,9 +234,4 @@ async fn summarize(
             Err(error) => return Err(error),
         }
     }
-}
-
-fn nothing_to_cut() -> LlmError {
-    let text = "Nothing can be summarised: what is not kept word for word is too little, or too long for the model";
-    LlmError::new(ErrorClass::Client, text).with_hint("The conversation stays as it is")
 }

@@ -106,7 +106,9 @@ pub(super) async fn ask(
                     ask_again(&mut request);
                     continue;
                 }
-                no_summary(&turn, problem)
+                let text = format!("{}: the model {problem}", turn.model.full_id());
+                LlmError::new(ErrorClass::Client, text)
+                    .with_hint("Nothing was changed; /compact tries again")
             }
             Err(error) => error,
         };
@@ -175,9 +177,4 @@ fn check(turn: &Turn, answer: &AssistantMessage) -> Result<Option<&'static str>,
         None
     };
     Ok(problem)
-}
-
-fn no_summary(turn: &Turn, problem: &str) -> LlmError {
-    let text = format!("{}: the model {problem}", turn.model.full_id());
-    LlmError::new(ErrorClass::Client, text).with_hint("Nothing was changed; /compact tries again")
 }

@@ -77,17 +77,13 @@ impl Words {
                 file.skip_until(b'\n')?;
                 continue;
             }
-            if self.may_be_in(&line) {
+            // Other programs may write letters as \u escapes.
+            let is_escaped = memchr::memmem::find(&line, br"\u").is_some();
+            if is_escaped || self.escaped.iter().all(|word| word.is_match(&line)) {
                 found.extend(self.find_in(&line));
             }
         }
         Ok(found)
-    }
-
-    fn may_be_in(&self, line: &[u8]) -> bool {
-        // Other programs may write letters as \u escapes.
-        self.escaped.iter().all(|word| word.is_match(line))
-            || memchr::memmem::find(line, br"\u").is_some()
     }
 
     fn find_in(&self, line: &[u8]) -> Option<Found> {

@@ -116,7 +116,10 @@ impl Workspace {
     pub(in crate::agent) fn resolve(&self, raw: &str, cwd: &Path, purpose: Purpose) -> PathBuf {
         let written = raw.strip_prefix('@').unwrap_or(raw);
         let named = without_dots(&cwd.join(paths::expand(written)));
-        let behind = (self.private()).filter(|_| !self.stays_visible(&named));
+        let own = self.visible().into_iter().chain(self.readable.clone());
+        let mut own = own.chain(self.private().map(|private| private.parent.clone()));
+        let is_seen = own.any(|folder| named.starts_with(folder));
+        let behind = self.private().filter(|_| !is_seen);
         let behind = behind.and_then(|private| private.behind(&named));
         match behind.as_deref().map(Path::to_str) {
             Some(Some(path)) => paths::resolve(path, cwd, purpose),
@@ -137,12 +140,6 @@ impl Workspace {
         home.chain(self.projects().iter().cloned())
             .filter(below)
             .collect()
-    }
-
-    fn stays_visible(&self, path: &Path) -> bool {
-        let own = self.visible().into_iter().chain(self.readable.clone());
-        own.chain(self.private().map(|private| private.parent.clone()))
-            .any(|folder| path.starts_with(folder))
     }
 }
 

@@ -393,16 +393,11 @@ impl Folder {
             links.retain(|name| !path.join(name).canonicalize().is_ok_and(stays));
             folder.leading_out = links;
         }
-        folder.below.retain(|name| leads_on(path, name));
+        // Git's many folders of objects, where it follows no link to write, are left out.
+        let has_objects = path.ends_with("objects") && is_in_git(path);
+        folder.below.retain(|name| !has_objects || name.len() != 2);
         Ok((folder, known))
     }
-}
-
-/// Whether there may be more in the folder `name` of `path`. Of git's own the many folders of objects are
-/// left out, where git follows no link to write.
-fn leads_on(path: &Path, name: &OsStr) -> bool {
-    let of_objects = path.ends_with("objects") && name.len() == 2;
-    !(of_objects && is_in_git(path))
 }
 
 fn is_in_git(path: &Path) -> bool {

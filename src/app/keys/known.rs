@@ -74,13 +74,6 @@ pub fn looks_like_a_key(word: &str) -> bool {
     BEGINS.iter().any(begins) || word.len() >= 24 && digits >= 4 && !is_place
 }
 
-/// The same of a word anywhere in a text.
-fn begins_like_a_key(word: &str) -> bool {
-    let word = word.trim_start_matches(['"', '\'']);
-    let behind = BEGINS.iter().find_map(|begin| word.strip_prefix(begin));
-    behind.is_some_and(|rest| rest.len() >= 8 && rest.contains(|c: char| c.is_ascii_digit()))
-}
-
 /// A text without the keys that are typed behind a command that stores one (`/login PROVIDER KEY`, `!tiller
 /// auth add PROVIDER KEY`): this is what goes to disk of it.
 pub fn without_keys(mut text: String) -> String {
@@ -102,9 +95,12 @@ pub fn without_keys(mut text: String) -> String {
         for (at, word) in words.iter().enumerate() {
             // The last of three may stand behind `<<<`; a variable only names one.
             let alone = at == 1 && words.len() == 2 && word.len() >= 16;
-            let is_name = word.trim_start_matches(['"', '\'']).starts_with('$');
+            let bare = word.trim_start_matches(['"', '\'']);
+            let behind = BEGINS.iter().find_map(|begin| bare.strip_prefix(begin));
+            let begins =
+                |rest: &str| rest.len() >= 8 && rest.contains(|c: char| c.is_ascii_digit());
             let is_key = alone || at < 3 && looks_like_a_key(word);
-            if begins_like_a_key(word) || is_key && !is_name {
+            if behind.is_some_and(begins) || is_key && !bare.starts_with('$') {
                 let begin = word.as_ptr().addr() - start;
                 keys.push(begin..begin + word.len());
             }

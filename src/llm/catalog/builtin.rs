@@ -157,8 +157,11 @@ impl BuiltIn {
             let own = self
                 .provider(id)
                 .and_then(|entry| entry.base_url.as_deref());
-            own.and_then(authority)
-                .is_some_and(|own| is_host_or_below(wanted, own))
+            // Regions have subdomains of their own.
+            let above = own
+                .and_then(authority)
+                .and_then(|own| wanted.strip_suffix(own));
+            above.is_some_and(|above| above.is_empty() || above.ends_with('.'))
         });
         provider.or_else(|| {
             let mut hosts = self.head.hosts.iter();
@@ -196,10 +199,4 @@ fn authority(url: &str) -> Option<&str> {
     let host = whole.rsplit('@').next()?;
     let usual = if scheme == "https" { ":443" } else { ":80" };
     Some(host.strip_suffix(usual).unwrap_or(host)).filter(|host| !host.is_empty())
-}
-
-/// Whether `host` is `own` or a host below it: regions have subdomains of their own.
-fn is_host_or_below(host: &str, own: &str) -> bool {
-    host.strip_suffix(own)
-        .is_some_and(|prefix| prefix.is_empty() || prefix.ends_with('.'))
 }

@@ -44,9 +44,13 @@ pub fn fetched(text: &str, built_in: &BuiltIn) -> Result<(BuiltIn, usize), Strin
                 Some((known, file)) if is_safe(table, &file, built_in) => Some(known),
                 known => {
                     skipped += usize::from(known.is_some());
-                    in_place_of(table, built_in)
-                        .filter(|_| is_model)
-                        .map(Cow::Borrowed)
+                    let id = table.split_once("\nid = \"").filter(|_| is_model);
+                    let id = id.and_then(|(_, id)| id.split('"').next());
+                    let provider = provider_of(table);
+                    let own = provider
+                        .zip(id)
+                        .and_then(|(of, id)| built_in.model_table(of, id));
+                    own.map(Cow::Borrowed)
                 }
             }
         };
@@ -82,12 +86,6 @@ pub fn fetched(text: &str, built_in: &BuiltIn) -> Result<(BuiltIn, usize), Strin
     }
     catalogue.list_defaults(built_in);
     Ok((catalogue, skipped))
-}
-
-/// The table that is built in of the model that `table` is about, if there is one.
-fn in_place_of<'a>(table: &str, built_in: &'a BuiltIn) -> Option<&'a str> {
-    let (_, id) = table.split_once("\nid = \"")?;
-    built_in.model_table(provider_of(table)?, id.split('"').next()?)
 }
 
 /// Whether `table`, which says what is in `file`, leaves as it is built in where requests and keys go and

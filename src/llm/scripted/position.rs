@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::llm::message::{self, AssistantMessage, Message, StopReason, ToolResultMessage};
+use crate::llm::message::{self, AssistantMessage, Message, StopReason};
 
 pub(super) struct Position {
     /// How many replies of the sequence were given and carried out.
@@ -64,12 +64,10 @@ fn skipped(reply: &AssistantMessage, after: &[Arc<Message>]) -> bool {
                 Message::ToolResult(result) if result.tool_call_id == call.id => Some(result),
                 _ => None,
             })
-            .is_some_and(was_cut)
+            .is_some_and(|result| {
+                let text = message::content_text(&result.content);
+                let cut = ["Skipped due to", "Execution cancelled", "Interrupted by"];
+                result.is_error && cut.iter().any(|words| text.starts_with(words))
+            })
     })
-}
-
-fn was_cut(result: &ToolResultMessage) -> bool {
-    const CUT: [&str; 3] = ["Skipped due to", "Execution cancelled", "Interrupted by"];
-    let text = message::content_text(&result.content);
-    result.is_error && CUT.iter().any(|words| text.starts_with(words))
 }

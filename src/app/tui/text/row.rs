@@ -173,15 +173,6 @@ impl Row {
             span.source.start
         }
     }
-
-    /// The same of what begins there, where one part ends and another begins.
-    pub fn source_from(&self, text: u32) -> u32 {
-        match self.spans.iter().find(|span| span.text.contains(&text)) {
-            Some(span) if !span.exact => span.source.start,
-            Some(span) => span.source_at(text),
-            None => self.source_at(text),
-        }
-    }
 }
 
 /// The byte of the source at which `rows` end.

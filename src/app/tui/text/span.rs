@@ -19,7 +19,7 @@ pub struct SourceSpan {
 
 impl SourceSpan {
     /// The byte of the source at `offset` of the line's text.
-    pub(super) fn source_at(&self, offset: u32) -> u32 {
+    pub fn source_at(&self, offset: u32) -> u32 {
         if offset >= self.text.end {
             return self.source.end;
         }

@@ -59,7 +59,10 @@ pub fn draw(popup: &mut Popup<'_>, picker: &Picker) -> Option<PopupDrawn> {
     let query = picker.query().to_lowercase();
     let mut query = Query::new(&query);
     let drawn = popup.matches(picker, none, list, |age, style| {
-        let lines = lines_of(history.get(age).unwrap_or_default());
+        // It may be megabytes long, and each frame asks.
+        let text = history.get(age).unwrap_or_default();
+        let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+        let lines = lines + usize::from(!text.is_empty() && !text.ends_with('\n'));
         Some(row(app, (prompt(age), lines), &mut query, columns, style))
     });
     if preview > 0 {
@@ -77,12 +80,6 @@ fn rows_of(prompt: &str, columns: usize) -> usize {
         .lines()
         .map(|line| line.len().div_ceil(columns).max(1));
     rows.sum::<usize>().min(PREVIEW)
-}
-
-/// How many lines a prompt has; it may be megabytes long, and each frame asks.
-fn lines_of(prompt: &str) -> usize {
-    let ends = memchr::memchr_iter(b'\n', prompt.as_bytes()).count();
-    ends + usize::from(!prompt.is_empty() && !prompt.ends_with('\n'))
 }
 
 /// The line of a prompt in which the query stands, else its first; behind it how many there are.

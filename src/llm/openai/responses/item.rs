@@ -129,8 +129,13 @@ impl Item {
         if let Some(rest) = whole.strip_prefix(self.text.as_str()) {
             let rest = rest.to_owned();
             self.emit(&rest, out);
-        } else if self.kind.is_call() && !whole.is_empty() && !self.same_object(&whole) {
-            return out.invalid_event();
+        } else if self.kind.is_call() && !whole.is_empty() {
+            // It may be the same object in another spelling.
+            let object = |text: &str| serde_json::from_str::<Value>(text).ok();
+            let streamed = object(&self.text).filter(|_| self.kind == Kind::Function);
+            if streamed.is_none() || streamed != object(&whole) {
+                return out.invalid_event();
+            }
         }
         let signature = match self.kind {
             Kind::Message => {
@@ -184,13 +189,6 @@ impl Item {
             self.encrypted = true;
             self.end(Some(stored_reasoning(item)), out);
         }
-    }
-
-    /// Whether `whole` is the JSON object that was streamed, in another spelling.
-    fn same_object(&self, whole: &str) -> bool {
-        let object = |text: &str| serde_json::from_str::<Value>(text).ok();
-        let streamed = object(&self.text).filter(|_| self.kind == Kind::Function);
-        streamed.is_some() && streamed == object(whole)
     }
 }
 

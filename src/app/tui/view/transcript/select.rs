@@ -176,7 +176,12 @@ impl Selector<'_> {
             },
             unit => {
                 let cell = self.transcript.cell(at.cell)?;
-                return self.of_source(at.cell, unit, row.source_from(byte), &cell.source());
+                // Of what begins there, not of what ends there.
+                let source = match row.spans.iter().find(|span| span.text.contains(&byte)) {
+                    Some(span) if !span.exact => span.source.start,
+                    span => span.map_or_else(|| row.source_at(byte), |it| it.source_at(byte)),
+                };
+                return self.of_source(at.cell, unit, source, &cell.source());
             }
         };
         let place = |byte| self.place(at, &row, byte);
