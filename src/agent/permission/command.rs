@@ -345,7 +345,7 @@ impl Judging<'_> {
         };
         let free = |rule: &Rule| !rule.sandbox;
         let network = |rule: &Rule| !rule.sandbox || rule.network;
-        // In the folder or below, as it is written.
+        // A path in the folder or below, judged by its text alone.
         let is_plain = |path: &str| {
             is_discarded(path) || !path.starts_with(['/', '~', '…']) && !path.contains("..")
         };

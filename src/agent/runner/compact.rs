@@ -212,7 +212,7 @@ async fn summarize(
         let cut = cut(&window, &turn.prompt, messages, &turn.model, (room, now));
         let Cut { kept_from, part } = cut.ok_or_else(|| {
             let text = "Nothing can be summarised: what is not kept word for word is too little, or too long for the model";
-            LlmError::new(ErrorClass::Client, text).with_hint("The conversation stays as it is")
+            LlmError::new(ErrorClass::Client, text).with_hint("The conversation is unchanged")
         })?;
         let mut request = request(&link.env, turn);
         if let Some(part) = part {

@@ -27,8 +27,8 @@ pub(in crate::agent) async fn close_turn(link: &RunLink) {
     }
 }
 
-/// The files that commands have changed in the conversation, as the model would name them; none when the
-/// run is cancelled first. A name with line breaks could pass for words of the user.
+/// The files that commands have changed in the conversation, as the model would name them; `None` when the
+/// run is cancelled first. Names with line breaks are left out: they could pass for the user's words.
 pub(super) async fn changed_by_commands(link: &RunLink) -> Option<Vec<String>> {
     let Some(undo) = link.env.undo.clone() else {
         return Some(Vec::new());

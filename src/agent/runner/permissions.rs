@@ -194,11 +194,10 @@ impl Permissions {
                 let missing = processes.sandbox_support().missing(&sandbox);
                 policy.no_sandbox = (!missing.is_empty()).then(|| missing.join(", "));
             }
-            // All other commands are spared a look at the repository.
+            // Only git commands need a look at the repository; for others the strict values do.
             let text = effects.command.as_deref().unwrap_or_default();
-            let is_git = text
-                .replace(['\\', '\'', '"', '$', '\n'], "")
-                .contains("git");
+            let unquoted = text.replace(['\\', '\'', '"', '$', '\n'], "");
+            let is_git = unquoted.contains("git");
             let request = Request {
                 tool: &tool,
                 effects: &effects,
@@ -209,7 +208,7 @@ impl Permissions {
                     .then(|| remotes(&workspace, &effects, &cwd))
                     .flatten(),
                 local_remotes: is_git && workspace.has_local_remotes(),
-                linked_trees: is_git && workspace.has_linked_trees(&lock(&repositories)),
+                linked_trees: !is_git || workspace.has_linked_trees(&lock(&repositories)),
             };
             let mut decision = decide(&policy, &request);
             if let (Some(_), false, Some(text)) = (&policy.no_sandbox, has_user, &effects.command) {

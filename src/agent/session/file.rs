@@ -109,7 +109,7 @@ impl SessionFile {
             Some(disk) => disk,
             none => none.insert(Disk::create(&self.path)?),
         };
-        // Removed by another program, but readable as long as it is open.
+        // Another program removed it, but it can be read while it is open.
         if disk.file.metadata().is_ok_and(|data| data.nlink() == 0) {
             *disk = disk.restored(&self.path)?;
         }

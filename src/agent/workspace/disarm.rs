@@ -124,13 +124,13 @@ impl Workspace {
         }
         let files = self.start_up_files();
         for path in files.iter().filter(is_new).filter(|path| runs(path)) {
-            said.set_aside(path, "what stands there is run without being asked for");
+            said.set_aside(path, "other programs would run it by themselves");
         }
         repositories.own.extend(said.left);
         said.texts
     }
 
-    /// What is there of the places in the project whose content runs by itself.
+    /// The files and folders of the project that other programs run by themselves, as far as they exist.
     pub(super) fn start_up_files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for root in self.projects() {

@@ -342,7 +342,7 @@ impl<'a> Handoff<'a, '_> {
         let same = before.iter().filter(|it| it.call.id == call.id).count();
         let stored = after
             .iter()
-            // Results behind an answer that is sent belong to it.
+            // Results after the next sent answer belong to that answer.
             .take_while(|it| !matches!(&***it, Message::Assistant(answer) if answer.is_sent()))
             .filter_map(|message| match message.as_ref() {
                 Message::ToolResult(result) if result.tool_call_id == call.id => Some(result),

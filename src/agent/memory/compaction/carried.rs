@@ -33,8 +33,8 @@ pub(in crate::agent) struct Carried {
     read: Vec<String>,
     /// The same way. A modified file is no longer among those read.
     modified: Vec<String>,
-    /// Those that commands modified. There can be many, so they are the first to be left out.
-    changed: Vec<String>,
+    /// Files that only commands modified. There can be many, so they are the first to be left out.
+    by_commands: Vec<String>,
     /// Oldest first.
     user_messages: Vec<String>,
     /// The todo list, while something of it is left to do.
@@ -42,12 +42,12 @@ pub(in crate::agent) struct Carried {
 }
 
 impl Carried {
-    /// That of the `details` of summaries before, and of `messages`. Commands have `changed` these files so
-    /// far, if that was looked at.
+    /// What earlier summaries (`details`) and these `messages` carry over. `by_commands` are the files that
+    /// commands have changed so far; without it, those of the earlier summaries.
     pub fn of<'a>(
         details: impl IntoIterator<Item = &'a Value>,
         messages: &'a [Arc<Message>],
-        changed: Option<Vec<String>>,
+        by_commands: Option<Vec<String>>,
     ) -> Self {
         let details: Vec<&Value> = details.into_iter().collect();
         let before = |key: &str| {
@@ -58,15 +58,17 @@ impl Carried {
         let mut carried = Self {
             read: before("readFiles"),
             modified: before("modifiedFiles"),
-            changed: before("changedFiles"),
+            by_commands: before("changedByCommands"),
             user_messages: before("userMessages"),
             todo: details
                 .last()
                 .map(|it| TodoDetails::carried(it))
                 .unwrap_or_default(),
         };
-        carried.modified.retain(|it| !carried.changed.contains(it));
-        carried.changed = changed.unwrap_or(carried.changed);
+        carried
+            .modified
+            .retain(|it| !carried.by_commands.contains(it));
+        carried.by_commands = by_commands.unwrap_or(carried.by_commands);
         let failed = |message: &'a Arc<Message>| match &**message {
             Message::ToolResult(result) if result.is_error => Some(result.tool_call_id.as_str()),
             _ => None,
@@ -94,11 +96,11 @@ impl Carried {
             carried.todo = TodoDetails::default();
         }
         latest_once(&mut carried.modified);
-        latest_once(&mut carried.changed);
+        latest_once(&mut carried.by_commands);
         latest_once(&mut carried.read);
         let mut modified: HashSet<&String> = carried.modified.iter().collect();
-        carried.changed.retain(|file| !modified.contains(file));
-        modified.extend(&carried.changed);
+        carried.by_commands.retain(|file| !modified.contains(file));
+        modified.extend(&carried.by_commands);
         carried.read.retain(|file| !modified.contains(file));
         carried
     }
@@ -139,7 +141,7 @@ impl Carried {
         let mut files = FILES.min(summary / 3);
         keep_latest(&mut self.modified, &mut files);
         keep_latest(&mut self.read, &mut files);
-        keep_latest(&mut self.changed, &mut files);
+        keep_latest(&mut self.by_commands, &mut files);
         let mut room = WORDS.min(summary / 3);
         let mut sizes = self.user_messages.iter().map(|text| text_size(text));
         room = room.saturating_sub(sizes.next().unwrap_or(0));
@@ -170,10 +172,10 @@ impl Carried {
 
     /// The files, as they are stored with any summary.
     pub fn file_details(&self) -> Value {
-        let modified = [&*self.changed, &self.modified].concat();
+        let modified = [&*self.by_commands, &self.modified].concat();
         let mut details = json!({ "readFiles": self.read, "modifiedFiles": modified });
-        if !self.changed.is_empty() {
-            details["changedFiles"] = json!(self.changed);
+        if !self.by_commands.is_empty() {
+            details["changedByCommands"] = json!(self.by_commands);
         }
         details
     }
@@ -201,7 +203,7 @@ impl Carried {
     }
 
     pub fn append_files(&self, text: &mut String) {
-        let modified = [&*self.changed, &self.modified].concat();
+        let modified = [&*self.by_commands, &self.modified].concat();
         for (title, files) in [("Files read", &self.read), ("Files modified", &modified)] {
             if !files.is_empty() {
                 let _ = write!(text, "\n\n{title}, the latest last:");
@@ -263,7 +265,7 @@ mod tests {
     #[test]
     fn files_and_the_users_words_are_carried_over() {
         let before = json!({
-            "readFiles": ["a", "b"], "modifiedFiles": ["old", "m"], "changedFiles": ["old"],
+            "readFiles": ["a", "b"], "modifiedFiles": ["old", "m"], "changedByCommands": ["old"],
             "userMessages": ["First"],
         });
         let patch = "*** Begin Patch\n*** Update File: p\n*** Add File: q\n*** End Patch";
@@ -285,7 +287,7 @@ mod tests {
         carried.fit(1000);
         let expected = json!({
             "readFiles": ["b", "c"], "modifiedFiles": ["z", "m", "a", "p", "q", "r"],
-            "changedFiles": ["z"],
+            "changedByCommands": ["z"],
             "userMessages": ["First", "No, the\nother one"], "tokensAfter": 7,
         });
         assert_eq!(carried.details(7), expected);

@@ -76,9 +76,9 @@ pub(super) fn prune(
             continue;
         };
         let size = content_size(&result.content, false);
-        let is_out = |text: &str| text.starts_with(LEFT_OUT);
-        let is_out = matches!(&*result.content, [Content::Text(it)] if is_out(&it.text));
-        if result.is_error || size <= SMALL || is_out {
+        let is_note = |text: &str| text.starts_with(LEFT_OUT);
+        let is_left_out = matches!(&*result.content, [Content::Text(it)] if is_note(&it.text));
+        if result.is_error || size <= SMALL || is_left_out {
             continue;
         }
         let content = vec![Content::text(stand_in(result, size))];

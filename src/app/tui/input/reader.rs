@@ -195,9 +195,8 @@ impl Reader {
     /// Reads until the handle is dropped, or the terminal is closed.
     fn run(mut self) {
         let mut buffer = vec![0; READ_SIZE];
-        // A terminal that was not raw yet has made a line feed of Enter. More than one are a paste.
-        let typed = rustix::io::ioctl_fionread(&self.source).unwrap_or(0);
-        let mut early = typed as usize * usize::from(self.source.is_terminal());
+        // Before raw mode, the terminal turns Enter into a line feed. Several line feeds are a paste.
+        let mut early = rustix::io::ioctl_fionread(&self.source).unwrap_or(0) as usize;
         loop {
             let mut out = Vec::new();
             match self.wait() {

@@ -176,7 +176,7 @@ impl Selector<'_> {
             },
             unit => {
                 let cell = self.transcript.cell(at.cell)?;
-                // Of what begins there, not of what ends there.
+                // Where two spans meet, the one that begins there.
                 let source = match row.spans.iter().find(|span| span.text.contains(&byte)) {
                     Some(span) if !span.exact => span.source.start,
                     span => span.map_or_else(|| row.source_at(byte), |it| it.source_at(byte)),
