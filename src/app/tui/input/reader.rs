@@ -195,7 +195,8 @@ impl Reader {
     /// Reads until the handle is dropped, or the terminal is closed.
     fn run(mut self) {
         let mut buffer = vec![0; READ_SIZE];
-        // Before raw mode, the terminal turns Enter into a line feed. Several line feeds are a paste.
+        // Before raw mode, the terminal turns Enter into a line feed. Text after it is a paste, an
+        // escape sequence most likely a reply of the terminal.
         let mut early = rustix::io::ioctl_fionread(&self.source).unwrap_or(0) as usize;
         loop {
             let mut out = Vec::new();
@@ -215,8 +216,9 @@ impl Reader {
                 Ok(Woken::Bytes) => match self.source.read(&mut buffer) {
                     Ok(n) if n > 0 => {
                         let typed = n.min(std::mem::take(&mut early));
-                        let first = memchr::memchr(b'\n', &buffer[..typed]);
-                        if let Some(enter) = first.filter(|at| at + 1 == typed) {
+                        if let Some(enter) = memchr::memchr(b'\n', &buffer[..typed])
+                            && (enter + 1 == typed || buffer[enter + 1] == b'\x1b')
+                        {
                             buffer[enter] = b'\r';
                         }
                         self.take(&buffer[..n], &mut out);
