@@ -27,8 +27,7 @@ const NAMES: [&str; 2] = ["AGENTS.override.md", "AGENTS.md"];
 /// The names that vendors have given the file, with a part of the ids of their models.
 const VENDOR_NAMES: [(&str, &str); 2] = [("claude", "CLAUDE.md"), ("gemini", "GEMINI.md")];
 /// The vendors' names for the file, as there are models that read none of them.
-pub(super) const VENDOR_FILES: [Option<&str>; 3] =
-    [None, Some(VENDOR_NAMES[0].1), Some(VENDOR_NAMES[1].1)];
+const VENDOR_FILES: [Option<&str>; 3] = [None, Some(VENDOR_NAMES[0].1), Some(VENDOR_NAMES[1].1)];
 /// Why a file is not taken in.
 const OUTSIDE: &str = "it is outside the project";
 const SECRET: &str = "it may hold secrets";
@@ -50,45 +49,44 @@ pub(in crate::agent) struct Collected {
     pub refused: Vec<String>,
 }
 
-/// The instruction files around `cwd`, and those of `folders`, which tools have looked into; for models
-/// that read the file `vendor` too.
+/// The instruction files around `cwd`, and those of `folders`, which tools have looked into: for each
+/// name that a vendor has given the file.
 pub(super) fn collect(
     sources: &InstructionSources,
     cwd: &Path,
-    vendor: Option<&'static str>,
     folders: &BTreeSet<PathBuf>,
-) -> Collected {
-    let mut collector = Collector {
-        vendor,
-        home: std::env::home_dir(),
-        own: (sources.user.as_deref()).and_then(|folder| fs::canonicalize(folder).ok()),
-        room: MAX_BYTES,
-        seen: BTreeSet::new(),
-        found: Collected::default(),
-    };
-    if let Some(folder) = &sources.user {
-        collector.user_folder(folder);
+) -> Vec<(Option<&'static str>, Collected)> {
+    let look = |folder: &Path| (folder.to_owned(), instruction_files(folder));
+    let user = sources.user.as_deref().map(look);
+    let root = sources.project.then(|| project_root(cwd));
+    let scope = root.and_then(|root| fs::canonicalize(root).ok());
+    let mut project = Vec::new();
+    if let (Some(root), Some(_)) = (root, &scope) {
+        let around = cwd.ancestors().take_while(|it| it.starts_with(root));
+        project.extend(around.map(look));
+        project.reverse();
+        project.extend(folders.iter().map(|it| look(it)));
     }
-    if sources.project {
-        let root = project_root(cwd);
-        let Ok(real) = fs::canonicalize(root) else {
-            return collector.found;
+    let of_vendor = |vendor| {
+        let mut collector = Collector {
+            vendor,
+            home: std::env::home_dir(),
+            own: sources.user.as_deref(),
+            room: MAX_BYTES,
+            seen: BTreeSet::new(),
+            found: Collected::default(),
         };
-        let scope = [real];
-        let mut around: Vec<&Path> = (cwd.ancestors())
-            .take_while(|folder| folder.starts_with(root))
-            .collect();
-        around.reverse();
-        for folder in around
-            .into_iter()
-            .chain(folders.iter().map(PathBuf::as_path))
-        {
+        if let Some(user) = &user {
+            collector.user_folder(user);
+        }
+        for folder in &project {
             for file in collector.files_of(folder) {
-                collector.add(&file, &scope);
+                collector.add(&file, scope.as_slice());
             }
         }
-    }
-    collector.found
+        (vendor, collector.found)
+    };
+    VENDOR_FILES.map(of_vendor).into()
 }
 
 /// The files of `folder` that count for some model.
@@ -105,11 +103,14 @@ pub(super) fn vendor_file(model: &Model) -> Option<&'static str> {
     VENDOR_NAMES.iter().find(of_vendor).map(|(_, name)| *name)
 }
 
-struct Collector {
+/// A folder, with the names of its files that count for some model.
+type Looked = (PathBuf, Vec<&'static str>);
+
+struct Collector<'a> {
     vendor: Option<&'static str>,
     home: Option<PathBuf>,
     /// The user's own folder, with keys in it.
-    own: Option<PathBuf>,
+    own: Option<&'a Path>,
     /// Bytes that are left.
     room: usize,
     /// The files that were read, so that each counts once.
@@ -117,10 +118,10 @@ struct Collector {
     found: Collected,
 }
 
-impl Collector {
+impl Collector<'_> {
     /// Takes in the files of the user's own folder. Where dotfiles are kept, they are often links; and
     /// they may import whatever the user has.
-    fn user_folder(&mut self, folder: &Path) {
+    fn user_folder(&mut self, folder: &Looked) {
         for file in self.files_of(folder) {
             let real = fs::canonicalize(&file);
             let beside = real.iter().filter_map(|real| real.parent());
@@ -131,11 +132,10 @@ impl Collector {
     }
 
     /// The files of `folder` that count for the model.
-    fn files_of(&self, folder: &Path) -> Vec<PathBuf> {
-        let there = |name: &&str| folder.join(name).is_file();
+    fn files_of(&self, (folder, found): &Looked) -> Vec<PathBuf> {
+        let there = |name: &&str| found.contains(name);
         let own = NAMES.into_iter().find(there);
-        let vendor = self.vendor.filter(there);
-        let names = own.into_iter().chain(vendor);
+        let names = own.into_iter().chain(self.vendor.filter(there));
         names.map(|name| folder.join(name)).collect()
     }
 
@@ -218,7 +218,8 @@ impl Collector {
     }
 
     fn is_secret(&self, real: &Path) -> bool {
-        let own = (self.own.as_deref()).is_some_and(|folder| real.starts_with(folder));
+        let own = self.own.and_then(|folder| fs::canonicalize(folder).ok());
+        let own = own.is_some_and(|folder| real.starts_with(folder));
         own && real.extension() != Some("md".as_ref()) || is_secret(real)
     }
 
@@ -303,7 +304,13 @@ mod tests {
             project: true,
         };
         let below = BTreeSet::from([base.join("repo/below")]);
-        let found = collect(&sources, &base.join(cwd), vendor_file(&model(id)), &below);
+        let vendor = vendor_file(&model(id));
+        let found = collect(&sources, &base.join(cwd), &below);
+        let found = found
+            .into_iter()
+            .find(|(name, _)| *name == vendor)
+            .unwrap()
+            .1;
         let relative = |file: Instructions| {
             let path = Path::new(&file.path).strip_prefix(&base).unwrap();
             (path.display().to_string(), file.text)
@@ -421,7 +428,7 @@ mod tests {
         for (secret, refused) in [(".env", true), (".git/config", true), ("README.md", false)] {
             fs::write(cwd.join(secret), "token").unwrap();
             std::os::unix::fs::symlink(secret, cwd.join("AGENTS.md")).unwrap();
-            let found = collect(&sources, &cwd, None, &BTreeSet::new());
+            let found = collect(&sources, &cwd, &BTreeSet::new()).remove(0).1;
             assert_eq!(found.files.is_empty(), refused, "{secret}");
             assert_eq!(!found.refused.is_empty(), refused, "{secret}");
             fs::remove_file(cwd.join("AGENTS.md")).unwrap();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 
-use super::collect::{Collected, InstructionSources, VENDOR_FILES, collect, vendor_file};
+use super::collect::{Collected, InstructionSources, collect, vendor_file};
 use super::environment::{Environment, git_state, project_root, repository};
 use super::git::LIMIT;
 use super::instructions::Instructions;
@@ -74,10 +74,8 @@ impl Surroundings {
         cwd: &Path,
         folders: &BTreeSet<PathBuf>,
     ) -> Self {
-        let collect = |vendor| (vendor, collect(sources, cwd, vendor, folders));
-        let instructions = VENDOR_FILES.map(collect).into();
         Self {
-            instructions,
+            instructions: collect(sources, cwd, folders),
             ..self
         }
     }
