@@ -354,9 +354,11 @@ impl Session {
         let kind = body.kind();
         let begins = matches!(kind, Kind::User | Kind::Queued);
         self.note(&body);
-        let sync = match body.lifecycle() {
-            Some(_) => Sync::Later,
-            None => Sync::Now,
+        // Without it a message that was delivered is known by its id, any other waits again.
+        let sync = if kind == Kind::Unqueued || body.lifecycle().is_some() {
+            Sync::Later
+        } else {
+            Sync::Now
         };
         let place = Place::Memory(Arc::new(body));
         let node = self.tree.push(&id, parent, kind, place);

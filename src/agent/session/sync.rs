@@ -1,19 +1,26 @@
 //! Makes what was written survive a power cut, on a thread of its own so that nothing waits for
-//! the disk. Requests that pile up while the disk is busy are answered by one more sync.
+//! the disk. Requests that come within moments, or while the disk is busy, are answered by one sync.
 
 use std::fs::File;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use tokio::sync::oneshot;
+
+/// How long a request waits for others: a prompt or a result are several lines.
+const GATHER: Duration = Duration::from_millis(5);
 
 /// The way to the thread; it ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Syncer {
     /// Asks for a sync; who wants to know when it is done says so.
     requests: Sender<Option<oneshot::Sender<()>>>,
+    /// Whether a request waits for its sync.
+    is_due: Arc<AtomicBool>,
     failed: Arc<Mutex<Option<io::Error>>>,
 }
 
@@ -22,11 +29,19 @@ impl Syncer {
         let (requests, inbox) = mpsc::channel::<Option<oneshot::Sender<()>>>();
         let failed = Arc::<Mutex<Option<io::Error>>>::default();
         let report = Arc::clone(&failed);
+        let is_due = Arc::<AtomicBool>::default();
+        let due = Arc::clone(&is_due);
         thread::Builder::new()
             .name(String::from("session-sync"))
             .spawn(move || {
                 while let Ok(first) = inbox.recv() {
-                    let waiting: Vec<_> = std::iter::once(first).chain(inbox.try_iter()).collect();
+                    let mut waiting = vec![first];
+                    // Who wants to know when it is done waits for nothing else.
+                    if waiting[0].is_none() {
+                        waiting.extend(inbox.recv_timeout(GATHER));
+                    }
+                    due.store(false, Ordering::SeqCst);
+                    waiting.extend(inbox.try_iter());
                     if let Err(error) = file.sync_data() {
                         *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                     }
@@ -35,12 +50,18 @@ impl Syncer {
                     }
                 }
             })?;
-        Ok(Self { requests, failed })
+        Ok(Self {
+            requests,
+            is_due,
+            failed,
+        })
     }
 
     /// Asks for a sync. Returns at once.
     pub fn request(&self) {
-        let _ = self.requests.send(None);
+        if !self.is_due.swap(true, Ordering::SeqCst) {
+            let _ = self.requests.send(None);
+        }
     }
 
     /// Why the last sync that failed did, told once.
