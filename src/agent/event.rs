@@ -338,11 +338,6 @@ impl RunOutcome {
     pub fn has_answer(&self) -> bool {
         matches!(self, Self::Done | Self::Truncated)
     }
-
-    /// Whether the user is to say how it goes on.
-    pub fn is_at_limit(&self) -> bool {
-        matches!(self, Self::LimitReached { .. } | Self::BudgetReached(_))
-    }
 }
 
 /// A message that waits for its moment. Its serde form is in the data of the stored entry.

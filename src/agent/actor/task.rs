@@ -411,7 +411,10 @@ impl Actor {
         let outcome = ended.unwrap_or(RunOutcome::Aborted);
         self.conversation.repair(!run.silent);
         let (aborted, answered) = (outcome == RunOutcome::Aborted, outcome.has_answer());
-        let limited = outcome.is_at_limit();
+        let limited = matches!(
+            outcome,
+            RunOutcome::LimitReached { .. } | RunOutcome::BudgetReached(_)
+        );
         // At the end of the program they stay in the session: the screen is gone.
         if aborted && !self.activity.is_leaving() {
             let messages = self.queues.take_all();

@@ -6,8 +6,6 @@
 use std::fs;
 use std::os::fd::RawFd;
 
-use nix::unistd::close;
-
 /// Those above stderr. To be asked before this process opens anything.
 pub(super) fn inherited() -> Vec<RawFd> {
     let listed = fs::read_dir("/dev/fd").into_iter().flatten().flatten();
@@ -16,10 +14,4 @@ pub(super) fn inherited() -> Vec<RawFd> {
     // Without the one that the list was read through.
     let open = |number: &RawFd| fs::symlink_metadata(format!("/dev/fd/{number}")).is_ok();
     numbers.into_iter().filter(open).collect()
-}
-
-pub(super) fn close_all(descriptors: &[RawFd]) {
-    for number in descriptors {
-        let _ = close(*number);
-    }
 }

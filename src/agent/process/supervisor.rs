@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setsid};
+use nix::unistd::{Pid, close, dup2_stderr, dup2_stdin, dup2_stdout, setsid};
 use signal_hook::consts::signal as signals;
 
 use super::descriptors;
@@ -61,7 +61,9 @@ fn supervise() -> io::Result<()> {
     let mut request = wire::read_request(&mut stream)?;
     let sandbox = request.sandbox.as_ref();
     if !sandbox.is_some_and(|sandbox| sandbox.without.contains(&Layer::Descriptors)) {
-        descriptors::close_all(&inherited);
+        for number in inherited {
+            let _ = close(number);
+        }
     }
     let mut reports = stream.try_clone()?;
     match start(&mut request, stream) {

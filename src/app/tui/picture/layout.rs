@@ -1,12 +1,7 @@
 //! How large pictures are shown, and by which protocol.
 
-use ratatui::layout::Size;
-
 use crate::app::tui::theme::ColorDepth;
 
-/// Rows of a picture until its cell is opened, and of one on a small screen at least.
-const ROWS: u16 = 16;
-const LEAST_ROWS: u16 = 4;
 /// How many times as many an opened one may have.
 const OPENED: u16 = 2;
 /// Pixels of a picture on the screen at most.
@@ -41,11 +36,6 @@ pub struct PictureLayout {
 }
 
 impl PictureLayout {
-    /// Rows that a picture may take on a screen of this size.
-    pub fn rows_on(screen: Size) -> u16 {
-        (screen.height / 3).clamp(LEAST_ROWS, ROWS)
-    }
-
     /// Columns and rows of a picture with so many pixels, in at most `columns`.
     pub fn fit(
         &self,

@@ -53,16 +53,4 @@ impl Transcript {
         self.hold(true);
         true
     }
-
-    /// Copies what is selected, or the caret's line, and takes the caret away.
-    pub fn finish_caret(&mut self) {
-        self.point(Pointing::Finish);
-        self.hold(false);
-    }
-
-    /// Takes the caret away, and what is selected.
-    pub fn end_caret(&mut self) {
-        self.deselect();
-        self.hold(false);
-    }
 }

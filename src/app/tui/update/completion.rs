@@ -96,7 +96,7 @@ fn ask_for(app: &App, action: Action, typed: &str, opens: bool) -> Option<Effect
     }
 }
 
-fn known(app: &mut App, action: Action, known: Vec<Candidate>) {
+pub fn known(app: &mut App, action: Action, known: Vec<Candidate>) {
     let kind = CompletionKind::Argument(action);
     if let Some(list) = app.completion.as_ref().filter(|list| list.kind == kind) {
         let behind = match token(app.composer.before_caret()) {
@@ -105,10 +105,6 @@ fn known(app: &mut App, action: Action, known: Vec<Candidate>) {
         };
         app.completion = argument_list(app, action, &behind, known);
     }
-}
-
-pub fn models_listed(app: &mut App) {
-    known(app, Action::Models, Vec::new());
 }
 
 pub fn providers_listed(app: &mut App, providers: &[ProviderKey]) {

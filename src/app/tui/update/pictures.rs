@@ -22,7 +22,8 @@ pub fn follow(app: &mut App) {
     let layout = protocol.map(|protocol| PictureLayout {
         protocol,
         cell: app.graphics.cell.unwrap_or(USUAL_CELL),
-        rows: PictureLayout::rows_on(app.size),
+        // A third of the screen until its cell is opened.
+        rows: (app.size.height / 3).clamp(4, 16),
         ground: painted.unwrap_or(usual),
         depth,
     });

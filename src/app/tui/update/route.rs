@@ -5,6 +5,7 @@ use super::{
     questions, queue, sessions, settings, shell, stop, terminal, themes, tree, trials, undo,
 };
 use crate::agent::{AgentEvent, NoticeLevel};
+use crate::app::action::Action;
 use crate::app::tui::app::App;
 use crate::app::tui::effect::Effect;
 use crate::app::tui::input::InputEvent;
@@ -136,7 +137,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Changes(changes) => app.status.changes = changes,
         EffectResult::Models(listing) => {
             models::listed(app, listing);
-            completion::models_listed(app);
+            completion::known(app, Action::Models, Vec::new());
         }
         EffectResult::ShellOutput(id, details) => shell::wrote(app, &id, details),
         EffectResult::Shell(end) => {

@@ -36,7 +36,8 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) {
         (Some(Action::SelectSwap), _) => app.transcript.point(Pointing::Swap),
         (Some(Action::SelectCopy | Action::Accept | Action::CopyReply), _) => {
             app.overlays.pop();
-            app.transcript.finish_caret();
+            app.transcript.point(Pointing::Finish);
+            app.transcript.hold(false);
         }
         (Some(Action::SelectOpen), _) => app.transcript.point(Pointing::NameHere),
         (Some(Action::Back), _) if unit.is_some() => {
@@ -50,7 +51,8 @@ pub fn press(app: &mut App, press: KeyPress, action: Option<Action>) {
 
 pub fn close(app: &mut App) {
     app.overlays.pop();
-    app.transcript.end_caret();
+    app.transcript.deselect();
+    app.transcript.hold(false);
 }
 
 fn mark(app: &mut App, unit: Unit) {

@@ -233,11 +233,6 @@ impl TranscriptCache {
         })
     }
 
-    /// Waits for the pictures in these rows of a cell, if this is the time for it.
-    pub(super) fn wait_for_pictures(&mut self, index: usize, rows: Range<usize>) {
-        while self.first_lacking(index, rows.clone()).is_some() && self.pictures.wait() {}
-    }
-
     /// The first of these rows of a cell with code whose colors are not found yet; they are asked for.
     pub(super) fn first_plain(&mut self, index: usize, rows: Range<usize>) -> Option<usize> {
         let kept = self.cells.get(&index)?;

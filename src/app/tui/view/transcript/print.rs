@@ -138,7 +138,7 @@ pub fn unprinted(
         }
         // What is printed cannot be completed; at the end nothing is printed later.
         if ready == Ready::All {
-            cache.wait_for_pictures(at, from..to);
+            while cache.first_lacking(at, from..to).is_some() && cache.pictures.wait() {}
         } else if let Some(lacking) = cache.first_lacking(at, from..to) {
             to = lacking;
         }
