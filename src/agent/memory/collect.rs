@@ -49,8 +49,8 @@ pub(in crate::agent) struct Collected {
     pub refused: Vec<String>,
 }
 
-/// The instruction files around `cwd`, and those of `folders`, which tools have looked into: for each
-/// name that a vendor has given the file.
+/// The instruction files around `cwd` and in `folders`, which tools have looked into; one list for each
+/// vendor's name of the file, and one without any.
 pub(super) fn collect(
     sources: &InstructionSources,
     cwd: &Path,

@@ -54,7 +54,7 @@ impl SystemFiles {
 /// The text of a file that is there and says something, within `root` if one is given, and no link
 /// to a secret there.
 fn read(path: &Path, root: Option<&Path>) -> Option<String> {
-    // Mostly there is none, and one look says so.
+    // Most folders have none, and one system call says so.
     let real = path.is_file().then(|| fs::canonicalize(path).ok())??;
     if root.is_some() && real.file_name() != path.file_name() && is_secret(&real) {
         return None;

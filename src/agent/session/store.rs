@@ -354,7 +354,7 @@ impl Session {
         let kind = body.kind();
         let begins = matches!(kind, Kind::User | Kind::Queued);
         self.note(&body);
-        // Without it a message that was delivered is known by its id, any other waits again.
+        // If a power cut loses it, a delivered message is still known by its id; others are queued again.
         let sync = if kind == Kind::Unqueued || body.lifecycle().is_some() {
             Sync::Later
         } else {

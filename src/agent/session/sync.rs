@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-/// How long a request waits for others: a prompt or a result are several lines.
+/// How long a sync waits for more lines: a prompt or a result is written as several.
 const GATHER: Duration = Duration::from_millis(5);
 
 /// The way to the thread; it ends when this is dropped.
@@ -19,7 +19,7 @@ const GATHER: Duration = Duration::from_millis(5);
 pub(super) struct Syncer {
     /// Asks for a sync; who wants to know when it is done says so.
     requests: Sender<Option<oneshot::Sender<()>>>,
-    /// Whether a request waits for its sync.
+    /// True from a request until its sync begins: more requests change nothing.
     is_due: Arc<AtomicBool>,
     failed: Arc<Mutex<Option<io::Error>>>,
 }
@@ -36,7 +36,7 @@ impl Syncer {
             .spawn(move || {
                 while let Ok(first) = inbox.recv() {
                     let mut waiting = vec![first];
-                    // Who wants to know when it is done waits for nothing else.
+                    // `settle` waits for a reply, so its sync starts at once.
                     if waiting[0].is_none() {
                         waiting.extend(inbox.recv_timeout(GATHER));
                     }

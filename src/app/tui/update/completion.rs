@@ -96,7 +96,8 @@ fn ask_for(app: &App, action: Action, typed: &str, opens: bool) -> Option<Effect
     }
 }
 
-pub fn known(app: &mut App, action: Action, known: Vec<Candidate>) {
+/// Shows the candidates for the argument of `action`, where their list is open.
+pub fn arguments_read(app: &mut App, action: Action, known: Vec<Candidate>) {
     let kind = CompletionKind::Argument(action);
     if let Some(list) = app.completion.as_ref().filter(|list| list.kind == kind) {
         let behind = match token(app.composer.before_caret()) {
@@ -115,7 +116,7 @@ pub fn providers_listed(app: &mut App, providers: &[ProviderKey]) {
         )
     };
     let candidates = providers.iter().map(candidate).collect();
-    known(app, Action::Login, candidates);
+    arguments_read(app, Action::Login, candidates);
 }
 
 /// The tree is known now: what has a label can be compared.
@@ -125,7 +126,7 @@ pub fn tree_read(app: &mut App, outline: &Outline) {
         let text = entry.text.lines().next().unwrap_or_default();
         Some(Candidate::new(label, text))
     });
-    known(app, Action::CompareBranches, labelled.collect());
+    arguments_read(app, Action::CompareBranches, labelled.collect());
 }
 
 /// Files were found; those for what was typed before count for nothing.
@@ -149,7 +150,7 @@ pub fn folder_read(app: &mut App, typed: &str, names: Vec<String>) {
             let names = names.into_iter();
             let fits = names.filter(|name| name.ends_with('/') || is_session(name));
             let found = path_candidates(typed, fits.collect());
-            known(app, Action::ImportSession, found);
+            arguments_read(app, Action::ImportSession, found);
         }
         return;
     }

@@ -22,7 +22,7 @@ pub fn follow(app: &mut App) {
     let layout = protocol.map(|protocol| PictureLayout {
         protocol,
         cell: app.graphics.cell.unwrap_or(USUAL_CELL),
-        // A third of the screen until its cell is opened.
+        // Until its cell is opened: a third of the screen, within reason.
         rows: (app.size.height / 3).clamp(4, 16),
         ground: painted.unwrap_or(usual),
         depth,

@@ -137,7 +137,7 @@ fn done(app: &mut App, result: EffectResult) -> Vec<Effect> {
         EffectResult::Changes(changes) => app.status.changes = changes,
         EffectResult::Models(listing) => {
             models::listed(app, listing);
-            completion::known(app, Action::Models, Vec::new());
+            completion::arguments_read(app, Action::Models, Vec::new());
         }
         EffectResult::ShellOutput(id, details) => shell::wrote(app, &id, details),
         EffectResult::Shell(end) => {
