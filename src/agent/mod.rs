@@ -36,7 +36,7 @@ mod hash;
 mod new_file;
 mod aside;
 mod new_id;
-mod word_list;
+pub(crate) mod word_list;
 mod lock;
 pub mod process;
 pub mod permission;

@@ -1,7 +1,7 @@
 //! Names of programs, options or files, written as one text with blanks between them.
 
 #[derive(Clone, Copy, Default)]
-pub(in crate::agent) struct WordList(pub(in crate::agent) &'static str);
+pub(crate) struct WordList(pub(crate) &'static str);
 
 impl WordList {
     pub fn words(self) -> impl Iterator<Item = &'static str> {

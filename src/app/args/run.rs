@@ -9,6 +9,7 @@ use toml::Value;
 
 use super::commands::SubCommand;
 use crate::agent::permission::PermissionMode;
+use crate::agent::word_list::WordList;
 use crate::app::action::Action;
 use crate::app::outcome::exit_codes;
 use crate::llm::ThinkingLevel;
@@ -25,8 +26,13 @@ use crate::llm::ThinkingLevel;
     after_long_help = exit_codes(),
     max_term_width = 100,
     mut_args(|arg| {
-        let is_rare = RARE.contains(&arg.get_id().as_str());
-        arg.hide_short_help(is_rare)
+        let id = arg.get_id().to_string();
+        let group = GROUPS.iter().find(|(_, flags)| flags.contains(&id));
+        let arg = arg.hide_short_help(RARE.contains(&id));
+        match group {
+            Some((name, _)) => arg.help_heading(*name),
+            None => arg,
+        }
     })
 )]
 pub struct Args {
@@ -45,32 +51,27 @@ pub struct RunArgs {
     pub prompt: Vec<String>,
 
     /// Run once, print the last reply, exit. Piped stdin is put before the prompt.
-    #[arg(short, long, help_heading = "Output")]
+    #[arg(short, long)]
     pub print: bool,
 
     /// Don't read stdin, even if it is a pipe.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long)]
     pub no_stdin: bool,
 
     /// What to write to stdout (implies --print).
-    #[arg(long, value_enum, value_name = "MODE", help_heading = "Output")]
+    #[arg(long, value_enum, value_name = "MODE")]
     pub mode: Option<OutputMode>,
 
     /// The model as provider/id, or a part of its name; an optional :thinking at the end.
-    #[arg(short, long, value_name = "MODEL", help_heading = "Model")]
+    #[arg(short, long, value_name = "MODEL")]
     pub model: Option<String>,
 
     /// How hard the model thinks: off, minimal, low, medium, high, xhigh, max.
-    #[arg(long, value_name = "LEVEL", help_heading = "Model")]
+    #[arg(long, value_name = "LEVEL")]
     pub thinking: Option<ThinkingLevel>,
 
     /// The tools it may use: all, coding, read_only, none, or names; +name adds, -name removes.
-    #[arg(
-        long,
-        value_name = "SET",
-        allow_hyphen_values = true,
-        help_heading = "Model"
-    )]
+    #[arg(long, value_name = "SET", allow_hyphen_values = true)]
     pub tools: Option<String>,
 
     /// Work in this folder.
@@ -78,86 +79,71 @@ pub struct RunArgs {
     pub cd: Option<PathBuf>,
 
     /// Let this folder belong to the workspace too (may be repeated).
-    #[arg(long, value_name = "DIR", value_parser = folder, help_heading = "Permission")]
+    #[arg(long, value_name = "DIR", value_parser = folder)]
     pub add_dir: Vec<PathBuf>,
 
     /// Go on with the last session of this folder.
-    #[arg(short = 'c', long = "continue", help_heading = "Session")]
+    #[arg(short = 'c', long = "continue")]
     pub go_on: bool,
 
     /// Choose from the sessions of this folder which one goes on (full screen).
-    #[arg(short, long, conflicts_with_all = ["go_on", "session", "fork"], help_heading = "Session")]
+    #[arg(short, long, conflicts_with_all = ["go_on", "session", "fork"])]
     pub resume: bool,
 
     /// Go on with this session: an id, a part of it, or a file.
-    #[arg(
-        long,
-        value_name = "SESSION",
-        conflicts_with = "go_on",
-        help_heading = "Session"
-    )]
+    #[arg(long, value_name = "SESSION", conflicts_with = "go_on")]
     pub session: Option<String>,
 
     /// Go on with a copy of this session, which stays as it is.
-    #[arg(long, value_name = "SESSION", conflicts_with_all = ["go_on", "session"], help_heading = "Session")]
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["go_on", "session"])]
     pub fork: Option<String>,
 
     /// Only read the session: nothing is sent or stored (full screen).
-    #[arg(long, conflicts_with_all = ["fork", "at", "wait"], help_heading = "Session")]
+    #[arg(long, conflicts_with_all = ["fork", "at", "wait"])]
     pub read_only: bool,
 
     /// Where another program has the session open, wait until it is free.
-    #[arg(long, help_heading = "Session")]
+    #[arg(long)]
     pub wait: bool,
 
     /// Branch off: go on behind this entry of the session, named by its id. What came after it stays.
-    #[arg(long, value_name = "ENTRY", help_heading = "Session")]
+    #[arg(long, value_name = "ENTRY")]
     pub at: Option<String>,
 
     /// Store nothing: no session, no history, no log.
-    #[arg(long, conflicts_with_all = ["go_on", "resume", "session", "fork"], help_heading = "Session")]
+    #[arg(long, conflicts_with_all = ["go_on", "resume", "session", "fork"])]
     pub no_session: bool,
 
     /// Replace the built-in system prompt.
-    #[arg(long, value_name = "TEXT", help_heading = "Model")]
+    #[arg(long, value_name = "TEXT")]
     pub system_prompt: Option<String>,
 
     /// Add to the system prompt (may be repeated).
-    #[arg(long, value_name = "TEXT", help_heading = "Model")]
+    #[arg(long, value_name = "TEXT")]
     pub append_system_prompt: Vec<String>,
 
     /// Model calls per message of the user; 0 is no limit.
-    #[arg(long, value_name = "N", help_heading = "Model")]
+    #[arg(long, value_name = "N")]
     pub max_iterations: Option<u32>,
 
     /// What the session may cost in US dollars; 0 is no limit.
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        help_heading = "Model"
-    )]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub budget_usd: Option<f64>,
 
     /// Tokens that models may read and write in the session; 0 is no limit.
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        help_heading = "Model"
-    )]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub budget_tokens: Option<i64>,
 
     /// Stop the run after this many seconds, with exit code 124 (print mode).
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Output")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
 
     /// What is done without a question (auto, if the settings do not say).
-    #[arg(long, value_name = "MODE", value_parser = permission_mode(), help_heading = "Permission")]
+    #[arg(long, value_name = "MODE", value_parser = permission_mode())]
     pub permission: Option<PermissionMode>,
 
     /// Trust the project in this run: its AGENTS.md counts.
-    #[arg(long, help_heading = "Permission")]
+    #[arg(long)]
     pub trust: bool,
 
     /// Set one setting, as in config.toml: agent.max_iterations=50 (may be repeated).
@@ -165,17 +151,16 @@ pub struct RunArgs {
     pub config: Vec<String>,
 
     /// Append the events of the run to this file, as --mode json writes them; in every mode.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
 
     /// Colors: auto, dark, light, ansi or another theme; /theme shows them all.
-    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    #[arg(long, value_name = "NAME")]
     pub theme: Option<String>,
 
     /// Append the conversation to the normal screen, for the terminal's own scrollback, instead of
     /// filling the screen.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
-        default_missing_value = "true", help_heading = "Output")]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub inline: Option<bool>,
 
     /// Play the built-in demo: a script through the real program, in a scratch folder.
@@ -183,39 +168,36 @@ pub struct RunArgs {
     pub demo: bool,
 }
 
-/// Flags that only the long help tells of.
-const RARE: [&str; 16] = [
-    "no_stdin",
-    "tools",
-    "add_dir",
-    "fork",
-    "read_only",
-    "wait",
-    "at",
-    "no_session",
-    "system_prompt",
-    "append_system_prompt",
-    "max_iterations",
-    "budget_tokens",
-    "config",
-    "events",
-    "theme",
-    "inline",
+/// The groups of the help, with their flags.
+const GROUPS: [(&str, WordList); 4] = [
+    (
+        "Output",
+        WordList("print no_stdin mode timeout events theme inline"),
+    ),
+    (
+        "Model",
+        WordList(
+            "model thinking tools system_prompt append_system_prompt max_iterations budget_usd budget_tokens",
+        ),
+    ),
+    ("Permission", WordList("add_dir permission trust")),
+    (
+        "Session",
+        WordList("go_on resume session fork read_only wait at no_session"),
+    ),
 ];
+
+/// Flags that only the long help tells of.
+const RARE: WordList = WordList(
+    "no_stdin tools add_dir fork read_only wait at no_session system_prompt append_system_prompt \
+     max_iterations budget_tokens config events theme inline",
+);
 
 /// Sub-commands of similar programs. They are no prompts either.
-const FOREIGN_COMMANDS: [&str; 7] = [
-    "acp",
-    "completions",
-    "login",
-    "logout",
-    "man",
-    "mcp",
-    "resume",
-];
+const FOREIGN_COMMANDS: WordList = WordList("acp completions login logout man mcp resume");
 
 /// Those of them that no prompt begins with.
-const MANY_WORDS: [&str; 3] = ["acp", "completions", "mcp"];
+const MANY_WORDS: WordList = WordList("acp completions mcp");
 
 impl RunArgs {
     /// What its flags set: flag, setting, value.
@@ -276,7 +258,7 @@ impl RunArgs {
         }
         if rest.len() > 1 || !self.prompt.iter().all(bare) {
             // Quoted, a prompt is one word for the shell.
-            let is_foreign = MANY_WORDS.contains(&word.as_str());
+            let is_foreign = MANY_WORDS.contains(word);
             return is_foreign.then_some((word.as_str(), None));
         }
         // Stricter than `nearest`: `commit` is a prompt, although it resembles `config`.
@@ -286,7 +268,7 @@ impl RunArgs {
             .map(|command| command.get_name().to_owned())
             .min_by_key(|name| likeness(name))
             .filter(|name| word.len() > 3 && likeness(name) <= 2);
-        let looks_like_one = nearest.is_some() || FOREIGN_COMMANDS.contains(&word.as_str());
+        let looks_like_one = nearest.is_some() || FOREIGN_COMMANDS.contains(word);
         looks_like_one.then_some((word.as_str(), nearest))
     }
 }

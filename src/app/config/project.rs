@@ -11,25 +11,15 @@ use super::check::collect_keys;
 use super::layers::{Layer, Layers, Origin, cannot_read};
 use super::places::PROTECTED;
 use super::settings::Settings;
+use crate::agent::word_list::WordList;
 use crate::llm::read_small::read_small;
 
 /// What a project may set, with all below a name that ends in a dot.
-const PROJECT_SETTINGS: [&str; 14] = [
-    "agent.",
-    "compaction.",
-    "retry.",
-    "models.default",
-    "models.thinking",
-    "models.fallback",
-    "models.favorites",
-    "models.max_output",
-    "tools.bash.timeout_seconds",
-    "tools.bash.max_timeout_seconds",
-    "tools.bash.max_output_chars",
-    "tools.bash.max_output_lines",
-    "tools.read.",
-    "tools.search.",
-];
+const PROJECT_SETTINGS: WordList = WordList(
+    "agent. compaction. retry. models.default models.thinking models.fallback models.favorites \
+     models.max_output tools.bash.timeout_seconds tools.bash.max_timeout_seconds \
+     tools.bash.max_output_chars tools.bash.max_output_lines tools.read. tools.search.",
+);
 /// The same of what limits calls: rules, of which only those that make things stricter count, and what is
 /// protected besides what the user protects.
 const LIMITS: [&str; 2] = ["permission.rules", PROTECTED];
@@ -124,8 +114,8 @@ fn check_permitted(layer: &Layer) -> Result<(), String> {
     let mut keys = Vec::new();
     collect_keys(&layer.table, "", &mut keys);
     let permitted = |key: &String| {
-        let allowed = |name: &&str| *name == key || name.ends_with('.') && key.starts_with(*name);
-        PROJECT_SETTINGS.iter().chain(&LIMITS).any(allowed)
+        let allowed = |name: &str| name == key || name.ends_with('.') && key.starts_with(name);
+        PROJECT_SETTINGS.words().chain(LIMITS).any(allowed)
     };
     match keys.into_iter().find(|key| !permitted(key)) {
         Some(key) => Err(format!(

@@ -6,18 +6,18 @@ use super::options::{Parsed, options};
 use super::word::{Atom, Word};
 use super::wrapper_table::{LOOSE, RUNNERS, WRAPPERS, Wrapper};
 use super::{find, programs};
+use crate::agent::word_list::WordList;
 
 /// Shells that read commands as bash does, near enough.
 const SHELLS: [&str; 8] = ["bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash"];
 
 /// Names whose arguments are a command: no rule may allow them, for it would allow anything.
 pub fn is_wrapper(name: &str) -> bool {
-    const OTHERS: [&str; 16] = [
-        "command", "eval", "xargs", "parallel", "watch", "entr", "script", "su", "runuser",
-        "flock", "find", "fd", "trap", "fish", "source", ".",
-    ];
+    const OTHERS: WordList = WordList(
+        "command eval xargs parallel watch entr script su runuser flock find fd trap fish source .",
+    );
     let wraps = WRAPPERS.iter().any(|wrapper| wrapper.name == name);
-    wraps || SHELLS.contains(&name) || OTHERS.contains(&name)
+    wraps || SHELLS.contains(&name) || OTHERS.contains(name)
 }
 
 /// What `command` starts besides its own program.

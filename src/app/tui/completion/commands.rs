@@ -3,21 +3,13 @@
 use std::cmp::Reverse;
 
 use super::candidate::Candidate;
+use crate::agent::word_list::WordList;
 use crate::app::action::{ACTIONS, ALIASES, Action, ActionSpec};
 use crate::app::fuzzy::Query;
 use crate::app::tui::keymap::Keymap;
 
 /// What is looked for most stands first while nothing is typed.
-const FIRST: [&str; 8] = [
-    "model",
-    "new",
-    "resume",
-    "compact",
-    "undo",
-    "permission",
-    "context",
-    "keys",
-];
+const FIRST: WordList = WordList("model new resume compact undo permission context keys");
 
 /// The commands that fit `typed`, best first.
 pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
@@ -27,8 +19,8 @@ pub(crate) fn commands(keymap: &Keymap, typed: &str) -> Vec<Candidate> {
     for (row, spec) in ACTIONS.iter().enumerate() {
         let Some(word) = spec.slash else { continue };
         let rank = if typed.is_empty() {
-            let first = FIRST.iter().position(|first| *first == word);
-            (first.unwrap_or(FIRST.len()), Reverse(0), row)
+            let first = FIRST.words().position(|first| first == word);
+            (first.unwrap_or(usize::MAX), Reverse(0), row)
         } else if let Some((alias, _)) =
             (ALIASES.iter()).find(|(alias, command)| *command == word && alias.starts_with(&typed))
         {

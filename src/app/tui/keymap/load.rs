@@ -10,6 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::chord::Chord;
 use super::map::{Keymap, clash};
+use crate::agent::word_list::WordList;
 use crate::app::action::{ACTIONS, Action};
 use crate::app::tui::input::{KeyPress, ParseKeyError};
 use crate::llm::nearest::nearest;
@@ -176,19 +177,12 @@ fn keys(value: &Spanned<DeValue<'_>>) -> (Vec<(usize, Chord)>, Vec<Fault>) {
 }
 
 /// Actions of older versions: letters that answered questions.
-const REMOVED: [&str; 8] = [
-    "allow_once",
-    "allow_in_session",
-    "allow_in_project",
-    "allow_always",
-    "refuse_call",
-    "show_call",
-    "yes",
-    "no",
-];
+const REMOVED: WordList = WordList(
+    "allow_once allow_in_session allow_in_project allow_always refuse_call show_call yes no",
+);
 
 fn unknown_action(name: &str) -> String {
-    if REMOVED.contains(&name) {
+    if REMOVED.contains(name) {
         return format!(
             "`{name}` is gone: no single key answers a question any more. Select an answer with the \
              arrows or its number and press Enter; remove this line"
