@@ -179,9 +179,9 @@ impl Supervisor {
 
     /// Waits until no process is left, or an order to end them comes, or tiller ends. Whether none is left.
     fn run(&mut self) -> bool {
-        let is_empty = loop {
+        loop {
             let limit = match self.tree.reap() {
-                Remaining::Nothing => break true,
+                Remaining::Nothing => return true,
                 Remaining::Processes => PollTimeout::NONE,
                 Remaining::Zombies => PollTimeout::ZERO,
             };
@@ -192,11 +192,10 @@ impl Supervisor {
             };
             if order > Order::Run {
                 self.end(order);
-                break false;
+                self.tree.refuse();
+                return false;
             }
-        };
-        self.tree.refuse();
-        is_empty
+        }
     }
 
     /// Sleeps until there is an order or a child has changed, or for as long as `limit`.
@@ -291,12 +290,24 @@ impl Tree {
         }
     }
 
-    /// Tiller may run something outside the sandbox as soon as it hears of the end.
-    fn shell_ended(&mut self, exit: ExitStatus) {
-        if !self.ending {
-            self.refuse();
+    /// Waits for those that have ended, and says how the shell did if it is among them.
+    fn wait_for_ended(&mut self) -> (Option<ExitStatus>, Remaining) {
+        let began = Instant::now();
+        let mut exit = None;
+        while began.elapsed() < REAP_LIMIT {
+            match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::Exited(pid, code)) if pid == self.shell => {
+                    exit = Some(ExitStatus::Exited(code));
+                }
+                Ok(WaitStatus::Signaled(pid, signal, _)) if pid == self.shell => {
+                    exit = Some(ExitStatus::Killed(signal as i32));
+                }
+                Ok(WaitStatus::StillAlive) => return (exit, Remaining::Processes),
+                Ok(_) | Err(Errno::EINTR) => {}
+                Err(_) => return (exit, Remaining::Nothing),
+            }
         }
-        wire::send(&mut self.reports, &Report::Shell(exit));
+        (exit, Remaining::Zombies)
     }
 }
 
@@ -304,21 +315,15 @@ impl Descendants for Tree {
     /// Only the kernel can say that no process is left. A listing cannot: in a chain of processes
     /// that fork and exit, each has ended before it is seen.
     fn reap(&mut self) -> Remaining {
-        let began = Instant::now();
-        while began.elapsed() < REAP_LIMIT {
-            match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-                Ok(WaitStatus::Exited(pid, code)) if pid == self.shell => {
-                    self.shell_ended(ExitStatus::Exited(code));
-                }
-                Ok(WaitStatus::Signaled(pid, signal, _)) if pid == self.shell => {
-                    self.shell_ended(ExitStatus::Killed(signal as i32));
-                }
-                Ok(WaitStatus::StillAlive) => return Remaining::Processes,
-                Ok(_) | Err(Errno::EINTR) => {}
-                Err(_) => return Remaining::Nothing,
-            }
+        let (exit, remaining) = self.wait_for_ended();
+        // Tiller may run something outside the sandbox as soon as it hears of the end.
+        if !self.ending && (exit.is_some() || matches!(remaining, Remaining::Nothing)) {
+            self.refuse();
         }
-        Remaining::Zombies
+        if let Some(exit) = exit {
+            wire::send(&mut self.reports, &Report::Shell(exit));
+        }
+        remaining
     }
 
     fn children(&mut self) -> Vec<Pid> {

@@ -51,7 +51,7 @@ impl Workspace {
     /// The first half of [`Self::after_command`].
     pub(in crate::agent) fn look_after(&self, repositories: &mut Repositories) -> After {
         let found = repositories.look(self);
-        let disarmed = self.judge_new(repositories, &found);
+        let disarmed = self.judge_new(repositories, &found, &self.start_up_files());
         repositories.remember_made(&found);
         After { found, disarmed }
     }
@@ -62,6 +62,7 @@ impl Workspace {
         &self,
         repositories: &mut Repositories,
         found: &Found,
+        start_up: &[PathBuf],
         fate: Fate,
     ) -> Vec<String> {
         let is_new = |path: &&PathBuf| !repositories.own.contains(*path);
@@ -122,8 +123,7 @@ impl Workspace {
                 said.set_aside(link, "it leads to a repository elsewhere");
             }
         }
-        let files = self.start_up_files();
-        for path in files.iter().filter(is_new).filter(|path| runs(path)) {
+        for path in start_up.iter().filter(is_new).filter(|path| runs(path)) {
             said.set_aside(path, "other programs would run it by themselves");
         }
         repositories.own.extend(said.left);

@@ -21,6 +21,23 @@ const MAX_KEPT: usize = 100;
 /// How many folders in a folder of git are looked through.
 const MAX_FOLDERS: usize = 256;
 
+/// What is there when a command starts.
+struct There {
+    writable: Vec<PathBuf>,
+    /// The folders of git of the roots.
+    git: Vec<GitFolders>,
+    own: Found,
+    /// Folders of git that commands have made.
+    made: Vec<PathBuf>,
+    start_up: Vec<PathBuf>,
+}
+
+impl There {
+    fn is_writable(&self, path: &Path) -> bool {
+        self.writable.iter().any(|place| path.starts_with(place))
+    }
+}
+
 impl Workspace {
     /// Looks at what is there before a command that is about to come: it will not wait for that then.
     pub fn look_ahead(&self, repositories: &mut Repositories) {
@@ -63,15 +80,21 @@ impl Workspace {
     /// What may be written are the folders of the workspace, and the folders that git needs for them where
     /// these are elsewhere (in a linked working tree, in a submodule).
     pub fn for_commands(&self, repositories: &mut Repositories) -> Sandbox {
-        let mut own = self.settle(repositories);
+        let (mut own, start_up) = self.settle(repositories);
         let made = own.keep_own(&repositories.own);
-        let writable = self.writable();
+        let there = There {
+            writable: self.writable(),
+            git: self.git().map(|(_, git)| git).collect(),
+            own,
+            made,
+            start_up,
+        };
         Sandbox {
-            read_only: self.read_only(&writable, &own, &made),
+            read_only: self.read_only(&there),
             hidden: self.hidden(),
             readable: self.readable.clone(),
-            forbidden: self.forbidden(&writable, &own, &made),
-            writable,
+            forbidden: self.forbidden(&there),
+            writable: there.writable,
             ..Sandbox::default()
         }
     }
@@ -79,7 +102,7 @@ impl Workspace {
     /// Takes what commands that may still be running have made out of force, before something runs
     /// outside of the sandbox; says what. Asks the file system, which may block.
     pub fn before_outside(&self, repositories: &mut Repositories) -> Vec<String> {
-        let found = self.settle(repositories);
+        let (found, _) = self.settle(repositories);
         if repositories.running == 0 {
             repositories.no_command_since(found);
         }
@@ -93,26 +116,33 @@ impl Workspace {
         texts
     }
 
-    /// What is there now: the user's, or the work of commands that may be running.
-    fn settle(&self, repositories: &mut Repositories) -> Found {
+    /// What is there now: the user's, or the work of commands that may be running; and the files that
+    /// other programs run by themselves.
+    fn settle(&self, repositories: &mut Repositories) -> (Found, Vec<PathBuf>) {
         let found = repositories.look_before(self);
-        let said = self.judge_new(repositories, &found);
+        let start_up = self.start_up_files();
+        let said = self.judge_new(repositories, &found, &start_up);
         repositories.unsaid.extend(said);
-        found
+        (found, start_up)
     }
 
     /// Takes what is new of `found` out of force where a call is running that may have made it. Only says
     /// it where nothing runs but commands in the background: it may as well be the user's.
-    pub(super) fn judge_new(&self, repositories: &mut Repositories, found: &Found) -> Vec<String> {
+    pub(super) fn judge_new(
+        &self,
+        repositories: &mut Repositories,
+        found: &Found,
+        start_up: &[PathBuf],
+    ) -> Vec<String> {
         if repositories.in_foreground > 0 {
-            return self.disarm(repositories, found, Fate::Moved);
+            return self.disarm(repositories, found, start_up, Fate::Moved);
         }
         if repositories.running > 0 {
-            let said = self.disarm(repositories, found, Fate::Left);
+            let said = self.disarm(repositories, found, start_up, Fate::Left);
             repositories.in_doubt.extend(said.clone());
             return said;
         }
-        repositories.take_for_own(found, self.start_up_files().into_iter());
+        repositories.take_for_own(found, start_up);
         Vec::new()
     }
 
@@ -124,8 +154,9 @@ impl Workspace {
 
     /// Whether git keeps linked working trees here that no command has made.
     pub fn has_linked_trees(&self, repositories: &Repositories) -> bool {
-        let git = self.roots().iter().filter_map(|root| git_folders(root));
-        let mut trees = git.flat_map(|git| folders_below(&git.common.join("worktrees"), 1));
+        let mut trees = self
+            .git()
+            .flat_map(|(_, git)| folders_below(&git.common.join("worktrees"), 1));
         trees.any(|tree| !repositories.is_made(&tree))
     }
 
@@ -137,13 +168,19 @@ impl Workspace {
         places
     }
 
+    /// The folders of git of each root that has some.
+    fn git(&self) -> impl Iterator<Item = (&Path, GitFolders)> {
+        let roots = self.roots().iter().map(PathBuf::as_path);
+        roots.filter_map(|root| Some((root, git_folders(root)?)))
+    }
+
     /// The folders of git that belong to the workspace and are not in it.
     fn git_outside(&self) -> impl Iterator<Item = PathBuf> {
-        let git = self.roots().iter().filter_map(|root| {
-            let git = git_folders(root).filter(|git| git.belong_to(root))?;
-            real(&git.common).ok()
-        });
-        git.filter(|common| self.zone(common) == Zone::Outside)
+        self.git().filter_map(|(root, git)| {
+            let common = real(&git.common).ok()?;
+            // Most are inside, and that is the cheaper question.
+            (self.zone(&common) == Zone::Outside && git.belong_to(root)).then_some(common)
+        })
     }
 
     /// The protected places; of one that holds a folder of the workspace (that of a trial is in tiller's
@@ -167,17 +204,16 @@ impl Workspace {
         hidden
     }
 
-    fn read_only(&self, writable: &[PathBuf], own: &Found, made: &[PathBuf]) -> Vec<PathBuf> {
+    fn read_only(&self, there: &There) -> Vec<PathBuf> {
+        let own = &there.own;
         let mut places: BTreeSet<PathBuf> = own.links.iter().take(MAX_KEPT).cloned().collect();
         let git = &own.git[..own.git.len().min(MAX_KEPT)];
-        for root in self.roots() {
-            let folders = git_folders(root).into_iter().flat_map(all_of);
-            let folders = folders.filter(|folder| !made.contains(folder));
-            places.extend(folders.flat_map(|folder| code_in(&folder)));
-            places.insert(root.join(OWN_FOLDER));
-        }
+        let folders = there.git.iter().flat_map(all_of);
+        let folders = folders.filter(|folder| !there.made.contains(folder));
+        places.extend(folders.flat_map(|folder| code_in(&folder)));
+        places.extend(self.roots().iter().map(|root| root.join(OWN_FOLDER)));
         places.extend(git.iter().flat_map(|folder| code_in(folder)));
-        places.extend(self.start_up_files());
+        places.extend(there.start_up.iter().cloned());
         let settings = own.followed.iter().filter(|it| it.ends_with(OWN_FOLDER));
         places.extend(settings.take(MAX_KEPT).cloned());
         places.extend(self.start_up.iter().cloned());
@@ -185,27 +221,23 @@ impl Workspace {
         // An empty folder stands there then, which git takes no notice of.
         let hooks = git.iter().map(|folder| folder.join("hooks"));
         places.extend(hooks.filter(|hooks| hooks.symlink_metadata().is_err()));
-        let inside = |path: &PathBuf| writable.iter().any(|place| path.starts_with(place));
-        places.into_iter().filter(inside).collect()
+        places.retain(|path| there.is_writable(path));
+        places.into_iter().collect()
     }
 
     /// What git, a shell or tiller would take settings from if it were there, and what would hold
     /// secrets: of the settings that must not change some are missing as a rule.
-    fn forbidden(&self, writable: &[PathBuf], own: &Found, made: &[PathBuf]) -> Vec<PathBuf> {
-        let git = own.git.iter().take(MAX_KEPT);
-        let common = self.roots().iter().filter_map(|root| git_folders(root));
-        let common = common.filter_map(|git| real(&git.common).ok());
-        let common = common.filter(|folder| !made.contains(folder));
+    fn forbidden(&self, there: &There) -> Vec<PathBuf> {
+        let git = there.own.git.iter().take(MAX_KEPT);
+        let common = there.git.iter().filter_map(|git| real(&git.common).ok());
+        let common = common.filter(|folder| !there.made.contains(folder));
         let mut files: BTreeSet<PathBuf> = common.map(|git| git.join("commondir")).collect();
         files.extend(git.flat_map(|folder| FORBIDDEN_IN_GIT.map(|name| folder.join(name))));
         files.extend(self.roots().iter().map(|root| root.join(OWN_FOLDER)));
         files.extend(self.start_up.iter().cloned());
         files.extend(self.protected_paths.iter().cloned());
-        let missing = files.into_iter();
-        missing
-            .filter(|path| writable.iter().any(|place| path.starts_with(place)))
-            .filter(|path| path.symlink_metadata().is_err())
-            .collect()
+        files.retain(|path| there.is_writable(path) && path.symlink_metadata().is_err());
+        files.into_iter().collect()
     }
 }
 
@@ -219,8 +251,8 @@ fn existing(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
 
 /// The folders of git of one working tree; those of its submodules and of other working trees
 /// included.
-fn all_of(git: GitFolders) -> Vec<PathBuf> {
-    let mut folders = vec![git.own, git.common.clone()];
+fn all_of(git: &GitFolders) -> Vec<PathBuf> {
+    let mut folders = vec![git.own.clone(), git.common.clone()];
     folders.extend(folders_below(&git.common.join("worktrees"), 1));
     let modules = folders_below(&git.common.join("modules"), usize::MAX);
     folders.extend(modules.into_iter().filter(|folder| is_git_folder(folder)));

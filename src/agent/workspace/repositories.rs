@@ -177,9 +177,9 @@ impl Repositories {
     }
 
     /// Takes what of `found` no command has made for the user's.
-    pub(super) fn take_for_own(&mut self, found: &Found, more: impl Iterator<Item = PathBuf>) {
-        let own = found.all().filter(|path| !self.is_made(path)).cloned();
-        self.own = own.chain(more).collect();
+    pub(super) fn take_for_own(&mut self, found: &Found, more: &[PathBuf]) {
+        let own = found.all().filter(|path| !self.is_made(path));
+        self.own = own.chain(more).cloned().collect();
     }
 
     /// Whether a command has made it, and nobody else has changed it.

@@ -18,6 +18,8 @@ const MAX_NESTED: usize = 500;
 const MAX_DEPTH: usize = 24;
 /// Bytes of stack, of which only what is used takes memory.
 const STACK: usize = 64 * 1024 * 1024;
+/// A line with so many bytes and openings at most needs no more than the stack of any thread.
+const SHORT: (usize, usize) = (1024, 8);
 
 /// Reads a command line. What is not understood is a doubt of the line.
 pub fn read(command: &str) -> Line {
@@ -31,17 +33,20 @@ pub fn read(command: &str) -> Line {
     if command.len() > MAX_BYTES {
         return doubt("a command line of more than 64 KiB");
     }
-    if openings(command) > MAX_OPENINGS {
+    let openings = openings(command);
+    if openings > MAX_OPENINGS {
         return doubt("very much that may be nested");
     }
-    thread::scope(|scope| {
-        let thread = thread::Builder::new().stack_size(STACK);
-        let reading = thread.spawn_scoped(scope, || read_here(command));
-        match reading.map(thread::ScopedJoinHandle::join) {
-            Ok(Ok(line)) => line,
-            _ => doubt("a command line that could not be read"),
-        }
-    })
+    let line = if command.len() <= SHORT.0 && openings <= SHORT.1 {
+        std::panic::catch_unwind(|| read_here(command)).ok()
+    } else {
+        thread::scope(|scope| {
+            let thread = thread::Builder::new().stack_size(STACK);
+            let reading = thread.spawn_scoped(scope, || read_here(command));
+            reading.ok()?.join().ok()
+        })
+    };
+    line.unwrap_or_else(|| doubt("a command line that could not be read"))
 }
 
 /// What may open a level, also where it is only text.

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::support::Support;
+use crate::agent::word_list::WordList;
 
 /// The variable of tiller's own environment that switches layers off, for tests: `landlock,seccomp`.
 const WITHOUT: &str = "TILLER_SANDBOX_WITHOUT";
@@ -174,18 +175,10 @@ pub(super) fn between<'p>(path: &'p Path, folder: &Path) -> Vec<&'p Path> {
 }
 
 /// Variables that lead to sockets and terminals which a command does not see.
-const LEADING_OUT: [&str; 10] = [
-    "XDG_RUNTIME_DIR",
-    "SSH_AUTH_SOCK",
-    "SSH_AGENT_PID",
-    "GPG_AGENT_INFO",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "DISPLAY",
-    "WAYLAND_DISPLAY",
-    "TMUX",
-    "STY",
-    "VSCODE_IPC_HOOK_CLI",
-];
+const LEADING_OUT: WordList = WordList(
+    "XDG_RUNTIME_DIR SSH_AUTH_SOCK SSH_AGENT_PID GPG_AGENT_INFO DBUS_SESSION_BUS_ADDRESS DISPLAY \
+     WAYLAND_DISPLAY TMUX STY VSCODE_IPC_HOOK_CLI",
+);
 
 /// Programs that would try for a minute to reach what cannot be reached; the user is asked once they
 /// have failed.
@@ -208,7 +201,7 @@ impl Sandbox {
                 Path::new("/tmp")
             }
         });
-        let removed = LEADING_OUT.into_iter().map(|name| (name, None));
+        let removed = LEADING_OUT.words().map(|name| (name, None));
         let retries = NO_RETRIES.map(|name| (name, Some(Path::new("0"))));
         let retries = retries
             .into_iter()
@@ -219,23 +212,28 @@ impl Sandbox {
     }
 }
 
-/// Paths that need not be UTF-8.
+/// Paths need not be UTF-8, and a byte for each of theirs is far less to read than a number.
 mod paths {
     use std::ffi::OsString;
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
     use std::path::PathBuf;
 
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use base64::{Engine, prelude::BASE64_STANDARD};
+    use serde::{Deserialize, Deserializer, Serializer, de};
 
     pub(super) fn serialize<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
-        let names: Vec<_> = paths.iter().map(|path| path.as_os_str()).collect();
-        names.serialize(to)
+        let names = paths.iter().map(|path| path.as_os_str().as_bytes());
+        to.collect_seq(names.map(|name| BASE64_STANDARD.encode(name)))
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Vec<PathBuf>, D::Error> {
-        let names = Vec::<OsString>::deserialize(from)?;
-        Ok(names.into_iter().map(PathBuf::from).collect())
+        let names = Vec::<String>::deserialize(from)?.into_iter();
+        let names = names.map(|name| BASE64_STANDARD.decode(name).map_err(de::Error::custom));
+        names
+            .map(|name| Ok(OsString::from_vec(name?).into()))
+            .collect()
     }
 }
 
