@@ -78,7 +78,7 @@ impl Group {
         match self {
             Self::Talking => "Talking to the model",
             Self::Model => "Choosing the model",
-            Self::Looking => "Looking around",
+            Self::Looking => "Browsing",
             Self::Writing => "Writing",
             Self::Popups => "In lists and questions",
             Self::Program => "The program",

@@ -39,13 +39,13 @@ pub fn newest(file: &Path) -> Arc<BuiltIn> {
 pub async fn refresh(url: &str, file: &Path) -> Result<String, StartError> {
     let failed = |why: String| {
         StartError::failed(format!(
-            "the models are not refreshed: {}: {why}. What was known stays",
+            "can't refresh the models: {}: {why}. The list is unchanged",
             http::shown(url)
         ))
     };
     if !url.starts_with("https://") && !http::is_loopback(url) {
         return Err(StartError::usage(format!(
-            "'{url}' is not https: a catalogue is fetched over https, or from this machine"
+            "'{url}' isn't https: use an https URL, or one on this machine"
         )));
     }
     let text = fetch(url).await.map_err(&failed)?;
@@ -56,15 +56,18 @@ pub async fn refresh(url: &str, file: &Path) -> Result<String, StartError> {
         .map_err(|error| failed(format!("{}: {error}", file.display())))?;
     let as_of = fetched.as_of();
     let mut said = if built_in.as_of() > as_of {
-        format!("{count} models as of {as_of}; the built-in ones are newer and stay in force\n")
+        format!("{count} models as of {as_of}; the built-in list is newer and stays in use\n")
     } else {
-        format!("{count} models as of {as_of} are in {}\n", file.display())
+        format!(
+            "{count} models as of {as_of}, saved in {}\n",
+            file.display()
+        )
     };
     if skipped > 0 {
         let _ = writeln!(
             said,
-            "{skipped} entries are too new for this tiller, or change where requests go or what they carry, \
-             and were skipped: update tiller to use them"
+            "Skipped {skipped} entries that are too new for this tiller or change where requests go; \
+             update tiller to use them"
         );
     }
     Ok(said)

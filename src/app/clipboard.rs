@@ -82,7 +82,7 @@ async fn copy(text: &str, env: &HashMap<String, String>, file: Option<&Path>) ->
         Some(bytes) => CopyOutcome::Terminal(bytes, file.and_then(|file| keep(file, text).ok())),
         None => CopyOutcome::TooLong(match file {
             Some(file) => keep(file, text).map_err(|error| error.to_string()),
-            None => Err("nothing is kept on disk".to_owned()),
+            None => Err("nothing is saved on disk".to_owned()),
         }),
     }
 }

@@ -45,8 +45,8 @@ impl Dirs {
         };
         let missing = |name: &str| {
             StartError::failed(format!(
-                "no home folder: HOME is not set and the user database has none. Set HOME, or set \
-                 {name} to a folder"
+                "no home folder: HOME isn't set and the user database has none. Set HOME, or set {name} to \
+                 a folder"
             ))
         };
         let config = var("TILLER_CONFIG_DIR")

@@ -9,7 +9,7 @@ macro_rules! from_word {
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 match text {
                     $($word $(| $older)* => Ok(Self::$variant),)*
-                    _ => Err(format!("'{text}' is none of {}", [$($word),*].join(", "))),
+                    _ => Err(format!("'{text}' isn't one of {}", [$($word),*].join(", "))),
                 }
             }
         }

@@ -255,10 +255,10 @@ impl Models {
         Ok(
             match catalog.provider_auth(provider).key_location(&self.keys) {
                 Ok(KeyLocation::Stored(_)) | Err(_) => {
-                    format!("The key for {provider} is stored in {place} and counts from now on")
+                    format!("Stored the key for {provider} in {place}; tiller uses it from now on")
                 }
                 Ok(other) => format!(
-                    "The key for {provider} is stored in {place}, but another one comes first: {other}"
+                    "Stored the key for {provider} in {place}, but another one takes precedence: {other}"
                 ),
             },
         )

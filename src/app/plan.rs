@@ -102,19 +102,19 @@ impl Loaded {
     /// What is wrong with settings that were left out.
     pub fn faults(&self) -> impl Iterator<Item = String> {
         let own = self.layers.left_out.iter();
-        let own = own.map(|fault| format!("left out: {fault}"));
+        let own = own.map(|fault| format!("ignored: {fault}"));
         own.chain(self.project_fault())
     }
 
     /// What is wrong with the project's settings, which were left out.
     fn project_fault(&self) -> Option<String> {
         if let Some(fault) = &self.layers.project_fault {
-            return Some(format!("the project's settings were left out: {fault}"));
+            return Some(format!("ignoring the project's settings: {fault}"));
         }
         let dropped = &self.settings.permission_rules.dropped;
         (!dropped.is_empty()).then(|| {
             let rules = dropped.join(", ");
-            format!("a project's rules can only make things stricter; left out: {rules}")
+            format!("ignoring project rules that loosen permissions: {rules}")
         })
     }
 
@@ -148,7 +148,7 @@ fn resume(
         ];
         return match flags.into_iter().find(|(given, _)| *given) {
             Some((_, flag)) => Err(StartError::usage(format!(
-                "{flag}: of which session? Name it with -c, --session or --fork"
+                "{flag} needs a session: add -c, --session or --fork"
             ))),
             None => Ok(Ok(None)),
         };
@@ -217,16 +217,15 @@ impl Plan {
         let silent = matches!(front_end, FrontEnd::Print | FrontEnd::Json) && !args.demo;
         if silent && prompt.is_empty() {
             return Err(StartError::usage(
-                "no prompt: give one as an argument or on stdin, as in tiller -p \"explain this \
+                "no prompt: pass one as an argument or on stdin, such as tiller -p \"explain this \
                  project\" (the full screen needs a terminal on stdin and stdout)",
             ));
         }
         if silent && model.is_none() {
             return Err(StartError::failed(
-                "no model: no API key is stored, none was found in the environment, and no model server \
-                 answers on this machine. Set a key, for example\n  tiller auth add anthropic\nor\n  \
-                 export ANTHROPIC_API_KEY=...\nor describe a provider in models.toml and name its \
-                 model with -m provider/id",
+                "no model: found no API key and no model server on this machine. Add a key:\n  \
+                 tiller auth add anthropic\nor\n  export ANTHROPIC_API_KEY=...\nor describe a \
+                 provider in models.toml and choose its model with -m provider/id",
             ));
         }
         // A run that cannot begin leaves no session behind.
@@ -338,7 +337,7 @@ pub fn working_folder(cd: Option<&Path>) -> Result<PathBuf, StartError> {
     let Some(folder) = cd else {
         return std::env::current_dir().map_err(|error| {
             StartError::failed(format!(
-                "the working folder cannot be used: {error}. Go to another, or name one with -C"
+                "can't use the working folder: {error}. Choose another with -C"
             ))
         });
     };

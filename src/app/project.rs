@@ -50,7 +50,7 @@ impl Project {
         let mut text = (trust.keep()).map_err(|error| format!("For this session only: {error}"))?;
         if let Some(fault) = &layers.project_fault {
             return Err(format!(
-                "{text}\nThe project's settings were left out: {fault}"
+                "{text}\ntiller ignores the project's settings: {fault}"
             ));
         }
         let later = changed(&self.layers, &layers);
@@ -72,7 +72,7 @@ impl Project {
         };
         let file = kept.map_err(|error| format!("For this session only: {error}"))?;
         let rules: Vec<String> = rules.iter().map(Rule::what).collect();
-        Ok(format!("Kept in {}: {}", file.display(), rules.join(", ")))
+        Ok(format!("Saved in {}: {}", file.display(), rules.join(", ")))
     }
 }
 

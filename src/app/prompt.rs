@@ -20,7 +20,7 @@ use crate::llm::Content;
 const MAX_TEXT_BYTES: u64 = 1024 * 1024;
 
 /// What else to do with a file that is too large.
-const LEAVE_IT: &str = "name it in the prompt and let the model read it";
+const LEAVE_IT: &str = "leave out the @ and let the model read it";
 
 /// Builds the prompt from `words` as typed and what was piped in. Empty when there is nothing.
 pub fn build(
@@ -90,7 +90,7 @@ pub fn piped_stdin(
         (Ok(0), Silence::Said) => {
             let _ = writeln!(
                 io::stderr(),
-                "tiller: waiting for stdin to end; if nothing comes, use --no-stdin or < /dev/null"
+                "tiller: waiting for stdin; use --no-stdin to skip it"
             );
         }
         _ => {}
@@ -98,7 +98,7 @@ pub fn piped_stdin(
     let (mut bytes, mut chunk) = (Vec::new(), vec![0; 64 * 1024]);
     while bytes.len() as u64 <= MAX_TEXT_BYTES {
         match poll(&mut fds, left().map_or(PollTimeout::NONE, timeout)) {
-            Ok(0) => return Err(StartError::timed_out("stdin did not end")),
+            Ok(0) => return Err(StartError::timed_out("stdin didn't end")),
             Err(Errno::EINTR) => continue,
             _ => {}
         }
@@ -108,12 +108,12 @@ pub fn piped_stdin(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             // A background job's terminal, or a closed descriptor: nothing was piped.
             Err(_) if bytes.is_empty() => return Ok(None),
-            Err(error) => return Err(StartError::failed(format!("cannot read stdin: {error}"))),
+            Err(error) => return Err(StartError::failed(format!("can't read stdin: {error}"))),
         }
     }
     if bytes.len() as u64 > MAX_TEXT_BYTES {
         return Err(StartError::usage(
-            "more than 1 MiB was piped in: write it to a file and name the file in the prompt",
+            "stdin is larger than 1 MiB: write it to a file and name the file in the prompt",
         ));
     }
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
@@ -137,7 +137,7 @@ pub(super) fn file_block(name: &str, lines: Option<(usize, usize)>, text: &str) 
 /// The text of a file, or the picture it is.
 pub(super) fn read_file(name: &str, cwd: &Path) -> Result<Content, StartError> {
     let path = resolve(name, cwd);
-    let fault = |what: String| StartError::usage(format!("cannot use @{name}: {what}"));
+    let fault = |what: String| StartError::usage(format!("can't use @{name}: {what}"));
     let meta = fs::metadata(&path).map_err(|error| fault(error.to_string()))?;
     if !meta.is_file() {
         return Err(fault("it is not a file".to_owned()));
@@ -156,7 +156,7 @@ pub(super) fn read_file(name: &str, cwd: &Path) -> Result<Content, StartError> {
         return Err(fault(format!("it is larger than 1 MiB; {LEAVE_IT}")));
     }
     let text = String::from_utf8(bytes)
-        .map_err(|_| fault("it is neither text in UTF-8 nor a picture".to_owned()))?;
+        .map_err(|_| fault("it is neither UTF-8 text nor a picture".to_owned()))?;
     Ok(Content::text(text))
 }
 
@@ -223,11 +223,11 @@ mod tests {
             .and_then(|file| file.set_len(1 << 40))
             .unwrap();
         for (name, why) in [
-            ("@cut", "cannot use"),
+            ("@cut", "can't use"),
             ("@huge", "larger than 64 MiB"),
             ("@missing", "No such file"),
             ("@.", "not a file"),
-            ("@blob", "neither text"),
+            ("@blob", "neither UTF-8 text"),
             ("@big", "larger than 1 MiB"),
             ("@/dev/zero", "not a file"),
         ] {

@@ -79,10 +79,7 @@ pub(super) fn append_project_rules(file: &Path, root: &Path, rules: &[Rule]) -> 
             let before = project_rules(before, root).map_err(named)?;
             match project_rules(&new, root) {
                 Ok(after) if after.len() == before.len() + rules.len() => Ok(()),
-                _ => Err(named(format!(
-                    "no rule can be appended as [[{}]]",
-                    key(root)
-                ))),
+                _ => Err(named(format!("can't append a rule as [[{}]]", key(root)))),
             }
         },
     )

@@ -107,7 +107,7 @@ impl Trust {
     pub fn keep(&self) -> Result<String, String> {
         let root = self.root.to_str().ok_or_else(|| {
             format!(
-                "{}: its name is not UTF-8, so it cannot be kept",
+                "can't save trust for {}: its name isn't UTF-8",
                 self.root.display()
             )
         })?;
@@ -116,13 +116,13 @@ impl Trust {
             self.root == Path::new("/") || std::env::home_dir().as_ref() == Some(&self.root);
         if trusted && too_wide {
             return Err(format!(
-                "{root} holds more than one project: trust the folder of the project instead"
+                "{root} holds more than one project; trust the project's own folder instead"
             ));
         }
         let verdict = if trusted { TRUSTED } else { DENIED };
         set_in_file(&self.file, TABLE, root, verdict)?;
         if !trusted {
-            return Ok(format!("{root} is not trusted; /trust changes that"));
+            return Ok(format!("{root} is not trusted; /trust to change that"));
         }
         let prompts = SYSTEM_FILES.map(|name| format!("{PROJECT_FOLDER}/{name}"));
         let (prompts, others): (Vec<&str>, Vec<&str>) = (self.brings.iter())
@@ -130,9 +130,9 @@ impl Trust {
             .partition(|path| prompts.iter().any(|prompt| prompt == path));
         let mut text = format!("{root} is trusted");
         text.push_str(if is_repository(&self.root) {
-            ", and so is all below it, other repositories too"
+            ", with everything in it, including other repositories"
         } else {
-            ", but no folder below it: it is not a git repository"
+            ", but not its subfolders: it isn't a git repository"
         });
         for (when, what) in [
             ("From your next message on", others),

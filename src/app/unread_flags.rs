@@ -9,11 +9,11 @@ pub fn check_flags(args: &RunArgs, stdio: Stdio) -> Result<(), StartError> {
     let headless = args.print || args.mode.is_some();
     let screen = !headless && stdio.stdin && stdio.stdout;
     let only_screen = if headless {
-        "is for the full screen, which -p and --mode don't open"
+        "works only in the full screen, which -p and --mode don't open"
     } else {
-        "is for the full screen, which needs a terminal on stdin and stdout"
+        "works only in the full screen, which needs a terminal on stdin and stdout"
     };
-    let no_screen = "is for runs without a screen: add -p";
+    let no_screen = "works only without the full screen: add -p";
     let demo = "has no effect with --demo, which plays its own prompt";
     let flags = [
         (args.resume && !screen, "--resume", only_screen),

@@ -101,7 +101,7 @@ fn a_wrong_word_in_the_settings_file_is_told_and_costs_nothing() {
         (Some(0), "ok\n"),
         "{ran:#?}"
     );
-    let told = "tiller: left out: unknown setting them (user: ";
+    let told = "tiller: ignored: unknown setting them (user: ";
     assert!(ran.stderr.starts_with(told), "{}", ran.stderr);
     assert!(ran.stderr.contains("config.toml:1)"), "{}", ran.stderr);
     std::fs::write(&file, "[permission]\nmod = \"ask\"\n").unwrap();

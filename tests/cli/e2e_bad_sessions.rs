@@ -57,7 +57,7 @@ fn a_line_of_200_mb_is_named_and_takes_no_memory() {
     let stderr = String::from_utf8_lossy(&ran.stderr);
     assert_eq!(ran.status.code(), Some(0), "{stderr}");
     assert!(
-        stderr.contains("1 entry of the conversation cannot be read"),
+        stderr.contains("1 entry of the conversation can't be read"),
         "{stderr}"
     );
     let request = server.request(1);

@@ -131,7 +131,7 @@ fn a_folder_that_cannot_be_written_is_a_problem() {
     let check = check(&report, "Folders", "sessions");
     assert_eq!(check["state"], "bad");
     assert!(
-        check["text"].as_str().unwrap().contains("is no folder"),
+        check["text"].as_str().unwrap().contains("is not a folder"),
         "{check:#}"
     );
 }

@@ -168,9 +168,7 @@ fn a_file_that_cannot_be_written_holds_nothing_up() {
         ]);
         assert_eq!(ran.code, Some(0), "{ran:#?}");
         assert_eq!(ran.stdout.trim_end(), job::ANSWER);
-        let said = ran
-            .stderr
-            .matches("The events cannot be written to /dev/full");
+        let said = ran.stderr.matches("Can't write events to /dev/full");
         assert_eq!(said.count(), usize::from(told), "{ran:#?}");
     }
 }
@@ -209,7 +207,7 @@ fn a_place_that_is_no_file_is_a_usage_error() {
     let (server, sandbox) = job::stage_with(Vec::new());
     let own = sandbox.tmp().join("out");
     for (file, why) in [
-        ("-", "stdout carries"),
+        ("-", "stdout is in use"),
         (".", "it is a folder"),
         ("no/such/folder/events", "No such file or directory"),
     ] {
@@ -242,6 +240,6 @@ fn a_place_that_is_no_file_is_a_usage_error() {
     command.stdout(fs::File::create(&own).unwrap());
     let output = command.spawn().unwrap().wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("stdout carries"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("stdout is in use"));
     assert!(server.requests().is_empty());
 }

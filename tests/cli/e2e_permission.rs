@@ -469,8 +469,7 @@ fn in_the_home_folder_auto_asks_and_says_so_once() {
     let output = command.envs(server.env()).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
-        said.matches("Mode auto asks before every change here")
-            .count(),
+        said.matches("so auto asks before every change").count(),
         1,
         "{said}"
     );

@@ -181,7 +181,7 @@ fn what_a_project_would_allow_is_left_out_and_told() {
     fs::write(sandbox.config().join("projects.toml"), trust).unwrap();
     let pushed = check("git push");
     assert!(pushed.stdout.contains("auto mode: ask"), "{pushed:#?}");
-    let told = "left out: allow bash \"git push\" (project: ";
+    let told = "loosens permissions: allow bash \"git push\" (project: ";
     assert!(pushed.stderr.contains(told), "{}", pushed.stderr);
     let made = check("make");
     assert!(made.stdout.contains("auto mode: deny"), "{made:#?}");

@@ -170,7 +170,7 @@ fn a_file_that_is_mentioned_and_not_there_is_told() {
     assert_eq!(ran.code, Some(0), "{ran:#?}");
     assert_eq!(
         ran.stderr,
-        "tiller: @nosuch.rs: no such file; it is sent as text\n"
+        "tiller: @nosuch.rs: no such file; sending it as text\n"
     );
 }
 
@@ -296,7 +296,7 @@ fn a_timeout_ends_the_wait_for_stdin_and_for_a_session() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(124), "{stderr}");
     assert!(
-        stderr.ends_with("--timeout ran out: stdin did not end\n"),
+        stderr.ends_with("--timeout ran out: stdin didn't end\n"),
         "{stderr}"
     );
     // As another tiller holds it.

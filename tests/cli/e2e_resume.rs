@@ -72,7 +72,7 @@ fn what_cannot_go_on_says_why_and_the_way_out() {
         (
             &["-c"][..],
             2,
-            &["no session in", "tiller sessions --all"][..],
+            &["no session to resume in", "tiller sessions --all"][..],
         ),
         (
             &["--session", "nope"],
@@ -94,7 +94,7 @@ fn what_cannot_go_on_says_why_and_the_way_out() {
             2,
             &["/nowhere/at/all", "--fork"],
         ),
-        (&["--at", "x"], 2, &["of which session", "--session"]),
+        (&["--at", "x"], 2, &["--at needs a session", "--session"]),
         (&["--session", "x", "--no-session"], 2, &["--no-session"]),
     ] {
         let ran = sandbox.run(&[&["-p", "-m", model, "go"][..], args].concat());
@@ -120,7 +120,7 @@ fn entries_that_cannot_be_read_are_told_at_the_start() {
     fs::write(&file, format!("{text}{broken}\n")).unwrap();
     let ran = sandbox.run(&["-p", "-c", "second"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
-    let told = "1 entry of the conversation cannot be read";
+    let told = "1 entry of the conversation can't be read";
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
 }
 
@@ -162,7 +162,11 @@ fn the_last_session_is_one_of_this_folder_also_where_another_shares_its_name() {
     assert_eq!(ran.code, Some(0), "{ran:#?}");
     let ran = sandbox.run(&["-C", "a-b", "-p", "-c", "in the other"]);
     assert_eq!(ran.code, Some(2), "{ran:#?}");
-    assert!(ran.stderr.contains("no session in"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("no session to resume in"),
+        "{}",
+        ran.stderr
+    );
     let ran = sandbox.run(&["-C", "a/b", "-p", "-c", "again"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
     assert!(server.request(1).text().contains("in the first"));
@@ -185,6 +189,7 @@ fn it_is_told_that_the_model_of_a_session_is_gone() {
     let default = format!("models.default=\"{model}\"");
     let ran = sandbox.run(&["-p", "-c", "--config", &default, "second"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
-    let told = format!("The session was on lab/gone, which cannot be used any more: {model}");
+    let told =
+        format!("The session's model, lab/gone, is no longer available; continuing with {model}");
     assert!(ran.stderr.contains(&told), "{}", ran.stderr);
 }

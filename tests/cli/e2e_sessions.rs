@@ -263,7 +263,7 @@ fn an_open_session_is_not_removed_nor_a_file_elsewhere() {
     lock.lock().unwrap();
     refused(&["sessions", "rm", "cafe"], 1, "is open");
     assert!(file.exists());
-    refused(&["sessions", "rm", "mine.jsonl"], 2, "is not below");
+    refused(&["sessions", "rm", "mine.jsonl"], 2, "is not in ");
     refused(&["sessions", "rm", "nope"], 2, "no session 'nope'");
     refused(&["sessions", "show", "nope"], 2, "no session 'nope'");
     refused(&["sessions", "import", "nope"], 2, "no session file 'nope'");

@@ -98,7 +98,7 @@ fn a_message_from_a_command_of_the_session_is_told() {
     ]);
     let screen = screen(&sandbox);
     screen.send(b"go\r");
-    screen.wait_for("as if it came from you");
+    screen.wait_for("sent it a message in your name");
     sandbox.write("go", "");
     screen.wait_for("Obeyed.");
     let said = users(&sandbox);
@@ -282,17 +282,17 @@ fn hostile_input_harms_nobody() {
     let long = message(&"a".repeat(1024 * 1024 + 1));
     let other = json!({"type": "steer", "message": "x", "session": "another"}).to_string();
     for (what, bytes, error) in [
-        ("nothing", &b""[..], "not a line such as"),
+        ("nothing", &b""[..], "expected a line such as"),
         (
             "half a line",
             br#"{"type":"steer","mess"#,
-            "not a line such as",
+            "expected a line such as",
         ),
-        ("no JSON", b"\x00\x00\x00\n", "not a line such as"),
+        ("no JSON", b"\x00\x00\x00\n", "expected a line such as"),
         (
             "no UTF-8",
             b"{\"type\":\"steer\",\"message\":\"\xff\xfe\"}\n",
-            "not a line such as",
+            "expected a line such as",
         ),
         (
             "another type",
@@ -307,7 +307,7 @@ fn hostile_input_harms_nobody() {
         (
             "no string",
             br#"{"type":"steer","message":7}"#,
-            "not a line such as",
+            "expected a line such as",
         ),
         ("too long", long.as_bytes(), "longer than 1 MiB"),
         (
@@ -318,7 +318,7 @@ fn hostile_input_harms_nobody() {
         (
             "deeply nested",
             "[".repeat(100_000).as_bytes(),
-            "not a line such as",
+            "expected a line such as",
         ),
         (
             "for another session",

@@ -116,7 +116,7 @@ fn what_is_no_plain_file_of_the_user_is_refused_and_left() {
     refused("it is a symbolic link");
     fs::remove_file(&place).unwrap();
     fs::hard_link(&secret, &place).unwrap();
-    refused("it is a file with several names");
+    refused("it has several hard links");
     fs::remove_file(&place).unwrap();
     fs::create_dir(&place).unwrap();
     refused("it is a folder");

@@ -7,8 +7,8 @@ use std::path::Path;
 use crate::support::job;
 use crate::support::model_server::{Reply, Wire};
 
-const LEFT_OUT: &str = "tiller: left out, because this folder is not trusted: AGENTS.md, a/CLAUDE.md \
-                        (--trust takes it in)\n";
+const LEFT_OUT: &str =
+    "tiller: folder not trusted, ignoring AGENTS.md, a/CLAUDE.md (--trust to use them)\n";
 
 #[test]
 fn settings_of_a_project_wait_for_trust_too() {
@@ -48,7 +48,7 @@ fn a_projects_settings_with_an_error_are_left_out_and_told() {
         }
         let ran = sandbox.run(&ask);
         assert_eq!(ran.code, Some(0), "{text}: {ran:#?}");
-        let left_out = "tiller: the project's settings were left out: ";
+        let left_out = "tiller: ignoring the project's settings: ";
         assert!(ran.stderr.starts_with(left_out), "{text}: {ran:#?}");
         assert!(ran.stderr.contains(fault), "{text}: {ran:#?}");
         server.request(0);

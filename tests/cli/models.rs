@@ -341,9 +341,9 @@ fn a_newer_catalogue_is_fetched_checked_and_kept() {
     // What fails changes nothing.
     for (url, why) in [
         (serve("404 Not Found", ""), "status 404"),
-        (serve("200 OK", "<html>"), "the models are not refreshed"),
-        ("http://127.0.0.1:1/m".to_owned(), "What was known stays"),
-        ("http://h.example/m".to_owned(), "not https"),
+        (serve("200 OK", "<html>"), "can't refresh the models"),
+        ("http://127.0.0.1:1/m".to_owned(), "The list is unchanged"),
+        ("http://h.example/m".to_owned(), "isn't https"),
         (String::new(), "models.catalogue_url"),
     ] {
         let ran = refresh(&url);
@@ -357,7 +357,7 @@ fn a_newer_catalogue_is_fetched_checked_and_kept() {
     let old = fresh.replace("2999-01-01", "2000-01-01");
     let ran = refresh(&serve("200 OK", &old));
     assert!(
-        ran.stdout.contains("the built-in ones are newer"),
+        ran.stdout.contains("the built-in list is newer"),
         "{ran:#?}"
     );
     assert_ne!(listed(), "Claude Anew");

@@ -309,9 +309,7 @@ fn an_empty_screen() {
 /// A project that brings something along, and nobody has said yet whether it is trusted.
 fn untrusted() -> Start {
     Start {
-        notices: vec![
-            "Left out, because this folder is not trusted: AGENTS.md, a/CLAUDE.md".into(),
-        ],
+        notices: vec!["Folder not trusted, so tiller ignores: AGENTS.md, a/CLAUDE.md".into()],
         asks_trust: true,
         ..Start::default()
     }

@@ -10,7 +10,7 @@ fn the_open_session_is_written_for_others() {
     let (_server, sandbox) = job::stage_with(vec![Reply::text("**One** and two.")]);
     let screen = open(&sandbox, Wire::Anthropic);
     screen.keys("/export<enter>");
-    screen.wait_for("Nothing was said yet");
+    screen.wait_for("Nothing to export yet");
     screen.keys("Say one with test-key-anthropic<enter>");
     screen.wait_for("and two.");
     screen.wait_gone("Esc stops");
@@ -25,7 +25,7 @@ fn the_open_session_is_written_for_others() {
             "Exported to my notes.md",
             Some("my notes.md"),
         ),
-        ("/export my notes.md", "my notes.md is there already", None),
+        ("/export my notes.md", "my notes.md already exists", None),
         ("/export --force my notes.md", "the current branch,", None),
         (
             "/export --branch copy.jsonl",

@@ -321,7 +321,7 @@ fn a_branch_and_a_file_go_on_as_sessions_of_their_own() {
     screen.wait_gone("❯ fourth");
     screen.wait_for("One.");
     screen.keys("/import nothing.jsonl<enter>");
-    screen.wait_for("cannot open the session");
+    screen.wait_for("can't open the session");
     leave(&screen);
     assert_eq!(sandbox.session_files().len(), 3);
 }

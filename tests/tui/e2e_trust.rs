@@ -35,8 +35,12 @@ fn a_project_is_trusted_from_the_next_message_on() {
     screen.keys("hi\r");
     screen.wait_for("Third.");
     screen.keys("/trust no\r");
-    screen.wait_for("is not trusted; /trust changes that");
-    assert!(!screen.text().contains("Left out"), "{}", screen.text());
+    screen.wait_for("is not trusted; /trust to change that");
+    assert!(
+        !screen.text().contains("Folder not trusted"),
+        "{}",
+        screen.text()
+    );
     leave(&screen);
     let prompt = server.request(2).body["system"].to_string();
     assert!(prompt.contains("Use tabs."), "{prompt}");

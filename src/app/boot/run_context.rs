@@ -59,7 +59,7 @@ impl RunContext {
             Some((model, thinking)) => (None, model.clone(), *thinking),
             None => {
                 let scratch = Scratch::create().map_err(|error| {
-                    StartError::failed(format!("cannot make the demo's scratch folder: {error}"))
+                    StartError::failed(format!("can't create the demo's temporary folder: {error}"))
                 })?;
                 (Some(scratch), demo_model(), ThinkingLevel::Medium)
             }
@@ -90,7 +90,7 @@ impl RunContext {
             if own != now {
                 let own = for_terminal(&own);
                 notices.push(format!(
-                    "The session was on {own}, which cannot be used any more: {now} goes on"
+                    "The session's model, {own}, is no longer available; continuing with {now}"
                 ));
             }
         }
@@ -101,8 +101,8 @@ impl RunContext {
         };
         if plan.loaded.settings.permission == PermissionMode::Auto && holds_home() {
             notices.push(
-                "Mode auto asks before every change here, as ask does: this is your home folder, or \
-                 holds it. Start tiller in the folder of a project"
+                "This folder contains your home, so auto asks before every change. Start tiller in a \
+                 project instead"
                     .to_owned(),
             );
         }
@@ -220,20 +220,22 @@ impl RunContext {
                 && let Some(server) = LocalServer::from_id(&self.model.provider)
             {
                 notices.push(format!(
-                    "No API key was found; {} on this machine answers",
+                    "No API key found; using {} on this machine",
                     server.facts().title
                 ));
             }
             if settings.permission == PermissionMode::Full {
-                notices.push("Runs everything without asking: use a container, or a repository you can restore"
-                        .to_owned());
+                notices.push(
+                    "Full mode: no questions, no sandbox. Use it only in a container or VM"
+                        .to_owned(),
+                );
             }
             notices.extend(plan.loaded.faults());
             notices.extend(
                 plan.loaded
                     .trust
                     .undecided()
-                    .map(|files| format!("Left out, because this folder is not trusted: {files}")),
+                    .map(|files| format!("Folder not trusted, so tiller ignores: {files}")),
             );
         }
         notices.extend(keys.store().notice().map(str::to_owned));

@@ -38,8 +38,8 @@ use crate::llm::scripted::demo_script;
 const WORKERS: usize = 2;
 /// Threads the program cannot do without: the main one, the workers, and one for blocking work.
 const THREADS: usize = WORKERS + 2;
-const NO_THREADS: &str = "cannot start its threads; is there a limit on processes (`ulimit -u`, or a \
-                          container's pids limit)?";
+const NO_THREADS: &str = "can't start threads; raise the limit on processes (`ulimit -u`, or the \
+                          container's pids limit)";
 /// How long idle threads for blocking work stay.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
 
@@ -90,7 +90,7 @@ pub fn run() -> ExitCode {
 fn no_command(word: &str, nearest: Option<String>) -> String {
     let hint = match nearest {
         Some(name) if name == word => format!(
-            "it stands before all flags: tiller {word}; for another folder, (cd DIR && tiller {word})."
+            "put it before all flags: tiller {word}; for another folder, (cd DIR && tiller {word})."
         ),
         Some(name) => format!("did you mean tiller {name}?"),
         None => "tiller --help lists them.".to_owned(),
@@ -128,7 +128,7 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
         (plan.loaded.trust.undecided(), plan.front_end)
     {
         cli::eprint_line(&format!(
-            "tiller: left out, because this folder is not trusted: {files} (--trust takes it in)"
+            "tiller: folder not trusted, ignoring {files} (--trust to use them)"
         ));
     }
     if plan.front_end != FrontEnd::Screen {
@@ -140,14 +140,14 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
             .filter(|word| !word.starts_with('@'));
         for missing in words.flat_map(|word| missing_mentions(word, &plan.loaded.cwd)) {
             cli::eprint_line(&format!(
-                "tiller: @{missing}: no such file; it is sent as text"
+                "tiller: @{missing}: no such file; sending it as text"
             ));
         }
         for fault in plan.loaded.faults() {
             cli::eprint_line(&format!("tiller: {fault}"));
         }
         if plan.loaded.layers.project_unlimited {
-            let why = "the project limits what calls may do, and that cannot be read";
+            let why = "can't read the project's limits on calls; fix its settings";
             return Err(StartError::usage(why.to_owned()));
         }
     }
@@ -172,7 +172,7 @@ fn start_runtime() -> Result<Runtime, StartError> {
         .thread_keep_alive(FOREVER)
         .enable_all()
         .build()
-        .map_err(|error| StartError::failed(format!("cannot start the runtime: {error}")))?;
+        .map_err(|error| StartError::failed(format!("can't start the runtime: {error}")))?;
     runtime.spawn_blocking(|| {});
     panic::set_hook(hook);
     // Of those that come after the first one it does not say that they could not be started; what
@@ -270,7 +270,7 @@ fn start_again(place: Vec<OsString>, args: &RunArgs, env: &HashMap<String, Strin
     // This one's environment was cleared of keys.
     let error = command.env_clear().envs(env).exec();
     StartError::failed(format!(
-        "cannot go on there: {error}; tiller {} does",
+        "can't continue there: {error}; try tiller {}",
         place.join(OsStr::new(" ")).display()
     ))
 }

@@ -76,7 +76,7 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
     let settings = Settings::resolve(&layers).map_err(StartError::usage)?;
     for dropped in &settings.permission_rules.dropped {
         cli::eprint_line(&format!(
-            "tiller: a project's rules can only make things stricter; left out: {dropped}"
+            "tiller: ignoring a project rule that loosens permissions: {dropped}"
         ));
     }
     let mode = what.permission.unwrap_or(settings.permission);
@@ -95,7 +95,7 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
     let text = if command == "-" {
         let mut bytes = Vec::new();
         let read = std::io::stdin().lock().read_to_end(&mut bytes);
-        read.map_err(|error| StartError::failed(format!("cannot read stdin: {error}")))?;
+        read.map_err(|error| StartError::failed(format!("can't read stdin: {error}")))?;
         let text = String::from_utf8(bytes);
         text.map_err(|_| StartError::usage("the command on stdin is not UTF-8"))?
     } else {
@@ -117,12 +117,10 @@ fn layers(dirs: &Dirs, assignments: &[String]) -> Result<Layers, StartError> {
     let trust = cwd.map(|cwd| Trust::load(&dirs.projects_file(), &cwd));
     let layers = plan::layers(dirs, trust.transpose()?.as_ref(), assignments)?;
     for fault in &layers.left_out {
-        cli::eprint_line(&format!("tiller: left out: {fault}"));
+        cli::eprint_line(&format!("tiller: ignored: {fault}"));
     }
     if let Some(fault) = &layers.project_fault {
-        cli::eprint_line(&format!(
-            "tiller: the project's settings were left out: {fault}"
-        ));
+        cli::eprint_line(&format!("tiller: ignoring the project's settings: {fault}"));
     }
     Ok(layers)
 }
@@ -147,8 +145,7 @@ fn refresh(url: &str, settings: &Settings, dirs: &Dirs) -> Result<Outcome, Start
     };
     if url.is_empty() {
         return Err(StartError::usage(
-            "no URL to fetch models from: tiller models --refresh=URL, or models.catalogue_url in \
-             config.toml",
+            "no URL to fetch models from: use tiller models --refresh=URL, or set models.catalogue_url",
         ));
     }
     let runtime = current_thread()?;

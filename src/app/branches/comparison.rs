@@ -39,9 +39,9 @@ pub fn compare(session: &SessionSnapshot, names: &str) -> Result<Vec<ComparisonL
             _ => error,
         })
     });
-    let (a, b) = found.map_err(|error| format!("Nothing was compared: {error}"))?;
+    let (a, b) = found.map_err(|error| format!("Can't compare: {error}"))?;
     let comparison = Comparison::new(session, a, b);
-    let comparison = comparison.map_err(|error| format!("The session cannot be read: {error}"))?;
+    let comparison = comparison.map_err(|error| format!("Can't read the session: {error}"))?;
     Ok(comparison_lines(&comparison))
 }
 
@@ -51,7 +51,7 @@ pub fn comparison_lines(it: &Comparison) -> Vec<ComparisonLine> {
     let mut lines = vec![Heading("Common ancestor".into())];
     lines.push(Text(match &it.common_ancestor {
         Some(ancestor) => named(ancestor),
-        None => String::from("none: they have nothing in common"),
+        None => String::from("none"),
     }));
     lines.push(Blank);
     let figure = |name, figure: fn(&BranchTail) -> String| Figure {
@@ -96,7 +96,7 @@ pub fn comparison_lines(it: &Comparison) -> Vec<ComparisonLine> {
             lines.push(Text(format!("± {file}")));
         }
         if tail.entries == 0 {
-            lines.push(Text("Nothing: the branches part here".into()));
+            lines.push(Text("Nothing: the branches split here".into()));
         }
     }
     lines

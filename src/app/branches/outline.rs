@@ -188,7 +188,7 @@ fn haystack(entry: &OutlineEntry) -> String {
 
 fn read(session: &SessionSnapshot, node: NodeId) -> OutlineEntry {
     let Ok(stored) = session.entry(node) else {
-        return OutlineEntry::new(EntryKind::State, "(cannot be read)".into());
+        return OutlineEntry::new(EntryKind::State, "(unreadable)".into());
     };
     let time = stored.timestamp.parse::<jiff::Timestamp>();
     let mut entry = match stored.body {
@@ -209,7 +209,7 @@ fn entry_of(body: &Body) -> OutlineEntry {
             (EntryKind::Compaction, text)
         }
         Body::BranchSummary(summary) => {
-            let text = format!("Summary of a branch that was left\n{}", summary.summary);
+            let text = format!("Summary of another branch\n{}", summary.summary);
             (EntryKind::Summary, text)
         }
         Body::ModelChange(change) => {

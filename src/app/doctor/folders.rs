@@ -29,7 +29,7 @@ pub fn folders(dirs: &Dirs) -> Section {
         let mode = meta.mode() & 0o777;
         let text = format!("{}, mode {mode:03o}", abbreviate_home(&auth, home));
         checks.push(if mode & 0o077 != 0 {
-            let way_out = format!("Others can read them: chmod 600 {}", auth.display());
+            let way_out = format!("Other users can read them: chmod 600 {}", auth.display());
             Check::bad("stored keys", text, way_out)
         } else {
             Check::good("stored keys", text)
@@ -38,8 +38,8 @@ pub fn folders(dirs: &Dirs) -> Section {
     checks.extend(room(&dirs.data));
     let undo = dirs.undo();
     if undo.is_dir() {
-        let text = format!("{} for /undo", bytes(size(&undo)));
-        checks.push(Check::good("before-images", text));
+        let text = format!("{} of saved file versions", bytes(size(&undo)));
+        checks.push(Check::good("undo data", text));
     }
     Section {
         title: "Folders",
@@ -57,20 +57,23 @@ fn folder(name: &str, path: &Path, home: Option<&Path>) -> Check {
     match eaccess(nearest, flags) {
         _ if !nearest.is_dir() => Check::bad(
             name,
-            format!("{shown}: {} is no folder", nearest.display()),
-            format!("Move {} away", nearest.display()),
+            format!("{shown}: {} is not a folder", nearest.display()),
+            format!("Move or rename {}", nearest.display()),
         ),
         Err(error) => Check::bad(
             name,
             format!(
-                "{shown} cannot be written: {}: {}",
+                "{shown} isn't writable: {}: {}",
                 nearest.display(),
                 error.desc()
             ),
-            format!("Give yourself the rights: ls -ld {}", nearest.display()),
+            format!(
+                "Check its owner and permissions: ls -ld {}",
+                nearest.display()
+            ),
         ),
         Ok(()) if there => Check::good(name, shown),
-        Ok(()) => Check::good(name, format!("{shown} (made when needed)")),
+        Ok(()) => Check::good(name, format!("{shown} (created when needed)")),
     }
 }
 
@@ -79,7 +82,7 @@ fn room(data: &Path) -> Option<Check> {
     let disk = statvfs(nearest).ok()?;
     let free = disk.blocks_available() * disk.fragment_size();
     let text = format!("{} free", bytes(free));
-    let way_out = "Sessions, drafts and the way back are written here: make room";
+    let way_out = "Free some space: sessions, drafts and undo data go here";
     Some(match free {
         COMFORTABLE.. => Check::good("disk", text),
         NEEDED.. => Check::hint("disk", text, way_out),

@@ -16,13 +16,13 @@ pub fn keys(catalog: &Catalog, keys: &Keys, models: &Models) -> Section {
     }
     checks.sort_by(|one, other| one.name().cmp(other.name()));
     if models.addrs().wanted && local::is_listening(models.addrs()) {
-        checks.push(Check::good("this machine", "a model server listens"));
+        checks.push(Check::good("this machine", "a model server is running"));
     }
     if checks.is_empty() {
         checks.push(Check::bad(
             "none",
-            "no API key is stored or in the environment, and no model server listens here",
-            "tiller auth add anthropic, or export ANTHROPIC_API_KEY=...; without one tiller plays a demo",
+            "no API key found, and no model server is running here",
+            "tiller auth add anthropic, or export ANTHROPIC_API_KEY=... (or try the demo: tiller --demo)",
         ));
     }
     checks.extend(
@@ -31,7 +31,7 @@ pub fn keys(catalog: &Catalog, keys: &Keys, models: &Models) -> Section {
             .map(|notice| Check::hint("stored", notice, "")),
     );
     Section {
-        title: "Keys (tiller auth check asks whether they are accepted)",
+        title: "Keys (test them with tiller auth check)",
         checks,
     }
 }

@@ -115,7 +115,7 @@ impl Report {
             .map(|(count, one, many)| plural(count, one, many))
             .collect();
         let end = match (bad, parts.is_empty()) {
-            (_, true) => "All is well.".to_owned(),
+            (_, true) => "Everything looks good.".to_owned(),
             (0, false) => format!("tiller works; {}.", parts.join(", ")),
             _ => format!("{}.", parts.join(", ")),
         };

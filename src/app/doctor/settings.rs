@@ -10,17 +10,17 @@ use crate::app::trust::{Trust, Verdict};
 /// Whether a file is good: `result` says what is wrong with it, with the line.
 pub fn problem(name: &'static str, file: &Path, result: &Result<(), String>) -> Check {
     match result {
-        Ok(()) if file.exists() => Check::good(name, "is understood"),
-        Ok(()) => Check::good(name, "is not there"),
-        Err(why) => Check::bad(name, why, format!("Mend it: {}", file.display())),
+        Ok(()) if file.exists() => Check::good(name, "valid"),
+        Ok(()) => Check::good(name, "not present"),
+        Err(why) => Check::bad(name, why, format!("Fix it: {}", file.display())),
     }
 }
 
 pub fn left_out(name: &'static str, fault: &str) -> Check {
     Check::hint(
         name,
-        format!("its settings were left out: {fault}"),
-        "Who works on the project can mend it",
+        format!("settings ignored: {fault}"),
+        "Fix this file in the project, or ask its maintainers to",
     )
 }
 
@@ -34,14 +34,16 @@ pub fn project(cwd: &Path, home: Option<&Path>, trust: Option<&Trust>) -> Sectio
         Check::good("repository", "not a git repository (no /try)")
     });
     checks.extend(trust.map(|trust| match trust.verdict {
-        Verdict::Trusted => Check::good("trust", "trusted: what it brings along counts"),
-        Verdict::Denied => Check::good("trust", "not trusted, as you said"),
+        Verdict::Trusted => {
+            Check::good("trust", "trusted: its settings and instructions are in use")
+        }
+        Verdict::Denied => Check::good("trust", "not trusted (your choice)"),
         Verdict::Unknown => match trust.undecided() {
             None => Check::good("trust", "nothing here needs trust"),
             Some(files) => Check::hint(
                 "trust",
-                format!("left out until you decide: {files}"),
-                "/trust, or --trust for one run",
+                format!("ignored until you decide: {files}"),
+                "Type /trust in tiller, or start it once with --trust",
             ),
         },
     }));

@@ -26,22 +26,22 @@ pub async fn system(processes: &Processes, env: &HashMap<String, String>) -> Sec
     checks.push(match run(processes, env, "echo $BASH_VERSION").await {
         Ok(version) if version.is_empty() => Check::hint(
             "commands",
-            "sh runs them; there is no bash on PATH",
-            "Install bash: what models write is meant for it",
+            "run by sh: no bash on PATH",
+            "Install bash: models write commands for it",
         ),
-        Ok(version) => Check::good("commands", format!("bash {version} runs them")),
+        Ok(version) => Check::good("commands", format!("run by bash {version}")),
         Err(why) => Check::bad(
             "commands",
-            format!("cannot be started: {why}"),
-            "The tool bash, and key commands of models.toml, need that",
+            format!("can't start: {why}"),
+            "Make sure sh or bash is on PATH and can be executed",
         ),
     });
     checks.push(match run(processes, env, "git --version").await {
         Ok(version) => Check::good("git", version.trim_start_matches("git version ")),
         Err(_) => Check::hint(
             "git",
-            "is not there",
-            "Install git: trials (/try) and the state of a repository in the prompt need it",
+            "not found",
+            "Install git: /try and the repository's state in the prompt need it",
         ),
     });
     Section {
@@ -73,7 +73,7 @@ async fn run(
         }
         Some(ExitStatus::NotStarted(why)) => Err(why),
         Some(status) => Err(format!("{status:?}")),
-        None => Err(format!("no end within {} s", LIMIT.as_secs())),
+        None => Err(format!("didn't finish within {} s", LIMIT.as_secs())),
     }
 }
 
@@ -84,27 +84,23 @@ pub fn sandbox(processes: &Processes, folder: &Path, home: Option<&Path>) -> Sec
         match &support.namespaces {
             Ok(()) if support.bwrap.is_some() => Check::good(
                 "namespaces",
-                "made by bwrap; a server that one command starts is not reached by the next",
+                "via bwrap; commands can't reach servers that earlier commands started",
             ),
-            Ok(()) => Check::good(
-                "namespaces",
-                "for users, mounts, network, IPC and host name",
-            ),
+            Ok(()) => Check::good("namespaces", "users, mounts, network, IPC and host name"),
             Err(why) => Check::hint(
                 "namespaces",
                 why,
                 support.remedy().unwrap_or(
-                    "Install bubblewrap, which may be allowed what tiller is not; in a container the \
-                     profile of its runtime refuses user namespaces",
+                    "Install bubblewrap; in a container, let its runtime allow user namespaces",
                 ),
             ),
         },
         match &support.processes {
-            Ok(()) => Check::good("process ids", "a namespace with a /proc for it"),
+            Ok(()) => Check::good("process ids", "own namespace and /proc"),
             Err(why) => Check::hint(
                 "process ids",
                 why,
-                "Landlock keeps signals in instead, from version 6 on (Linux 6.12);\n\
+                "XX
                  in a container: do not let its runtime mask parts of /proc",
             ),
         },
@@ -113,12 +109,12 @@ pub fn sandbox(processes: &Processes, folder: &Path, home: Option<&Path>) -> Sec
             Err(why) => Check::hint(
                 "Landlock",
                 why,
-                "Linux 5.13 and up, with landlock among the modules of /sys/kernel/security/lsm",
+                "Use Linux 5.13 or newer with landlock in /sys/kernel/security/lsm",
             ),
         },
         match &support.seccomp {
             Ok(()) => Check::good("seccomp", "filters system calls"),
-            Err(why) => Check::hint("seccomp", why, "A kernel with CONFIG_SECCOMP_FILTER"),
+            Err(why) => Check::hint("seccomp", why, "Use a kernel with CONFIG_SECCOMP_FILTER"),
         },
     ];
     let usual = Sandbox {
@@ -129,27 +125,27 @@ pub fn sandbox(processes: &Processes, folder: &Path, home: Option<&Path>) -> Sec
     };
     for promise in support.promises(&usual) {
         checks.push(if promise.kept {
-            Check::good(promise.name, "kept")
+            Check::good(promise.name, "enforced")
         } else {
             Check::hint(
                 promise.name,
-                format!("not kept: {}", promise.else_what),
-                "The parts above say what is missing for it",
+                format!("not enforced: {}", promise.else_what),
+                "Fix the parts above that failed",
             )
         });
     }
     let missing = support.missing(&usual);
     checks.push(if missing.is_empty() {
-        Check::good("together", "a confined command is kept in")
+        Check::good("together", "commands can't leave the sandbox")
     } else {
         Check::hint(
             "together",
-            format!("from within a sandbox {}", missing.join(",\n")),
-            "Mode auto asks before nearly every command here",
+            format!("from the sandbox, {}", missing.join(",\n")),
+            "Until it's fixed, auto mode asks before nearly every command",
         )
     });
     Section {
-        title: "Sandbox for commands (each tried just now)",
+        title: "Sandbox for commands (tested just now)",
         checks,
     }
 }

@@ -38,14 +38,14 @@ fn checks(
     let var = |name: &str| env.get(name).map_or("", String::as_str);
     let term = var("TERM");
     if !is_there {
-        let text = "not looked at: stdin or stdout is none here";
+        let text = "not checked: stdin or stdout isn't a terminal";
         return vec![Check::good("terminal", text)];
     }
     let mut checks = vec![match term {
         "" | "dumb" => Check::bad(
             "type",
-            format!("TERM is '{term}': the full screen cannot move the cursor"),
-            "export TERM=xterm-256color, or what your terminal is; -p works as it is",
+            format!("TERM is '{term}': the full screen can't move the cursor"),
+            "export TERM=xterm-256color, or your terminal's name (tiller -p works anyway)",
         ),
         term => Check::good("type", term),
     }];
@@ -55,7 +55,7 @@ fn checks(
             Check::hint(
                 "size",
                 text,
-                "40 columns and 10 rows are needed to see everything",
+                "Enlarge it to at least 40 columns and 10 rows",
             )
         } else {
             Check::good("size", text)
@@ -69,11 +69,11 @@ fn checks(
         .unwrap_or("C");
     let utf8 = locale.to_ascii_lowercase().replace('-', "");
     checks.push(if utf8.contains("utf8") {
-        Check::good("letters", locale)
+        Check::good("locale", locale)
     } else {
         Check::hint(
-            "letters",
-            format!("the locale is {locale}, not UTF-8: programs may write other letters as ?"),
+            "locale",
+            format!("{locale} isn't UTF-8: programs may print ? for some letters"),
             "export LANG=C.UTF-8",
         )
     });
@@ -91,13 +91,13 @@ fn checks(
 fn colors(depth: ColorDepth) -> Check {
     let name = "colours";
     match depth {
-        ColorDepth::None => Check::good(name, "none, as NO_COLOR says"),
+        ColorDepth::None => Check::good(name, "none (NO_COLOR is set)"),
         ColorDepth::TrueColor => Check::good(name, "16 million"),
         ColorDepth::Indexed256 => Check::good(name, "256"),
         ColorDepth::Ansi16 => Check::hint(
             name,
-            "16, as far as TERM and COLORTERM say",
-            "Where the terminal has more: export COLORTERM=truecolor",
+            "16, according to TERM and COLORTERM",
+            "If your terminal has more: export COLORTERM=truecolor",
         ),
     }
 }
@@ -110,21 +110,20 @@ fn answered(answers: Answers, multiplexer: Option<&str>) -> [Check; 2] {
         )
     } else {
         (
-            "kitty, foot, Ghostty, WezTerm, Alacritty and iTerm2 tell them apart",
-            "Shift and drag copy with the terminal itself",
+            "Use kitty, foot, Ghostty, WezTerm, Alacritty or iTerm2",
+            "If copying fails, hold Shift and drag to copy",
         )
     };
     let keys = if answers.kitty_keys {
-        Check::good("keys", "all of them (kitty keyboard protocol)")
+        Check::good("keys", "all (kitty keyboard protocol)")
     } else {
-        let text = "some look alike: Ctrl+Enter and Enter, a lone Esc waits 25 ms";
+        let text = "Ctrl+Enter acts as Enter, and Esc takes 25 ms longer";
         Check::hint("keys", text, keys_way)
     };
     let clipboard = if answers.clipboard {
-        Check::good("clipboard", "OSC 52, also over ssh")
+        Check::good("clipboard", "OSC 52, works over ssh too")
     } else {
-        let text =
-            "the terminal does not say that it takes what is copied (OSC 52); many do all the same";
+        let text = "the terminal doesn't report OSC 52; copying may still work";
         Check::hint("clipboard", text, clipboard_way)
     };
     [keys, clipboard]
@@ -165,12 +164,9 @@ mod tests {
                 all(&good, true, Some((80, 9)), None),
                 "Hint, text: \"80 columns",
             ),
-            (all(&good, false, None, None), "not looked at"),
+            (all(&good, false, None, None), "not checked"),
             (all(&[("TERM", "dumb")], true, None, None), "Bad"),
-            (
-                all(&[("TERM", "linux")], true, None, None),
-                "the locale is C",
-            ),
+            (all(&[("TERM", "linux")], true, None, None), "C isn't UTF-8"),
             (all(&[("NO_COLOR", "1")], true, None, None), "NO_COLOR"),
         ] {
             assert!(text.contains(expected), "{text}");

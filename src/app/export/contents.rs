@@ -57,7 +57,7 @@ pub(super) fn contents(transcript: &Transcript) -> String {
         }
         // A branch without a prompt has to be reached all the same.
         if lines == 0 && begins {
-            let text = format!("goes on, {}", plural(count, "entry", "entries"));
+            let text = format!("continues, {}", plural(count, "entry", "entries"));
             let line = Line {
                 class: "more",
                 text,
@@ -112,7 +112,9 @@ impl<'a> Line<'a> {
                 ("prompt", String::from("A picture"))
             }
             (Some(Body::Compaction(_)), _) => ("mark", String::from("Compacted")),
-            (Some(Body::BranchSummary(_)), _) => ("mark", String::from("Summary of a branch")),
+            (Some(Body::BranchSummary(_)), _) => {
+                ("mark", String::from("Summary of another branch"))
+            }
             _ if label.is_some() => ("mark", String::new()),
             _ => return None,
         };

@@ -64,9 +64,9 @@ fn head(out: &mut String, transcript: &Transcript, at: usize) {
     };
     let from = match entry.parent {
         Some(parent) if parent + 1 != at => {
-            format!("<a class=\"from\" href=\"#e{parent}\">goes on from an earlier entry</a>")
+            format!("<a class=\"from\" href=\"#e{parent}\">continues an earlier entry</a>")
         }
-        None if at > 0 => String::from("<span class=\"from\">begins anew</span>"),
+        None if at > 0 => String::from("<span class=\"from\">starts over</span>"),
         _ => String::new(),
     };
     if who.is_empty() && entry.label.is_none() && from.is_empty() {
@@ -129,7 +129,7 @@ fn branches(out: &mut String, transcript: &Transcript, entry: &Shown) {
 fn body(out: &mut String, colors: &mut Colors, entry: &Shown) {
     let Some(body) = &entry.body else {
         open(out, "details", "folded");
-        out.push_str("<summary>An entry that cannot be read</summary>\n");
+        out.push_str("<summary>Unreadable entry</summary>\n");
         let end = entry.unreadable.floor_char_boundary(UNREADABLE);
         push_element(out, "pre", "", &entry.unreadable[..end]);
         out.push_str("</details>\n");

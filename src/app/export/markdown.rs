@@ -22,7 +22,7 @@ const PASSES: usize = 5;
 pub fn markdown(transcript: &Transcript) -> String {
     let mut out = String::new();
     let title = match transcript.title.as_str() {
-        "" => "A session without a prompt",
+        "" => "Session without a prompt",
         title => title,
     };
     let _ = writeln!(out, "# {}\n", inline(title));
@@ -43,7 +43,7 @@ pub fn markdown(transcript: &Transcript) -> String {
     let elsewhere = transcript.entries.len() - path.len();
     if elsewhere > 0 {
         let count = plural(elsewhere as u64, "entry", "entries");
-        let _ = writeln!(out, "- Left out: {count} on other branches");
+        let _ = writeln!(out, "- Omitted: {count} on other branches");
     }
     for at in path {
         entry(&mut out, &transcript.entries[at]);
@@ -56,7 +56,7 @@ fn entry(out: &mut String, entry: &Shown) {
         let _ = writeln!(out, "\n*Label: {}*", inline(label));
     }
     match &entry.body {
-        None => out.push_str("\n*An entry that cannot be read*\n"),
+        None => out.push_str("\n*Unreadable entry*\n"),
         Some(Body::Message { message }) => match &**message {
             Message::User(message) => {
                 out.push_str("\n## User\n");
@@ -81,11 +81,11 @@ fn entry(out: &mut String, entry: &Shown) {
             quoted(out, &message.content);
         }
         Some(Body::Compaction(compaction)) => {
-            out.push_str("\n---\n\n*What stands before was compacted:*\n");
+            out.push_str("\n---\n\n*Everything above was compacted into this summary:*\n");
             quoted(out, &[Content::text(compaction.summary.as_str())]);
         }
         Some(Body::BranchSummary(branch)) => {
-            out.push_str("\n---\n\n*Summary of the branch that was left:*\n");
+            out.push_str("\n---\n\n*Summary of the previous branch:*\n");
             quoted(out, &[Content::text(branch.summary.as_str())]);
         }
         Some(other) => {

@@ -12,17 +12,17 @@ pub(super) fn notice(body: &Body) -> String {
         }
         Body::ContextEdit(edit) => match edit.replacement {
             Some(_) => String::from("An earlier message was shortened for the model"),
-            None => String::from("An earlier message was left out for the model"),
+            None => String::from("An earlier message was removed for the model"),
         },
         Body::Compaction(compaction) => format!(
-            "What stands before was compacted ({} tokens)",
+            "Everything above was compacted ({} tokens)",
             grouped(compaction.tokens_before)
         ),
-        Body::BranchSummary(_) => String::from("Summary of the branch that was left"),
+        Body::BranchSummary(_) => String::from("Summary of the previous branch"),
         Body::Custom { data, .. } => {
             let error = data["errorMessage"].as_str().unwrap_or_default();
             match data["event"].as_str().unwrap_or_default() {
-                "retry" => format!("Tried again: {error}"),
+                "retry" => format!("Retried: {error}"),
                 "error" => format!("Failed: {error}"),
                 event => format!("{} {error}", event.replace('_', " ")),
             }

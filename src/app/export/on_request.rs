@@ -20,9 +20,9 @@ pub fn export_on_request(
 ) -> Result<String, String> {
     let request = Request::parse(argument)?;
     if !file.exists() {
-        return Err(String::from("Nothing was said yet that could be exported"));
+        return Err(String::from("Nothing to export yet"));
     }
-    let failed = |error: io::Error| format!("The session cannot be exported: {error}");
+    let failed = |error: io::Error| format!("Can't export the session: {error}");
     let session = SessionView::open(file).map_err(failed)?;
     let shown = |path: &Path| path.strip_prefix(cwd).unwrap_or(path).display().to_string();
     let target = request.target.as_deref().map(|target| cwd.join(target));
@@ -30,7 +30,7 @@ pub fn export_on_request(
     let format = match target.as_deref() {
         Some(target) if !is_folder => Format::of_file(target).ok_or_else(|| {
             let target = shown(target);
-            format!("{target}: end the name in .html, .md or .jsonl; nothing was written")
+            format!("Nothing exported: {target} must end in .html, .md or .jsonl")
         })?,
         _ => Format::default(),
     };
@@ -38,7 +38,9 @@ pub fn export_on_request(
     let written = match &target {
         Some(target) if same_file(target, file) => {
             let target = shown(target);
-            return Err(format!("{target} is the session itself; name another file"));
+            return Err(format!(
+                "{target} is the session itself; choose another file"
+            ));
         }
         Some(target) if !is_folder => write_file(target, &export.bytes, request.if_exists)
             .map(|()| target.clone())
@@ -57,17 +59,17 @@ pub fn export_on_request(
             let size = grouped(export.bytes.len().div_ceil(1000) as u64);
             let path = shown(&path);
             Ok(format!(
-                "Exported to {path} ({what}, {size} KB, keys struck out)"
+                "Exported to {path} ({what}, {size} KB, keys removed)"
             ))
         }
         Err((path, error)) => {
             let path = shown(&path);
             Err(match error.kind() {
-                io::ErrorKind::AlreadyExists => format!(
-                    "{path} is there already; name another file, or /export --force FILE replaces it"
-                ),
+                io::ErrorKind::AlreadyExists => {
+                    format!("{path} already exists; /export --force {path} replaces it")
+                }
                 io::ErrorKind::NotFound => format!("{path}: its folder does not exist"),
-                _ => format!("{path} cannot be written: {error}"),
+                _ => format!("Can't write {path}: {error}"),
             })
         }
     }
@@ -95,7 +97,11 @@ impl Request {
             match word {
                 "branch" => request.scope = Scope::Branch,
                 "force" => request.if_exists = IfExists::Replace,
-                other => return Err(format!("/export has no --{other}: --branch, --force")),
+                other => {
+                    return Err(format!(
+                        "/export has no --{other}; it has --branch and --force"
+                    ));
+                }
             }
             rest = after.trim_start();
         }
@@ -132,7 +138,7 @@ mod tests {
             ),
             (
                 "--all x",
-                Err("/export has no --all: --branch, --force".into()),
+                Err("/export has no --all; it has --branch and --force".into()),
             ),
         ] {
             assert_eq!(Request::parse(typed), expected, "{typed}");

@@ -59,7 +59,7 @@ fn hash(text: &str) -> String {
 
 fn title_of(transcript: &Transcript) -> &str {
     match transcript.title.as_str() {
-        "" => "A session without a prompt",
+        "" => "Session without a prompt",
         title => title,
     }
 }

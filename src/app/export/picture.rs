@@ -22,7 +22,7 @@ pub(super) fn push_image(out: &mut String, image: &Image) {
             ),
         ),
         _ => {
-            let text = format!("A picture that cannot be shown ({})", image.mime_type);
+            let text = format!("Unsupported picture ({})", image.mime_type);
             push_element(out, "p", "note", &text);
         }
     }

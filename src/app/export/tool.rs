@@ -87,7 +87,7 @@ pub fn push_result(
     let hidden = Some(&text).filter(|text| !shown && !text.is_empty());
     if written.is_some() || hidden.is_some() {
         open(out, "details", "raw");
-        out.push_str("<summary>What the model wrote and got</summary>\n");
+        out.push_str("<summary>Raw input and output</summary>\n");
         if let Some(call) = written {
             push_arguments(out, colors, call);
         }

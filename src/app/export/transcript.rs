@@ -192,8 +192,8 @@ impl Shown {
 
 /// What is wrong with the file of a session, for the user to read.
 pub fn problems(session: &SessionView) -> Vec<String> {
-    let torn = (session.torn() > 0)
-        .then(|| String::from("its last entry was cut off in writing and is left out"));
+    let torn =
+        (session.torn() > 0).then(|| String::from("its last entry is incomplete and was omitted"));
     session.problems().iter().cloned().chain(torn).collect()
 }
 

@@ -16,7 +16,7 @@ pub async fn check_key(catalog: &Catalog, keys: &Keys, http: &Http, provider: &s
         Err(error) => return Verdict::Refused(error.to_string().replace('\n', ". ")),
     };
     let Some(model) = models.provider_template(provider, keys) else {
-        return Verdict::Unclear("no address is known".to_owned());
+        return Verdict::Unclear("its address is unknown".to_owned());
     };
     let context = ErrorContext {
         model: provider.to_owned(),

@@ -51,13 +51,13 @@ async fn run(processes: Processes, mut spawn: Spawn) -> Result<Secret, String> {
     let errors = tempfile::Builder::new()
         .prefix("tiller-key-")
         .tempfile()
-        .map_err(|error| format!("no temporary file: {error}"))?;
+        .map_err(|error| format!("can't create a temporary file: {error}"))?;
     // One pipe carries both outputs, and only one of them is the key.
     let file = shell_word(errors.path());
     spawn.command = format!("exec 2>{file}\n{}\n", spawn.command);
     let ran = run_captured(&processes, spawn, LIMIT, MAX_BYTES)
         .await
-        .map_err(|error| format!("it could not be started: {error}"))?;
+        .map_err(|error| format!("it couldn't start: {error}"))?;
     let failure = match ran.exit {
         Some(ExitStatus::Exited(0)) => None,
         Some(ExitStatus::Exited(code)) => Some(format!("exit code {code}")),

@@ -37,8 +37,8 @@ impl EventsFile {
     /// Opens the file at `path`, or makes it.
     pub fn open(path: &Path) -> Result<Self, StartError> {
         let fault = |what: &str| StartError::usage(format!("--events {}: {what}", path.display()));
-        let shared = "stdout carries the screen, the answer or the records; name a file, or use --mode \
-                      json, which writes the same events to stdout";
+        let shared =
+            "stdout is in use; name a file, or use --mode json to get the events on stdout";
         if path == Path::new("-") {
             return Err(fault(shared));
         }
@@ -196,7 +196,7 @@ impl Writer {
     }
 
     fn tell(&self, error: &io::Error) {
-        let text = format!("The events cannot be written to {}: {error}", self.name);
+        let text = format!("Can't write events to {}: {error}", self.name);
         self.handle.notify(NoticeLevel::Warning, text);
     }
 }

@@ -48,7 +48,7 @@ fn make_private(folder: &Path) -> io::Result<()> {
     }
     let found = fs::symlink_metadata(folder)?;
     if !found.is_dir() || found.uid() != Uid::effective().as_raw() {
-        let text = format!("{} is no folder of yours", folder.display());
+        let text = format!("{} is not a folder that belongs to you", folder.display());
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
     }
     if found.mode() & 0o077 != 0 {

@@ -39,7 +39,7 @@ pub fn steer_by_file(handle: AgentHandle, cwd: PathBuf, when_idle: WhenIdle) -> 
 
 async fn deliver(handle: &AgentHandle, cwd: PathBuf, when_idle: WhenIdle) -> Result<(), String> {
     let original = cwd.join(FILE);
-    let refused = |why: String| format!("SIGUSR1 came, but {FILE} was not sent: {why}");
+    let refused = |why: String| format!("Got SIGUSR1, but couldn't send {FILE}: {why}");
     let lost = io::Error::other::<tokio::task::JoinError>;
     let folder = cwd.clone();
     let taken = spawn_blocking(move || take(&folder)).await;
@@ -65,7 +65,7 @@ async fn deliver(handle: &AgentHandle, cwd: PathBuf, when_idle: WhenIdle) -> Res
         .await
         .unwrap_or_else(|error| Err(lost(error)));
     delivered.map_err(|error| refused(error.to_string()))?;
-    put.map_err(|error| format!("{FILE} was sent, but is still there as {TAKEN}: {error}"))
+    put.map_err(|error| format!("{FILE} was sent, but {TAKEN} couldn't be removed: {error}"))
 }
 
 /// Takes the file away and reads it: its text, and where it is now.
@@ -74,12 +74,12 @@ fn take(cwd: &Path) -> io::Result<(String, PathBuf)> {
     // A link would lead out of the project.
     let folder = fs::symlink_metadata(place.parent().unwrap_or(cwd))?;
     if !folder.is_dir() {
-        return Err(refusal("its folder is a link, or no folder"));
+        return Err(refusal("its folder is a link, or not a folder"));
     }
     check(&fs::symlink_metadata(&place)?)?;
     if fs::symlink_metadata(&taken).is_ok() {
         return Err(refusal(&format!(
-            "{TAKEN} is there, from a message that was not sent: send it again, or remove it"
+            "{TAKEN} holds an earlier message that wasn't sent: send that again, or remove it"
         )));
     }
     fs::rename(&place, &taken)?;
@@ -98,9 +98,9 @@ fn check(found: &Metadata) -> io::Result<()> {
         (found.is_symlink(), "it is a symbolic link"),
         (found.is_dir(), "it is a folder"),
         (found.file_type().is_fifo(), "it is a named pipe"),
-        (!found.is_file(), "it is no regular file"),
+        (!found.is_file(), "it is not a regular file"),
         (is_foreign, "it belongs to another user"),
-        (found.nlink() != 1, "it is a file with several names"),
+        (found.nlink() != 1, "it has several hard links"),
         (found.len() > MAX_MESSAGE as u64, "it is longer than 1 MiB"),
     ];
     let fault = faults.iter().find(|(is_faulty, _)| *is_faulty);

@@ -114,7 +114,7 @@ async fn converse(mut stream: UnixStream, handle: &AgentHandle, when_idle: WhenI
             take(request, handle, when_idle).await
         }
         Ok(Err(error)) => SteerResponse::refused(error),
-        Err(_) => SteerResponse::refused("no whole line came within 5 s".to_owned()),
+        Err(_) => SteerResponse::refused("no complete line arrived within 5 s".to_owned()),
     };
     let line = to_line(&response);
     let _ = timeout(PATIENCE, stream.write_all(&line)).await;
@@ -127,7 +127,7 @@ async fn warn_of_command(pid: Option<i32>, handle: &AgentHandle) {
         return;
     };
     if let Ok(true) = spawn_blocking(move || is_from_command(pid)).await {
-        let text = "A command of this session sends it a message, as if it came from you";
+        let text = "A command in this session sent it a message in your name";
         handle.notify(NoticeLevel::Warning, text.to_owned());
     }
 }
@@ -137,13 +137,13 @@ async fn read(stream: &mut UnixStream) -> Result<SteerRequest, String> {
     let mut line = Vec::new();
     let mut reader = BufReader::new(stream).take(MAX_LINE as u64 + 1);
     let read = reader.read_until(b'\n', &mut line).await;
-    read.map_err(|error| format!("the line could not be read: {error}"))?;
+    read.map_err(|error| format!("can't read the line: {error}"))?;
     if line.len() > MAX_LINE {
         return Err("the line is longer than 2 MiB".to_owned());
     }
     serde_json::from_slice(&line).map_err(|error| {
         format!(
-            "not a line such as {{\"type\":\"steer\",\"message\":\"...\"}} (or type follow_up): {error}"
+            "expected a line such as {{\"type\":\"steer\",\"message\":\"...\"}} (or type follow_up): {error}"
         )
     })
 }
@@ -154,7 +154,7 @@ async fn take(
     when_idle: WhenIdle,
 ) -> SteerResponse {
     if request.message.len() > MAX_MESSAGE {
-        let error = "the message is longer than 1 MiB: write it to a file and name the file";
+        let error = "the message is longer than 1 MiB; write it to a file and send the file's name";
         return SteerResponse::to(request, Err(error.to_owned()));
     }
     let message = ExternalMessage {

@@ -99,7 +99,7 @@ impl Choice {
         }
         let folder = folder_for(root, cwd);
         let stored = sessions_in(&folder).map_err(|error| {
-            StartError::failed(format!("cannot read {}: {error}", folder.display()))
+            StartError::failed(format!("can't read {}: {error}", folder.display()))
         })?;
         // Folders with different names may share one here: /a-b and /a/b.
         let mut own = stored.iter().filter(|session| {
@@ -109,7 +109,7 @@ impl Choice {
         match own.next() {
             Some(last) => Ok(open(last.path.clone())),
             None => Err(StartError::usage(format!(
-                "no session in {} to go on with; tiller sessions --all lists those of all folders",
+                "no session to resume in {}; tiller sessions --all lists those of all folders",
                 cwd.display()
             ))),
         }
@@ -165,7 +165,7 @@ impl Choice {
             match self.open(root, cwd, at) {
                 Err(refused) if matches!(refused.why, Refusal::InUse { .. }) => {
                     if !std::mem::replace(&mut told, true) {
-                        let waits = "it goes on when it is free, Ctrl+C gives up";
+                        let waits = "waiting until it's free, Ctrl+C gives up";
                         say(&format!("{}; {waits}", refused.message()));
                     }
                     if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
@@ -206,7 +206,7 @@ impl Choice {
         if facts.damaged > 0 {
             let entries = plural(facts.damaged as u64, "entry", "entries");
             notices.push(format!(
-                "{entries} of the conversation cannot be read; the file keeps them as they are: {}",
+                "{entries} of the conversation can't be read; they stay in the file: {}",
                 path.display()
             ));
         }
@@ -268,10 +268,10 @@ impl Opened {
     pub fn no_model(&self) -> StartError {
         let own = self.session.model().map(|own| {
             let (provider, id) = (for_terminal(&own.provider), for_terminal(&own.model_id));
-            format!("; the one it had, {provider}/{id}, is not there any more")
+            format!(": {provider}/{id} is no longer available")
         });
         StartError::failed(format!(
-            "no model to go on with the session{}. Name one with -m provider/id, or store a key: \
+            "no model to resume the session with{}. Choose one with -m provider/id, or add a key: \
              tiller auth add anthropic",
             own.unwrap_or_default()
         ))
@@ -329,7 +329,7 @@ impl Refused {
                 let by = pid.map_or_else(String::new, |pid| format!(" (process {pid})"));
                 (Refusal::InUse { pid }, format!("{error}{by}"))
             }
-            OpenError::Version(_) => (Refusal::Other, format!("{error}; a newer tiller opens it")),
+            OpenError::Version(_) => (Refusal::Other, format!("{error}; update tiller to open it")),
             OpenError::Io(io) => {
                 let denied = [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem];
                 let is_denied = denied.contains(&io.kind());
@@ -347,7 +347,7 @@ impl Refused {
     /// What is wrong, without the way out.
     fn message(&self) -> String {
         let shown = self.path.display();
-        format!("cannot open the session {shown}: {}", self.reason)
+        format!("can't open the session {shown}: {}", self.reason)
     }
 }
 
@@ -359,27 +359,25 @@ impl From<Refused> for StartError {
             Refusal::InUse { .. } => (
                 Outcome::Failed,
                 format!(
-                    "; wait until it is free with --wait, go on with a copy: tiller --fork {shown}, or \
-                     read it: --read-only (full screen)"
+                    "; continue in a copy with tiller --fork {shown}, or use --wait or --read-only"
                 ),
             ),
             Refusal::FolderGone(_) => (
                 Outcome::Usage,
                 format!(
-                    "; tiller -C DIR --fork {shown} goes on with a copy in another folder, --read-only \
-                     (full screen) shows it"
+                    "; continue in a copy with tiller -C DIR --fork {shown}, or view it with --read-only"
                 ),
             ),
             Refusal::OtherFolder(folder) => (
                 Outcome::Usage,
                 format!(
-                    "; tiller -C {} --session {shown} goes on there",
+                    "; continue there: tiller -C {} --session {shown}",
                     folder.display()
                 ),
             ),
             Refusal::Denied => (
                 Outcome::Failed,
-                format!("; if it may be read, go on with a copy: tiller --fork {shown}"),
+                format!("; if you can read it, continue in a copy: tiller --fork {shown}"),
             ),
             Refusal::NoEntry => (Outcome::Usage, String::new()),
             Refusal::Other => (Outcome::Failed, String::new()),
@@ -402,7 +400,7 @@ mod tests {
         for (error, texts) in [
             (OpenError::Io(denied), &["--fork /nowhere"][..]),
             (OpenError::InUse, &["--fork /nowhere"]),
-            (OpenError::Version(4), &["version 4", "newer tiller"]),
+            (OpenError::Version(4), &["version 4", "update tiller"]),
         ] {
             let error = StartError::from(Refused::of(root, path, &error)).message;
             assert!(error.contains("/nowhere/x/T_i.jsonl"), "{error}");

@@ -19,7 +19,7 @@ pub fn find(wanted: &str, root: &Path) -> Result<PathBuf, StartError> {
         return path.is_file().then(|| path.to_owned()).ok_or_else(missing);
     }
     let stored = all_sessions(root)
-        .map_err(|error| StartError::failed(format!("cannot read {}: {error}", root.display())))?;
+        .map_err(|error| StartError::failed(format!("can't read {}: {error}", root.display())))?;
     let fits = |it: &&StoredSession| it.id.starts_with(wanted) || it.id.ends_with(wanted);
     let fitting: Vec<&StoredSession> = stored.iter().filter(fits).collect();
     let whole = fitting.iter().find(|it| it.id == wanted);
@@ -33,7 +33,7 @@ pub fn find(wanted: &str, root: &Path) -> Result<PathBuf, StartError> {
                 .map(|it| it.id.as_str())
                 .collect();
             Err(StartError::usage(format!(
-                "'{wanted}' names {} sessions, among them {}: type more of the id",
+                "'{wanted}' matches {} sessions, such as {}; type more of the id",
                 several.len(),
                 ids.join(", ")
             )))
@@ -56,14 +56,14 @@ fn by_words(wanted: &str, stored: &[StoredSession], root: &Path) -> Result<PathB
     match found.as_slice() {
         [(one, _)] => Ok(one.path.clone()),
         [] => Err(StartError::usage(format!(
-            "no session '{wanted}': no id, name or first prompt has it; tiller sessions --all lists them"
+            "no session '{wanted}' by id, name or first prompt; tiller sessions --all lists them"
         ))),
         several => {
             let lines = several.iter().take(LISTED).map(|(session, label)| {
                 format!("\n  {}  {}", short_id(&session.id), title_of(label))
             });
             Err(StartError::usage(format!(
-                "'{wanted}' is in the name or prompt of {} sessions; choose one by its id:{}",
+                "'{wanted}' matches {} sessions by name or prompt; choose one by its id:{}",
                 several.len(),
                 lines.collect::<String>()
             )))

@@ -14,7 +14,7 @@ use crate::app::outcome::StartError;
 pub async fn rename(root: &Path, path: &Path, name: &str) -> Result<(), String> {
     let shown = path.display();
     let used = path.metadata().and_then(|data| data.modified()).ok();
-    let failed = |error: &dyn Display| format!("the session {shown} cannot be renamed: {error}");
+    let failed = |error: &dyn Display| format!("can't rename the session {shown}: {error}");
     // Reading a long one takes its time.
     let (place, file) = (root.to_owned(), path.to_owned());
     let opened = spawn_blocking(move || Session::open(&place, &file)).await;
@@ -43,17 +43,17 @@ pub fn remove(root: &Path, trash: &Path, path: &Path) -> Result<PathBuf, StartEr
     let ours = |path: &Path| Some(path.canonicalize().ok()?.parent()?.parent()?.to_owned());
     if ours(path).is_none() || ours(path) != root.canonicalize().ok() {
         return Err(StartError::usage(format!(
-            "{shown} is not below {}: it is left to you to remove it",
+            "{shown} is not in {}; tiller removes only its own sessions: delete the file yourself",
             root.display()
         )));
     }
-    let in_use = || StartError::failed(in_use(root, path, "leave it there first, then remove it"));
+    let in_use = || StartError::failed(in_use(root, path, "close it there first, then remove it"));
     if live_sessions(root).iter().any(|record| record.path == path) {
         return Err(in_use());
     }
     move_to_trash(path, trash).map_err(|error| match error {
         OpenError::InUse => in_use(),
-        error => StartError::failed(format!("cannot move {shown} to the trash: {error}")),
+        error => StartError::failed(format!("can't move {shown} to the trash: {error}")),
     })
 }
 

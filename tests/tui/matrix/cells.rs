@@ -273,7 +273,7 @@ const TABLE: &str = "| Name | Type | What it is for |\n| --- | :---: | ---: |\n\
 
 fn first_screen(tui: &mut TestTui) {
     tui.app.start = Start {
-        notices: vec!["Left out, because this folder is not trusted: AGENTS.md".into()],
+        notices: vec!["Folder not trusted, so tiller ignores: AGENTS.md".into()],
         asks_trust: true,
         ..Start::default()
     };
