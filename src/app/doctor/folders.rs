@@ -1,4 +1,4 @@
-//! Where tiller keeps its files: rights, room, and how much the way back takes.
+//! tiller's folders: permissions, free space, and the size of the undo data.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -11,9 +11,9 @@ use super::report::{Check, Section};
 use crate::app::dirs::Dirs;
 use crate::app::humanize::{abbreviate_home, bytes};
 
-/// With less room nothing can be relied on.
+/// Below this, tiller can't be relied on to store anything.
 const NEEDED: u64 = 50_000_000;
-/// With less room it is time to make some.
+/// Below this, tiller suggests freeing some space.
 const COMFORTABLE: u64 = 1_000_000_000;
 
 pub fn folders(dirs: &Dirs) -> Section {
@@ -50,7 +50,7 @@ pub fn folders(dirs: &Dirs) -> Section {
 fn folder(name: &str, path: &Path, home: Option<&Path>) -> Check {
     let shown = abbreviate_home(path, home);
     let there = path.exists();
-    // One that is not there is made when it is needed, in the nearest one that is.
+    // tiller creates a missing folder on demand, in the nearest existing one.
     let nearest = path.ancestors().find(|path| path.exists());
     let nearest = nearest.unwrap_or(Path::new("/"));
     let flags = AccessFlags::W_OK | AccessFlags::X_OK;

@@ -1,4 +1,4 @@
-//! Whose keys there are, and where they come from. Shows none and runs no command.
+//! Lists which providers have a key and where it comes from. Shows no key and runs no command.
 
 use super::report::{Check, Section};
 use crate::app::models::Models;

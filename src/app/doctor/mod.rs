@@ -1,5 +1,5 @@
-//! `tiller doctor`: looks at everything a run stands on, tries what can be tried, and says the way out of
-//! what is not good. Changes nothing, except that reading the stored keys closes them to others.
+//! `tiller doctor`: checks everything a run depends on, tries what it can, and says how to fix
+//! problems. It changes nothing, except that reading the stored keys makes their file private.
 
 mod report;
 mod system;

@@ -1,4 +1,4 @@
-//! What was found: sections of checks, for people and for programs.
+//! The report: sections of checks, as text or JSON.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ enum State {
     Good,
     /// tiller works without it.
     Hint,
-    /// Needed, and not there.
+    /// Required, but missing or broken.
     Bad,
 }
 
@@ -34,7 +34,7 @@ impl Check {
         }
     }
 
-    /// tiller works without it, but less well.
+    /// A limitation: tiller works, but less well.
     pub fn hint(
         name: impl Into<String>,
         text: impl Into<String>,
@@ -47,7 +47,7 @@ impl Check {
         }
     }
 
-    /// Without it tiller does not work.
+    /// A problem: tiller doesn't work.
     pub fn bad(
         name: impl Into<String>,
         text: impl Into<String>,
@@ -76,12 +76,12 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether everything is there that is needed.
+    /// True if nothing required is missing.
     pub fn is_good(&self) -> bool {
         self.count(State::Bad) == 0
     }
 
-    /// For people: a line a check, and beneath it the way out.
+    /// One line per check, with the fix below it.
     pub fn text(&self) -> String {
         let checks = || self.sections.iter().flat_map(|section| &section.checks);
         let width = checks().map(|check| check.name.chars().count()).max();

@@ -1,4 +1,4 @@
-//! The files that say how tiller works, and the project it works in.
+//! The settings files, and the project in the working folder.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::agent::memory::project_root;
 use crate::app::humanize::abbreviate_home;
 use crate::app::trust::{Trust, Verdict};
 
-/// Whether a file is good: `result` says what is wrong with it, with the line.
+/// Reports whether a file is valid; an error in `result` names the line.
 pub fn problem(name: &'static str, file: &Path, result: &Result<(), String>) -> Check {
     match result {
         Ok(()) if file.exists() => Check::good(name, "valid"),
@@ -24,7 +24,7 @@ pub fn left_out(name: &'static str, fault: &str) -> Check {
     )
 }
 
-/// The working folder: its repository, and whether what it brings along counts.
+/// The working folder: its repository, and whether the user trusts it.
 pub fn project(cwd: &Path, home: Option<&Path>, trust: Option<&Trust>) -> Section {
     let root = project_root(cwd);
     let mut checks = vec![Check::good("folder", abbreviate_home(cwd, home))];

@@ -1,4 +1,4 @@
-//! The machine: what runs commands, and what confines them, each tried.
+//! What runs commands on this machine and what sandboxes them. Each part is tried.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::report::{Check, Section};
 use crate::agent::process::sandbox::Sandbox;
 use crate::agent::process::{ExitStatus, Processes, Spawn, run_captured};
 
-/// How long a command of these may take.
+/// Time limit for each probe.
 const LIMIT: Duration = Duration::from_secs(5);
 
 pub async fn system(processes: &Processes, env: &HashMap<String, String>) -> Section {
@@ -50,7 +50,7 @@ pub async fn system(processes: &Processes, env: &HashMap<String, String>) -> Sec
     }
 }
 
-/// What a command prints that succeeds.
+/// Runs `command` and returns its output if it succeeds.
 async fn run(
     processes: &Processes,
     env: &HashMap<String, String>,
@@ -77,7 +77,7 @@ async fn run(
     }
 }
 
-/// What confines commands, part by part, and what is left open together.
+/// The parts of the sandbox one by one, then what they enforce together.
 pub fn sandbox(processes: &Processes, folder: &Path, home: Option<&Path>) -> Section {
     let support = processes.sandbox_support();
     let mut checks = vec![

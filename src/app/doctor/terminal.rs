@@ -1,4 +1,4 @@
-//! The terminal: what it says of itself, and what it answers.
+//! What the environment says about the terminal, and what the terminal answers.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -10,10 +10,10 @@ use super::terminal_query::{Answers, query};
 use crate::app::tui::color_depth;
 use crate::app::tui::theme::ColorDepth;
 
-/// Smaller ones cut off more than they show.
+/// Below this, more is cut off than shown.
 const SMALLEST: (u16, u16) = (40, 10);
 
-/// The terminal of this process, where it reads from one and writes to it.
+/// This process's terminal, if stdin and stdout are one.
 pub fn terminal(env: &HashMap<String, String>, is_there: bool) -> Section {
     let tty = File::options().read(true).write(true).open("/dev/tty");
     let tty = tty.ok().filter(|_| is_there);

@@ -1,4 +1,4 @@
-//! Asks the terminal what it can do, and waits a moment for the answers.
+//! Asks the terminal for its features and waits briefly for the answers.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -8,19 +8,19 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{FlushArg, SetArg, cfmakeraw, tcflush, tcgetattr, tcsetattr};
 
-/// The kitty flags in force, and last what every terminal answers (DA1).
+/// Asks for the active kitty flags, then for DA1, which every terminal answers.
 const QUERIES: &[u8] = b"\x1b[?u\x1b[c";
-/// How long the answers may take; over a slow line they do.
+/// Time limit for the answers; enough for a slow connection.
 const LIMIT: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answers {
     pub kitty_keys: bool,
-    /// It says that it takes OSC 52.
+    /// The terminal reports OSC 52.
     pub clipboard: bool,
 }
 
-/// Asks `tty`; none when it says nothing. What is typed meanwhile is lost.
+/// Asks `tty`; `None` if it doesn't answer. Discards anything the user types meanwhile.
 pub fn query(tty: &File) -> Option<Answers> {
     let original = tcgetattr(tty).ok()?;
     let mut raw = original.clone();
@@ -54,7 +54,7 @@ fn ask(mut tty: &File) -> Vec<u8> {
     answer
 }
 
-/// Reads the answers, once the last one is there: `ESC [ ? 62 ; 52 c`.
+/// Parses the answers once the last one has arrived: `ESC [ ? 62 ; 52 c`.
 fn parse(answer: &[u8]) -> Option<Answers> {
     let text = String::from_utf8_lossy(answer);
     let mut answers = Answers {

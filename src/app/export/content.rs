@@ -1,12 +1,12 @@
-//! Markdown as HTML. HTML in Markdown is shown as text, and a link leads to the web or
-//! to a mailbox or is none. A picture that Markdown names is a link: the page loads nothing.
+//! Converts Markdown to HTML. Shows HTML in Markdown as text. Links lead only to the web or a
+//! mailbox. A picture becomes a link, because the page loads nothing.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::escape::{open, push, push_element, push_text, safe_url};
 use super::highlight::Colors;
 
-/// Deepest nesting of blocks; what is deeper stands on the last level.
+/// Maximum nesting of blocks; deeper ones stay on this level.
 const DEEPEST: usize = 40;
 
 pub fn push_markdown(out: &mut String, colors: &mut Colors, markdown: &str) {
@@ -31,10 +31,10 @@ pub fn push_markdown(out: &mut String, colors: &mut Colors, markdown: &str) {
 struct Writer<'a> {
     out: &'a mut String,
     colors: &'a mut Colors,
-    /// The closing tags of what is open; empty ones for what is not shown as an element.
+    /// Closing tags of the open elements; empty for those with no HTML element.
     open: Vec<String>,
     in_head: bool,
-    /// The code block that is open: its language and what it says.
+    /// The open code block: its language and text.
     code: Option<(String, String)>,
 }
 
@@ -144,7 +144,7 @@ impl Writer<'_> {
         self.code = Some((language.to_owned(), String::new()));
     }
 
-    /// A table wider than the page scrolls in itself.
+    /// A table wider than the page scrolls on its own.
     fn start_table(&mut self) {
         if self.open.len() >= DEEPEST {
             return self.open.push(String::new());

@@ -1,5 +1,5 @@
-//! The list beside a conversation: its prompts in their order, and where it branches. The branch that
-//! goes on stays at its level; those that were left stand above it, one step to the right.
+//! The table of contents: prompts in order, and the branches. The main branch stays at its level;
+//! abandoned ones come before it, one level deeper.
 
 use super::escape::{push, push_element, push_text};
 use super::transcript::{Shown, Transcript, first_line};
@@ -9,7 +9,7 @@ use crate::app::humanize::plural;
 use crate::llm::Message;
 
 const LINE: usize = 80;
-/// Steps a line is indented at most.
+/// Maximum indentation.
 const DEEPEST: usize = 8;
 
 pub(super) fn contents(transcript: &Transcript) -> String {
@@ -19,7 +19,7 @@ pub(super) fn contents(transcript: &Transcript) -> String {
     for at in transcript.path() {
         on_path[at] = true;
     }
-    // Of several that go on from one entry, the one on the branch, else the last.
+    // Picks the child on the current branch, or else the last one.
     let main = |all: &[usize]| {
         all.iter()
             .rposition(|at| on_path[*at])
@@ -55,7 +55,7 @@ pub(super) fn contents(transcript: &Transcript) -> String {
             at = *child;
             count += 1;
         }
-        // A branch without a prompt has to be reached all the same.
+        // Makes a branch without a prompt reachable too.
         if lines == 0 && begins {
             let text = format!("continues, {}", plural(count, "entry", "entries"));
             let line = Line {
@@ -72,7 +72,7 @@ pub(super) fn contents(transcript: &Transcript) -> String {
     out
 }
 
-/// The first prompt of the branch that begins with the entry `first`, if it has one.
+/// The first prompt of the branch that begins with the entry `first`, or an empty string.
 pub(super) fn branch_name(entries: &[Shown], first: usize) -> String {
     let mut at = first;
     loop {
@@ -84,7 +84,7 @@ pub(super) fn branch_name(entries: &[Shown], first: usize) -> String {
     }
 }
 
-/// The first words of the prompt that an entry is, else nothing.
+/// The beginning of the prompt in `entry`, or an empty string.
 fn prompt_of(entry: &Shown) -> String {
     match (entry.message(), &entry.body) {
         (Some(message @ Message::User(user)), _) if is_from_user(user.origin.as_deref()) => {
@@ -101,7 +101,7 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// What stands in the list for an entry, if anything does.
+    /// The line for an entry, if it gets one.
     fn of(entry: &'a Shown) -> Option<Self> {
         let label = entry.label.as_deref();
         let (class, text) = match (&entry.body, entry.message()) {

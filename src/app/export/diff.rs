@@ -1,5 +1,4 @@
-//! Diffs as HTML: a line is a block of its own, its sign and number stand apart from its text, and the
-//! text has the colors of its language.
+//! Diffs as HTML: each line is a block that separates sign and number from the highlighted text.
 
 use super::escape::{open, push_element, push_text};
 use super::highlight::Colors;
@@ -23,7 +22,7 @@ pub(super) fn push_diff(out: &mut String, colors: &mut Colors, path: &str, diff:
             Some(lines) => lines.push(out, text),
             None => push_text(out, text),
         }
-        // Within the block, or it would be a line of its own.
+        // Inside the block, or it would become another line.
         out.push_str("\n</");
         out.push_str(element);
         out.push('>');
@@ -31,7 +30,7 @@ pub(super) fn push_diff(out: &mut String, colors: &mut Colors, path: &str, diff:
     out.push_str("</code></pre>\n");
 }
 
-/// Bytes of the sign, the number and the space behind it.
+/// Bytes of the sign, the number and the space after it.
 fn gutter(line: &str) -> usize {
     let bytes = line.as_bytes();
     if !bytes.first().is_some_and(|sign| b"+- ".contains(sign)) {

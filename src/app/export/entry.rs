@@ -1,4 +1,4 @@
-//! The entries of a session as HTML, one article each, in the order of the file.
+//! The entries of a session as HTML, one article each, in file order.
 
 use std::fmt::Write;
 
@@ -14,9 +14,9 @@ use crate::agent::is_from_user;
 use crate::agent::session::Body;
 use crate::llm::{AssistantMessage, Content, Message};
 
-/// Characters of a folded text's first line.
+/// Characters to preview of a folded text.
 const PREVIEW: usize = 100;
-/// Characters of an entry that cannot be read.
+/// Characters to show of an unreadable entry.
 const UNREADABLE: usize = 20_000;
 
 pub(super) fn entries(transcript: &Transcript) -> String {
@@ -48,8 +48,8 @@ fn class(entry: &Shown) -> &'static str {
     }
 }
 
-/// Who says it and when, and whether it goes on from something else than what stands above. What
-/// goes on within a turn has no head of its own.
+/// The header: who wrote the entry and when, and a link if it doesn't follow the entry above. Later
+/// entries of a turn have none.
 fn head(out: &mut String, transcript: &Transcript, at: usize) {
     let entry = &transcript.entries[at];
     let before = entry.parent.map(|parent| &transcript.entries[parent]);
@@ -92,7 +92,7 @@ fn head(out: &mut String, transcript: &Transcript, at: usize) {
     out.push_str("</header>\n");
 }
 
-/// Whether an answer is the first of its turn, or of another model than the one before.
+/// True for the first answer of a turn, or if the model changed.
 fn begins(before: Option<&Shown>, message: &AssistantMessage) -> bool {
     match before.and_then(Shown::message) {
         Some(Message::ToolResult(_)) => false,
@@ -101,7 +101,7 @@ fn begins(before: Option<&Shown>, message: &AssistantMessage) -> bool {
     }
 }
 
-/// Hours and minutes of an ISO 8601 time; all of what is none.
+/// Hours and minutes of an ISO 8601 time; other texts unchanged.
 fn clock(time: &str) -> &str {
     let is_time = time.parse::<jiff::Timestamp>().is_ok();
     let clock = time.get(11..16).filter(|_| is_time);
@@ -186,7 +186,7 @@ fn answer(out: &mut String, colors: &mut Colors, message: &AssistantMessage, ans
 
 fn folded(out: &mut String, colors: &mut Colors, title: &str, preview: &str, markdown: &str) {
     open(out, "details", "folded");
-    // An attribute: what stands below is found once, not twice.
+    // Hides the text below in an attribute, so that a search finds it only once.
     out.push_str("<summary");
     if !preview.is_empty() {
         out.push_str(" data-preview=\"");

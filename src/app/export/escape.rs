@@ -1,12 +1,12 @@
-//! The only door from a session's texts into HTML. What is not written by hand in this program goes
-//! through here.
+//! The only way for a session's texts into HTML. Everything except tiller's own markup goes through
+//! here.
 
 use std::fmt::{Display, Write};
 
 use crate::app::sanitize::for_terminal;
 
-/// Appends `text` for an element's content or a quoted attribute. Control characters and those that
-/// reorder text are made visible, as on the screen.
+/// Appends `text` as element content or a quoted attribute. Makes control and bidi characters
+/// visible, as on the screen.
 pub fn push_text(out: &mut String, text: &str) {
     for c in for_terminal(text).chars() {
         match c {
@@ -35,12 +35,12 @@ pub fn open(out: &mut String, tag: &str, class: &str) {
     }
 }
 
-/// Appends what this program says itself.
+/// Appends tiller's own markup.
 pub fn push(out: &mut String, text: impl Display) {
     let _ = write!(out, "{text}");
 }
 
-/// The address, if it is of a kind that a link may lead to.
+/// Returns the address if a link may lead there.
 pub fn safe_url(url: &str) -> Option<&str> {
     let (scheme, _) = url.split_once(':')?;
     let known = ["http", "https", "mailto"];

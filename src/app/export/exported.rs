@@ -1,4 +1,4 @@
-//! One export: a session in a form, ready to be written.
+//! An exported session, ready to be written.
 
 use std::io;
 
@@ -10,16 +10,16 @@ use super::transcript::Transcript;
 use crate::agent::session::SessionView;
 use crate::llm::auth::Redactor;
 
-/// A session in a form.
+/// An exported session.
 pub struct Export {
-    /// What the file should hold.
+    /// The content of the file.
     pub bytes: Vec<u8>,
-    /// The name of the session, or the beginning of its first prompt.
+    /// The session's name, or the beginning of its first prompt.
     pub title: String,
 }
 
 impl Export {
-    /// Brings `session` into a form, without what `redactor` knows.
+    /// Exports `session`, and removes the secrets that `redactor` knows.
     pub fn new(
         session: &SessionView,
         format: Format,

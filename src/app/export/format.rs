@@ -1,20 +1,20 @@
-//! The forms a session can be exported in, and how much of it goes along.
+//! Export formats, and how much of a session to export.
 
 use std::path::Path;
 
-/// The form of an exported session.
+/// The format of an exported session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// One page that needs nothing else.
+    /// A self-contained HTML page.
     #[default]
     Html,
     /// Markdown.
     Md,
-    /// The lines of the file, which pi reads too.
+    /// The lines of the session file, which pi reads too.
     Jsonl,
 }
 
-/// How much of a session is exported.
+/// How much of a session to export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
     /// All branches.
@@ -25,10 +25,10 @@ pub enum Scope {
 }
 
 impl Format {
-    /// All forms.
+    /// All formats.
     pub const ALL: [Self; 3] = [Self::Html, Self::Md, Self::Jsonl];
 
-    /// The form of this name, which is also the extension of its files.
+    /// The format with this name, which is also its file extension.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         match name.as_str() {
@@ -38,7 +38,7 @@ impl Format {
         }
     }
 
-    /// The form that a file of this name should have; none where its extension says nothing.
+    /// The format for a file name, by its extension.
     pub fn of_file(path: &Path) -> Option<Self> {
         Self::from_name(path.extension()?.to_str()?)
     }

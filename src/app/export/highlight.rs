@@ -1,7 +1,6 @@
-//! Colors for code on a page: runs of text get a class, which the style sheet gives a color.
-//!
-//! Bounded: long lines, long blocks and what comes after the first megabytes stay plain, so that a
-//! large session is exported in seconds.
+//! Syntax highlighting for exported pages: runs of text get a class, which the style sheet colors.
+//! Long lines, long blocks and everything after the first megabytes stay plain, so that a large
+//! session exports in seconds.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -14,7 +13,7 @@ use syntect::parsing::{ParseState, ScopeStack, SyntaxReference, SyntaxSet};
 
 use super::escape::{push_element, push_text};
 
-/// Scopes and the class of what they mark.
+/// Scopes and the class for each.
 const RULES: &[(&str, &str)] = &[
     ("comment, punctuation.definition.comment", "c"),
     (
@@ -40,14 +39,14 @@ const RULES: &[(&str, &str)] = &[
     ("markup.inserted", "i"),
     ("markup.deleted", "d"),
 ];
-/// Bytes of a line that is colored.
+/// Most bytes of a line to highlight.
 const LINE: usize = 2_000;
-/// Bytes of a block that is colored.
+/// Most bytes of a block to highlight.
 const BLOCK: usize = 100_000;
-/// Bytes of a page that are colored.
+/// Most bytes of a page to highlight.
 const PAGE: usize = 1_500_000;
 
-/// Colors the code of one page.
+/// Highlights the code of one page.
 #[derive(Default)]
 pub(super) struct Colors {
     known: OnceLock<Known>,
@@ -68,8 +67,8 @@ pub(super) struct Lines<'a> {
 }
 
 impl Colors {
-    /// What colors the lines of `text` in the language that a fence names, or in that of a file of
-    /// this name; none if it stays plain.
+    /// A highlighter for `text`, by the language of its fence or by file name; `None` if it stays
+    /// plain.
     pub fn lines(&mut self, language: &str, text: &str) -> Option<Lines<'_>> {
         if language.is_empty() || text.len() > BLOCK || self.used > PAGE {
             return None;
@@ -102,7 +101,7 @@ impl Colors {
 }
 
 impl Lines<'_> {
-    /// Appends the next line, which is given without its end.
+    /// Appends the next line, passed without its line end.
     pub fn push(&mut self, out: &mut String, line: &str) {
         if line.len() > LINE {
             return push_text(out, line);
@@ -168,7 +167,7 @@ impl Known {
     }
 }
 
-/// The color that stands for rule `number`, from 1; 0 is no rule.
+/// The color of rule `number`, from 1; 0 means no rule.
 fn numbered(number: usize) -> Color {
     let (r, g, b, a) = (number as u8, 0, 0, 255);
     Color { r, g, b, a }

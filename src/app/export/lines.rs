@@ -1,4 +1,4 @@
-//! The lines of the file, which pi reads too. What was cut off in writing is left out.
+//! The lines of the session file, which pi reads too. Omits an incomplete last line.
 
 use std::io::{self, BufRead, BufReader, Read, Seek};
 
@@ -25,8 +25,8 @@ pub fn jsonl(session: &SessionView, scope: Scope, redactor: &Redactor) -> io::Re
     Ok(out)
 }
 
-/// Appends the entries up to the leaf, then the name and the labels of these entries, which may have
-/// been given on another branch.
+/// Appends the entries up to the leaf, then the name and labels for them, which may come from other
+/// branches.
 fn push_branch(out: &mut Vec<u8>, session: &SessionView, redactor: &Redactor) -> io::Result<()> {
     let tree = session.tree();
     let path = session.branch();

@@ -1,5 +1,5 @@
-//! The current branch of a session as Markdown. What a tool or a user says stands in fences and
-//! quotes that it cannot leave.
+//! The current branch of a session as Markdown. Fences and quotes contain all text from tools and
+//! users.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -16,7 +16,8 @@ use crate::app::sanitize::for_terminal;
 use crate::llm::message::content_text;
 use crate::llm::{Content, Message, ToolCall, ToolResultMessage};
 
-/// Most times a text is looked through for HTML: what stood in it as HTML can be Markdown then.
+/// Most passes that search a text for HTML. Escaping HTML in one pass can turn what was inside it
+/// into Markdown.
 const PASSES: usize = 5;
 
 pub fn markdown(transcript: &Transcript) -> String {
@@ -141,7 +142,7 @@ fn tool(out: &mut String, name: &str, call: Option<&ToolCall>, end: &str) {
     }
 }
 
-/// `text` in a fence that is longer than any run of backticks in it.
+/// Wraps `text` in a fence longer than any run of backticks in it.
 fn fenced(out: &mut String, language: &str, text: &str) {
     let mut longest = 2;
     let mut run = 0;
@@ -154,14 +155,14 @@ fn fenced(out: &mut String, language: &str, text: &str) {
     let _ = write!(out, "\n{fence}{language}\n{text}{end}{fence}\n");
 }
 
-/// Texts as a quotation; pictures are named.
+/// Quotes texts; pictures appear by name.
 fn quoted(out: &mut String, content: &[Content]) {
     for block in content {
         out.push('\n');
         match block {
             Content::Text(text) => {
                 let mut quote = quotation(&closed(&text.text));
-                // The sign of the quotation itself can end what begins as HTML does.
+                // The quote sign itself can end something that begins like HTML.
                 let mut events = Parser::new_ext(&quote, Options::ENABLE_GFM);
                 if events.any(|it| matches!(it, Event::Html(_) | Event::InlineHtml(_))) {
                     let mut code = String::new();
@@ -184,7 +185,7 @@ fn quotation(text: &str) -> String {
     out
 }
 
-/// One line whose signs mean themselves.
+/// Escapes one line of plain text.
 fn inline(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -200,8 +201,8 @@ fn inline(text: &str) -> String {
     out
 }
 
-/// Markdown from outside without what would take the rest of the file with it: HTML, and a fence that
-/// is not closed.
+/// Escapes the parts of foreign Markdown that could swallow the rest of the file: HTML and unclosed
+/// fences.
 fn closed(text: &str) -> String {
     let mut text = text.trim_end().to_owned();
     for _ in 0..PASSES {
@@ -222,7 +223,7 @@ fn closed(text: &str) -> String {
     out
 }
 
-/// `text` with the fence closed that is open at its end.
+/// Closes a fence that is open at the end of `text`.
 fn with_closed_fence(mut text: String) -> String {
     let probe = format!("{text}\n\n# end");
     let mut open = None;
@@ -234,7 +235,7 @@ fn with_closed_fence(mut text: String) -> String {
             open = Some(range);
         }
     }
-    // A fence that is open takes the probe in.
+    // An open fence swallows the probe.
     if let Some(range) = open.filter(|range| range.end > text.len() + 2) {
         let code = &probe[range];
         let sign = code.chars().next().unwrap_or('`');

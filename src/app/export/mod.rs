@@ -1,5 +1,5 @@
-//! A session for other people and programs: as one HTML page, as Markdown, and as the lines of its
-//! file. Every text goes through the redactor first. Prints nothing.
+//! Exports a session for other people and programs: as an HTML page, as Markdown, or as its JSON
+//! lines. Every text goes through the redactor first. Prints nothing.
 
 mod format;
 mod redact;

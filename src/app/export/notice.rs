@@ -1,4 +1,4 @@
-//! What an entry that is no message says, in one line.
+//! One line for an entry that is not a message.
 
 use crate::agent::session::Body;
 use crate::app::humanize::grouped;
@@ -31,7 +31,7 @@ pub(super) fn notice(body: &Body) -> String {
     }
 }
 
-/// Whether the entry says something that stands nowhere else.
+/// True if the entry says something that appears nowhere else.
 pub(super) fn is_worth_telling(data: &serde_json::Value) -> bool {
     match data["event"].as_str() {
         Some("retry" | "error") => true,
@@ -40,7 +40,7 @@ pub(super) fn is_worth_telling(data: &serde_json::Value) -> bool {
     }
 }
 
-/// Why an answer ends where it does, if it was not done.
+/// Why an answer stopped early, if it did.
 pub(super) fn cut_short(message: &AssistantMessage) -> Option<&'static str> {
     match message.stop_reason {
         StopReason::Aborted => Some("Stopped by the user"),

@@ -1,4 +1,4 @@
-//! `/export` as typed on the screen: which file, in which form, and what to tell the user.
+//! `/export` in the full screen: parses its argument, writes the file and answers with a message.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use crate::agent::session::SessionView;
 use crate::app::humanize::grouped;
 use crate::llm::auth::Redactor;
 
-/// Exports the session in `file` as `argument` says: `[--branch] [--force] [FILE]`, where FILE is
-/// seen from `cwd`. Answers what to tell the user.
+/// Exports the session in `file`. `argument` is `[--branch] [--force] [FILE]`, with FILE relative
+/// to `cwd`. Returns a message for the user.
 pub fn export_on_request(
     file: &Path,
     argument: &str,

@@ -1,5 +1,5 @@
-//! A session as one HTML page that needs nothing else and loads nothing. All branches are in it;
-//! without its script it shows them one after the other, with links between them.
+//! A session as one HTML page that loads nothing. It contains all branches. Without its script it
+//! shows them one after the other, linked to each other.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -29,7 +29,7 @@ pub fn page(transcript: &Transcript) -> String {
         .map_or_else(String::new, |leaf| format!("e{leaf}"));
     let (facts, contents, entries) = (facts(transcript), contents(transcript), entries(transcript));
     let mut page = String::with_capacity(entries.len() + PAGE.len() + STYLE.len() + SCRIPT.len());
-    // Each piece ends where a placeholder begins: what is put in is never searched for one.
+    // Each piece ends at a placeholder. Inserted text is never searched for placeholders.
     for piece in PAGE.split("{{") {
         let Some((name, rest)) = piece.split_once("}}") else {
             page.push_str(piece);
@@ -51,7 +51,7 @@ pub fn page(transcript: &Transcript) -> String {
     page
 }
 
-/// The source expression of a content security policy for an inline script or style.
+/// The content security policy's source expression for an inline script or style.
 fn hash(text: &str) -> String {
     let digest = digest(&SHA256, text.as_bytes());
     format!("sha256-{}", STANDARD.encode(digest.as_ref()))
@@ -105,7 +105,7 @@ fn push_fact(out: &mut String, name: &str, value: &str) {
     out.push_str("</div>\n");
 }
 
-/// From when to when, the date once where it is the same; as it is where it is no time.
+/// The time span, with the date only once if it's the same. Invalid times stay unchanged.
 fn times(began: &str, ended: &str) -> String {
     let parse = |time: &str| time.parse::<jiff::Timestamp>().ok();
     let (Some(from), Some(to)) = (parse(began), parse(ended)) else {

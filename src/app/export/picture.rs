@@ -1,5 +1,5 @@
-//! Pictures as HTML. What a picture is, its first bytes say, not the type that came with it: a type
-//! that lies is no reason to let a browser guess.
+//! Pictures as HTML. The first bytes of a picture decide about its type, because its declared type
+//! may be wrong.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -28,7 +28,7 @@ pub(super) fn push_image(out: &mut String, image: &Image) {
     }
 }
 
-/// The type of the picture that begins in `base64`, of those every browser shows.
+/// The type of the picture in `base64`, if every browser shows it.
 pub(super) fn picture_type(base64: &str) -> Option<&'static str> {
     let head = STANDARD.decode(base64.get(..HEAD)?).ok()?;
     match head.as_slice() {

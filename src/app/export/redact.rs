@@ -1,6 +1,5 @@
-//! Strikes secrets out of an entry's line. Texts are looked through as they read, not as JSON writes
-//! them, so that no way to write a letter hides a secret; the words of the format stay, so that a
-//! secret as short as `user` breaks no line.
+//! Redacts secrets in a session line. It searches the decoded texts, so that no JSON escape hides a
+//! secret. It keeps the format's own words, so that a secret as short as `user` can't break a line.
 
 use std::borrow::Cow;
 
@@ -9,7 +8,7 @@ use serde_json::{Map, Value};
 use super::picture::picture_type;
 use crate::llm::auth::Redactor;
 
-/// Fields whose values are words or ids of the format, by what holds them.
+/// Fields that hold words or ids of the format, by their parent.
 const ENTRY: &[&str] = &[
     "type",
     "id",
@@ -51,8 +50,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Redacts the values of `object` but those of the fields `kept`; without any, its keys too.
-    /// Answers whether something changed.
+    /// Redacts the values of `object` except the fields in `kept`; if `kept` is empty, also its
+    /// keys. Returns whether anything changed.
     fn object(&self, object: &mut Map<String, Value>, kept: &[&str]) -> bool {
         let mut changed = false;
         for (key, value) in object.iter_mut() {

@@ -1,5 +1,4 @@
-//! What a tool call was about and what it came to, in a line: from its details where they say, else
-//! from its arguments.
+//! One line about a tool call and its outcome, from its details or else its arguments.
 
 use std::fmt::Write;
 
@@ -11,17 +10,17 @@ use crate::agent::tool::DiffDetails;
 use crate::app::humanize::{grouped, measured, noun};
 use crate::llm::{ToolCall, ToolResultMessage};
 
-/// Characters of what a call is about.
+/// Most characters of the subject.
 const SUBJECT: usize = 120;
 
-/// What stands on the line of a call.
+/// The parts of a call's line.
 #[derive(Default)]
 pub(super) struct Subject {
-    /// The command, the file, the pattern.
+    /// The command, file or pattern.
     pub text: String,
     /// Lines added and removed.
     pub change: Option<(u64, u64)>,
-    /// How much there is, or how it ended.
+    /// The amount of output, or how the call ended.
     pub note: String,
 }
 
@@ -33,7 +32,7 @@ pub(super) struct FileDiff {
 }
 
 impl Subject {
-    /// What `details` say, and what the call says where they say nothing.
+    /// Uses `details`, and fills gaps from the call.
     pub fn of(details: Option<&Details>, call: Option<&ToolCall>) -> Self {
         let mut subject = match details {
             Some(Details::Diff(diff)) => {
@@ -139,7 +138,7 @@ fn within(pattern: &str, path: &str, glob: Option<&str>) -> String {
     text
 }
 
-/// What a call is about, by its arguments alone.
+/// The subject of a call, from its arguments alone.
 pub fn subject(call: &ToolCall) -> String {
     let Value::Object(arguments) = &call.arguments else {
         return String::new();
@@ -174,7 +173,7 @@ pub fn diffs(result: &ToolResultMessage) -> Vec<FileDiff> {
             };
             all.map(file).collect()
         }
-        // pi's tools say no kind.
+        // pi's tools set no kind.
         _ => {
             let text = details["diff"].as_str();
             let file = |text: &str| FileDiff {
@@ -193,7 +192,7 @@ fn title(diff: &DiffDetails) -> String {
     format!("{moved}{}  +{} −{}", diff.path, diff.added, diff.removed)
 }
 
-/// The language of what a call gave, as its details say.
+/// The language of a call's output, according to its details.
 pub(super) fn language(details: Option<&Details>) -> &str {
     match details {
         Some(Details::Text(text)) => &text.path,

@@ -1,5 +1,5 @@
-//! A tool call and its result: one line that says what it was about and how it ended; below it the
-//! changes or the output, and what the model wrote and got word for word.
+//! A tool call and its result: one line with its subject and outcome, then the changes or output,
+//! then the raw input and output.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::agent::Details;
 use crate::llm::message::content_text;
 use crate::llm::{Content, ToolCall, ToolResultMessage};
 
-/// Characters of what a call is about, on its line.
+/// Most characters of the subject.
 const TITLE: usize = 200;
 
 pub fn arguments(call: &ToolCall) -> String {
@@ -23,7 +23,7 @@ pub fn arguments(call: &ToolCall) -> String {
     serde_json::to_string_pretty(&call.arguments).unwrap_or_default()
 }
 
-/// Appends a call that no result answers.
+/// Appends a call without a result.
 pub fn push_call(out: &mut String, colors: &mut Colors, call: &ToolCall) {
     let title = Subject {
         text: subject(call),
@@ -72,7 +72,7 @@ pub fn push_result(
     if shown && !text.is_empty() {
         push_code(out, colors, language(details.as_ref()), &text);
     }
-    // What is on the page already needs no second place.
+    // Omits what the page already shows.
     let on_page = |value: &Value| {
         let value = value.as_str();
         let command = command.as_ref();
@@ -104,7 +104,7 @@ pub fn push_result(
     }
 }
 
-/// Appends the arguments of a call: texts of several lines as such, the rest as JSON.
+/// Appends a call's arguments: multi-line texts as text, the rest as JSON.
 fn push_arguments(out: &mut String, colors: &mut Colors, call: &ToolCall) {
     let is_long = |value: &Value| value.as_str().is_some_and(|text| text.contains('\n'));
     let Value::Object(all) = &call.arguments else {
@@ -125,7 +125,7 @@ fn push_arguments(out: &mut String, colors: &mut Colors, call: &ToolCall) {
     }
 }
 
-/// The command that ran, and the model's description of it.
+/// The command, and the model's description of it.
 fn command(details: Option<&Details>, call: Option<&ToolCall>) -> Option<(String, String)> {
     if let Some(Details::Command(command)) = details
         && !command.command.is_empty()
@@ -141,14 +141,14 @@ fn command(details: Option<&Details>, call: Option<&ToolCall>) -> Option<(String
     ))
 }
 
-/// Appends a block that scrolls in itself and can be reached by key.
+/// Appends a block that scrolls on its own and takes keyboard focus.
 fn push_code(out: &mut String, colors: &mut Colors, language: &str, text: &str) {
     out.push_str(match language {
         "" => "<pre tabindex=\"0\">",
         "bash" => "<pre class=\"command\" tabindex=\"0\">",
         _ => "<pre class=\"source\" tabindex=\"0\">",
     });
-    // The first line feed of such a block is not shown.
+    // HTML ignores the first line feed of such a block.
     if text.starts_with('\n') {
         out.push('\n');
     }

@@ -1,5 +1,5 @@
-//! What a session says, entry by entry, with everything a reader of it needs to know: who goes on
-//! from whom, which call a result answers, what it took. All of it is redacted.
+//! The redacted entries of a session with what a reader needs: each one's parent, the call that a
+//! result answers, and usage.
 
 use std::collections::HashMap;
 use std::io;
@@ -16,7 +16,7 @@ const TITLE: usize = 100;
 
 #[derive(Debug, Default)]
 pub struct Transcript {
-    /// Its name, or the beginning of its first prompt.
+    /// The session's name, or the beginning of its first prompt.
     pub title: String,
     pub(super) id: String,
     pub(super) cwd: String,
@@ -24,7 +24,7 @@ pub struct Transcript {
     pub(super) began: String,
     pub(super) ended: String,
     pub(super) usage: Usage,
-    /// In the order of the file.
+    /// In file order.
     pub(super) entries: Vec<Shown>,
     pub(super) leaf: Option<usize>,
     pub(super) problems: Vec<String>,
@@ -32,19 +32,19 @@ pub struct Transcript {
 
 #[derive(Debug)]
 pub(super) struct Shown {
-    /// The entry it goes on from, of those that are shown.
+    /// The parent entry, among those shown.
     pub parent: Option<usize>,
     pub children: Vec<usize>,
     /// ISO 8601, or empty.
     pub time: String,
     pub label: Option<String>,
-    /// None for one that cannot be read.
+    /// `None` if the entry is unreadable.
     pub body: Option<Body>,
-    /// The line of one that cannot be read.
+    /// The raw line of an unreadable entry.
     pub unreadable: String,
-    /// Of a result: the call it answers.
+    /// For a result: the call it answers.
     pub call: Option<ToolCall>,
-    /// Of an answer: the ids of its calls that a result answers.
+    /// For an answer: the ids of its calls that have a result.
     pub answered: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ impl Transcript {
             let line = redact_line(&line, redactor);
             let entry = StoredEntry::read(&line).ok();
             let (time, body) = entry.map_or((String::new(), None), |it| (it.timestamp, it.body));
-            // What cannot be understood is told where it would be a part of the conversation.
+            // Reports an unreadable line only if it would belong to the conversation.
             if !body
                 .as_ref()
                 .map_or_else(|| claims_to_be_shown(&line), is_shown)
@@ -146,7 +146,7 @@ impl Transcript {
         sum.cost.total += usage.cost.total;
     }
 
-    /// Finds the call of each result: it is in the nearest answer before it.
+    /// Finds the call of each result, in the nearest answer before it.
     fn match_results(&mut self) {
         for at in 0..self.entries.len() {
             let Some(Message::ToolResult(result)) = self.entries[at].message() else {
@@ -190,7 +190,7 @@ impl Shown {
     }
 }
 
-/// What is wrong with the file of a session, for the user to read.
+/// Describes what's wrong with a session file, for the user.
 pub fn problems(session: &SessionView) -> Vec<String> {
     let torn =
         (session.torn() > 0).then(|| String::from("its last entry is incomplete and was omitted"));
@@ -205,7 +205,7 @@ pub(super) fn model_of(message: &AssistantMessage) -> String {
     }
 }
 
-/// The first line of `text` that is not blank, at most `most` characters of it.
+/// The first non-blank line of `text`, cut to `most` characters.
 pub(super) fn first_line(text: &str, most: usize) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty());
     let line = line.unwrap_or_default().trim();
@@ -229,7 +229,7 @@ fn is_shown(body: &Body) -> bool {
     }
 }
 
-/// Whether a line that cannot be read would be a part of the conversation.
+/// True if an unreadable line would belong to the conversation.
 fn claims_to_be_shown(line: &[u8]) -> bool {
     let value: serde_json::Value = serde_json::from_slice(line).unwrap_or_default();
     let kinds = [

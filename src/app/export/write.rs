@@ -1,5 +1,4 @@
-//! Puts an exported session into a file: all of it is there, or the file is not. Nothing that exists
-//! is replaced unless that is asked for.
+//! Writes an export to a file, completely or not at all. Replaces an existing file only on request.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -7,9 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 const NAME: usize = 60;
-/// Names that are tried before giving up.
+/// Names to try before giving up.
 const TRIES: usize = 1000;
-/// What a new file allows, less what the umask takes away: it is made to be passed on.
+/// Permissions of a new file, before the umask. Exports are meant to be shared.
 const MODE: u32 = 0o666;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +17,8 @@ pub enum IfExists {
     Replace,
 }
 
-/// Writes `bytes` to `path`. A pipe or a device takes them as they come. Where it is there already, the
-/// error is [`io::ErrorKind::AlreadyExists`].
+/// Writes `bytes` to `path`, or into it if it is a pipe or device. An existing file is the error
+/// [`io::ErrorKind::AlreadyExists`].
 pub fn write_file(path: &Path, bytes: &[u8], if_exists: IfExists) -> io::Result<()> {
     if let Ok(there) = fs::metadata(path)
         && !there.is_file()
@@ -56,8 +55,8 @@ pub fn write_file(path: &Path, bytes: &[u8], if_exists: IfExists) -> io::Result<
     stored.map(drop).map_err(|error| error.error)
 }
 
-/// Writes a new file into `folder`, named after `title`, and gives its name. An error comes with that
-/// name.
+/// Writes a new file named after `title` into `folder` and returns its path. Errors come with the
+/// path too.
 pub fn write_new(
     folder: &Path,
     title: &str,

@@ -1,4 +1,4 @@
-//! Asks a provider whether it takes the key that is there for it.
+//! Asks a provider whether it accepts the configured key.
 
 use crate::llm::classify::ErrorContext;
 use crate::llm::http::Http;

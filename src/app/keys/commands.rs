@@ -1,8 +1,7 @@
-//! Runs the commands of `models.toml` that print keys, below a supervisor like every command: they
-//! have no terminal to ask on, and nothing of them outlives tiller.
-//!
-//! They are the user's own words, so they see the user's whole environment. They start in the
-//! folder of `models.toml`: what lies in a project must not decide what they do.
+//! Runs the commands in `models.toml` that print keys. A supervisor runs them like any command:
+//! they have no terminal, and no process of theirs outlives tiller.
+//! The user wrote them, so they see the user's whole environment. They start in the folder of
+//! `models.toml`, so that files in a project can't influence them.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -17,14 +16,14 @@ use crate::app::humanize::shell_word;
 use crate::llm::Secret;
 use crate::llm::auth::RunCommand;
 
-/// How long a command may take.
+/// Time limit for a command.
 const LIMIT: Duration = Duration::from_secs(10);
-/// Bytes of output that are read; no key is longer.
+/// Most bytes of output to read; no key is longer.
 const MAX_BYTES: usize = 64 * 1024;
-/// Characters of its stderr that an error quotes.
+/// Most characters of stderr to quote in an error.
 const QUOTED_CHARS: usize = 300;
 
-/// Runs commands with a shell, which starts in `cwd` with the variables of `env`.
+/// Returns a function that runs commands in a shell, in `cwd`, with the variables in `env`.
 pub fn run_in_shell(
     processes: &Processes,
     cwd: PathBuf,
@@ -46,13 +45,13 @@ pub fn run_in_shell(
     })
 }
 
-/// The first line that holds something, of a command that succeeded.
+/// Runs a command and returns its first non-blank line if it succeeds.
 async fn run(processes: Processes, mut spawn: Spawn) -> Result<Secret, String> {
     let errors = tempfile::Builder::new()
         .prefix("tiller-key-")
         .tempfile()
         .map_err(|error| format!("can't create a temporary file: {error}"))?;
-    // One pipe carries both outputs, and only one of them is the key.
+    // Both outputs share one pipe, and only stdout is the key.
     let file = shell_word(errors.path());
     spawn.command = format!("exec 2>{file}\n{}\n", spawn.command);
     let ran = run_captured(&processes, spawn, LIMIT, MAX_BYTES)

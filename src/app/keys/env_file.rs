@@ -1,19 +1,18 @@
-//! `.env`: lines of `NAME=value`, read into a map and never into the environment.
-//!
-//! Understands comments, `export`, quotes with escapes, CRLF and a byte order mark. Expands nothing:
-//! a key with a `$` in it is that key. A line that makes no sense is passed over.
+//! Reads `.env` (lines of `NAME=value`) into a map, never into the environment.
+//! Supports comments, `export`, quotes with escapes, CRLF and a byte order mark. Expands nothing,
+//! so a key may contain `$`. Skips invalid lines.
 
 use std::collections::HashMap;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-/// A larger file is no list of settings.
+/// Larger files aren't settings.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// The variables of the file, if there is one that can be read.
+/// Reads the variables of a file, if it is readable.
 pub fn read(path: &Path) -> Option<HashMap<String, String>> {
-    // A pipe would block the start.
+    // Reading a pipe would block the start.
     if !fs::metadata(path).ok()?.is_file() {
         return None;
     }
@@ -58,7 +57,7 @@ fn is_name(name: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.')
 }
 
-/// The value that `text` begins with, and how much of `text` it and its line take.
+/// Parses the value at the start of `text`; returns it with the length of its line or lines.
 fn value_of(text: &str) -> (String, usize) {
     let start = text.len() - text.trim_start_matches([' ', '\t']).len();
     let line_end = |from: usize| {
@@ -77,7 +76,7 @@ fn value_of(text: &str) -> (String, usize) {
     }
     let end = line_end(start);
     let line = text[start..end].trim();
-    // A comment needs space before it: `#` may be a part of a key.
+    // A comment needs a space before it, because `#` may be part of a key.
     let comment = line
         .find(" #")
         .or(line.find("\t#"))
@@ -85,7 +84,7 @@ fn value_of(text: &str) -> (String, usize) {
     (line[..comment.unwrap_or(line.len())].trim().to_owned(), end)
 }
 
-/// What stands before the closing `quote`, and where that ends. Only double quotes know escapes.
+/// Returns the text before the closing `quote`, and where it ends. Only double quotes have escapes.
 fn quoted(text: &str, quote: char) -> Option<(String, usize)> {
     let mut value = String::new();
     let mut chars = text.char_indices();

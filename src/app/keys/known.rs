@@ -1,5 +1,5 @@
-//! Every secret this machine is known to hold, in use or not: what must not stand in a text that is
-//! given away.
+//! Every secret that this machine is known to hold, used or not. None of them may appear in a text
+//! that tiller hands out.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -9,20 +9,20 @@ use crate::agent::process::{Secrets, password_in};
 use crate::llm::auth::{Redactor, Secret};
 use crate::llm::{Catalog, Keys};
 
-/// Names of variables whose values are redacted, beside those that commands do not see.
+/// Patterns of variables whose values tiller redacts, besides those it hides from commands.
 const USUAL: [&str; 3] = ["*_KEY", "*PASSWORD*", "*PASSWD*"];
 
-/// Where secrets are. They are read when they are needed.
+/// Where secrets are; tiller reads them on demand.
 #[derive(Clone)]
 pub struct KnownSecrets {
     keys: Keys,
     catalog: Arc<Catalog>,
-    /// Names of variables that are secret, as globs.
+    /// Names of secret variables, as globs.
     patterns: Vec<String>,
 }
 
 impl KnownSecrets {
-    /// Those of `keys`, of the variables with such names, and of `models.toml`.
+    /// The secrets in `keys`, in variables that match `patterns`, and in `models.toml`.
     pub fn new(keys: &Keys, catalog: &Arc<Catalog>, patterns: &[String]) -> Self {
         Self {
             keys: keys.clone(),
@@ -41,7 +41,7 @@ impl KnownSecrets {
             Some((name.clone(), Secret::new(password)))
         });
         let in_addresses: Vec<_> = in_addresses.collect();
-        // Some variables only say where a secret is.
+        // Some variables name the file of a secret instead of holding it.
         let is_file = |path: &Path| path.is_absolute() && path.exists();
         let names_a_file = |name: &str| self.keys.get(name).is_some_and(|it| is_file(it.as_ref()));
         names.retain(|name| secrets.hide(OsStr::new(name)) && !names_a_file(name));
@@ -59,13 +59,13 @@ impl KnownSecrets {
     }
 }
 
-/// How keys of providers begin.
+/// How provider keys begin.
 const BEGINS: [&str; 11] = [
     "sk-", "sk_", "gsk_", "xai-", "AIza", "AQ.", "pplx-", "nvapi-", "csk-", "r8_", "hf_",
 ];
 
-/// Whether a word that stands where a provider should is a key: nobody's provider is that long or
-/// begins like that. Paths and addresses are long too.
+/// Guesses whether a word in the place of a provider name is a key. No provider name is that long
+/// or begins like that, but paths and addresses can be long.
 pub fn looks_like_a_key(word: &str) -> bool {
     let digits = word.chars().filter(char::is_ascii_digit).count();
     let has_case = word.contains(char::is_uppercase) && word.contains(char::is_lowercase);
@@ -74,8 +74,8 @@ pub fn looks_like_a_key(word: &str) -> bool {
     BEGINS.iter().any(begins) || word.len() >= 24 && digits >= 4 && !is_place
 }
 
-/// A text without the keys that are typed behind a command that stores one (`/login PROVIDER KEY`, `!tiller
-/// auth add PROVIDER KEY`): this is what goes to disk of it.
+/// Removes keys typed after a command that stores one (`/login PROVIDER KEY`, `!tiller auth add
+/// PROVIDER KEY`), so that they never reach the disk.
 pub fn without_keys(mut text: String) -> String {
     let begin = text.trim_start();
     let behind: Vec<&str> = if begin.starts_with(['!', 't']) {
@@ -93,7 +93,7 @@ pub fn without_keys(mut text: String) -> String {
     for behind in behind {
         let words: Vec<&str> = behind.split_whitespace().collect();
         for (at, word) in words.iter().enumerate() {
-            // The last of three may stand behind `<<<`; a variable only names one.
+            // The last of three may come after `<<<`. A variable only names a key.
             let alone = at == 1 && words.len() == 2 && word.len() >= 16;
             let bare = word.trim_start_matches(['"', '\'']);
             let behind = BEGINS.iter().find_map(|begin| bare.strip_prefix(begin));

@@ -1,5 +1,5 @@
-//! All keys there are, without asking anybody who might take his time. Two small files are read;
-//! commands wait until a key is needed.
+//! Loads all keys without blocking: reads two small files, and runs key commands only when a key is
+//! needed.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -30,15 +30,15 @@ pub(crate) fn load(
     keys.with_files(read).map_err(StartError::failed)
 }
 
-/// The `.env` of the working folder, if the user said that it may hold keys: a project that was
-/// merely downloaded must not choose whose account is used.
+/// The `.env` of the working folder, if the user's settings allow it to hold keys. A downloaded
+/// project must not choose whose account pays.
 fn trusted_env_file(settings: &Settings, dirs: &Dirs, cwd: &Path) -> Option<PathBuf> {
     let trusted = settings.env_file_folders.iter().any(|folder| {
         let folder = match (folder.strip_prefix('~'), &dirs.home) {
             (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
             _ => PathBuf::from(folder),
         };
-        // A relative one would mean another folder wherever tiller starts.
+        // A relative path would mean a different folder wherever tiller starts.
         folder.is_absolute()
             && folder
                 .canonicalize()

@@ -1,7 +1,6 @@
-//! Keys as far as this machine is concerned: which files hold them, how the commands that print them
-//! run, and how they are kept from other processes.
-//!
-//! What a key is and in which order it is looked for is `llm::auth`.
+//! Keys on this machine: which files hold them, how tiller runs the commands that print them, and
+//! how it hides them from other processes.
+//! `llm::auth` defines what a key is and where to look first.
 
 mod load;
 mod env_file;

@@ -1,12 +1,11 @@
-//! Takes secret variables out of what other processes can read of this one's environment
+//! Erases secret variables from the parts of this process that others can read
 //! (`/proc/PID/environ`, `ps e`).
-//!
-//! A command that the model runs belongs to the same user and may read that file; so may
-//! everything else of the user. The kernel reads it out of this process's first pages, so what is
-//! written over there is gone. The other ways were weighed: a process that is not dumpable hides
-//! the file, but not from root, and with it its memory figures from every monitor; starting
-//! tiller again without the variables costs every start a second one. Linux only: elsewhere nothing
-//! happens. What is in the heap stays there, out of reach of all but a debugger.
+//! A command that the model runs belongs to the same user and may read that file. The kernel serves
+//! it from this process's first pages, so overwriting them erases it. There were two alternatives.
+//! A non-dumpable process hides the file, but not from root, and hides its memory use from every
+//! monitor. Restarting tiller without the variables would double its start-up time. This works on
+//! Linux only and does nothing elsewhere. The copies on the heap stay, which only a debugger can
+//! read.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -15,8 +14,8 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 
-/// Wipes every variable whose name `hide` says yes to; they are gone from this process's
-/// environment as well. To be called while there is one thread, after what is needed was copied.
+/// Wipes every variable whose name `hide` accepts, also from `std::env`. Call it while there is
+/// only one thread, after copying the values you need.
 pub fn scrub_environ(hide: impl Fn(&OsStr) -> bool) -> io::Result<()> {
     if !cfg!(target_os = "linux") {
         return Ok(());
@@ -29,13 +28,13 @@ pub fn scrub_environ(hide: impl Fn(&OsStr) -> bool) -> io::Result<()> {
     let start = environment_start(&fs::read("/proc/self/stat")?)?;
     let memory = File::options().write(true).open("/proc/self/mem")?;
     for range in hidden {
-        // The whole entry: an empty string is no variable, for us and for what we start.
+        // Erases the whole entry, so that no empty variable remains for us or our children.
         memory.write_all_at(&vec![0; range.len()], start + range.start as u64)?;
     }
     Ok(())
 }
 
-/// Where the entries to be hidden are.
+/// Locates the entries to erase.
 fn ranges(environ: &[u8], hide: impl Fn(&OsStr) -> bool) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut start = 0;
@@ -49,10 +48,10 @@ fn ranges(environ: &[u8], hide: impl Fn(&OsStr) -> bool) -> Vec<Range<usize>> {
     ranges
 }
 
-/// The address of the first entry, as `stat` of a process tells its own (field 50).
+/// The address of the first entry: field 50 of this process's `stat`.
 fn environment_start(stat: &[u8]) -> io::Result<u64> {
     let stat = String::from_utf8_lossy(stat);
-    // The second field is the name, which may hold anything.
+    // The second field is the process name, which may contain anything.
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
     let start = fields.split_whitespace().nth(50 - 3);
     match start.and_then(|start| start.parse().ok()) {
