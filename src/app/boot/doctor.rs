@@ -1,5 +1,5 @@
-//! `tiller doctor`: brings together what it looks at. A file with an error is told and passed over, so that
-//! the rest is still looked at.
+//! `tiller doctor`: collects what to check. Reports an invalid file and uses defaults instead, so
+//! that the other checks still run.
 
 use std::collections::HashMap;
 use std::io::{self, IsTerminal};
@@ -39,7 +39,7 @@ pub(super) fn doctor(
     )?;
     let (catalog, models_fault) = or_default(
         plan::catalog(&settings, dirs).map_err(|error| error.message),
-        // A file that is not there.
+        // A file that doesn't exist.
         || Catalog::open(Path::new(""), CatalogOptions::default()),
     )?;
     let catalog = Arc::new(catalog);
@@ -95,7 +95,7 @@ pub(super) fn doctor(
     })
 }
 
-/// What was read, or what stands for it and what is wrong.
+/// Returns the value, or a default and the error.
 fn or_default<T>(
     read: Result<T, String>,
     default: impl FnOnce() -> Result<T, String>,

@@ -1,7 +1,6 @@
-//! The only place that puts the parts together: from the command line to an agent with a front end.
-//!
-//! Order matters for one reason, the first frame: nothing on the way to it reads more than the
-//! settings, and everything slow (HTTP client, TLS roots, syntaxes) is made on first use.
+//! The only place that puts the parts together, from the command line to an agent with a front end.
+//! The order serves the first frame: before it, only the settings are read. Everything slow (HTTP
+//! client, TLS roots, syntaxes) is created on first use.
 
 mod start;
 mod sub_command;

@@ -1,4 +1,4 @@
-//! An agent with its session, folders and model, made ready for a front end.
+//! Prepares an agent for a front end, with its session, folders and model.
 
 use std::collections::HashMap;
 use std::fs;
@@ -30,25 +30,24 @@ use crate::llm::local::LocalServer;
 use crate::llm::scripted::{Scripted, demo_model, demo_script};
 use crate::llm::{Client, Model, Provider, ThinkingLevel};
 
-/// Where a run takes place: folders, session, model. Dropping it removes what was temporary.
+/// The folders, session and model of a run. Dropping it removes temporary files.
 pub(super) struct RunContext {
     pub cwd: PathBuf,
     model: Model,
     thinking: ThinkingLevel,
     pub scratch: Option<Scratch>,
     session_file: Option<PathBuf>,
-    /// Where outputs too long for the model go: beside the session, else to a folder that is made
-    /// when needed.
+    /// For outputs too long for the model: next to the session, or else a folder created on demand.
     spill_dir: PathBuf,
-    /// For the temporary folders of the session's own; made when needed.
+    /// Parent of the session's own temporary folders; created on demand.
     temporary: PathBuf,
     session: Option<SessionInfo>,
-    /// What the user should read about the session.
+    /// Notices about the session for the user.
     pub notices: Vec<String>,
 }
 
 impl RunContext {
-    /// Makes ready for a run, and opens its session.
+    /// Prepares a run and opens its session.
     pub fn new(
         plan: &Plan,
         resumed: Option<Opened>,
@@ -199,7 +198,7 @@ impl RunContext {
         let mut options = permission_options(settings, policy, &self.cwd, dirs);
         let added = plan.loaded.args.add_dir.iter().cloned();
         options.places.writable.extend(added);
-        // Elsewhere nothing can put them in the place of others.
+        // Only Linux can mount them over the shared ones.
         options.temporary = cfg!(target_os = "linux").then(|| self.temporary.clone());
         options.has_user = plan.front_end == FrontEnd::Screen;
         options
@@ -290,7 +289,7 @@ impl RunContext {
     }
 }
 
-/// What calls in `cwd` may do by these settings.
+/// Permissions for calls in `cwd`, by these settings.
 pub(super) fn permission_options(
     settings: &Settings,
     policy: Policy,
@@ -301,8 +300,9 @@ pub(super) fn permission_options(
         policy,
         places: Places {
             cwd: cwd.to_owned(),
-            // On Linux the session has its own. Elsewhere commands hand what they wrote there to
-            // file tools, and models write `/tmp` whatever TMPDIR says.
+            // On Linux the session has its own temporary folder. Elsewhere commands share files
+            // with the file tools through the system's, and models write to `/tmp` even if TMPDIR
+            // differs.
             temporary: if cfg!(target_os = "linux") {
                 Vec::new()
             } else {
@@ -321,7 +321,7 @@ pub(super) fn permission_options(
     }
 }
 
-/// What takes secrets out of what tools answer, unless the user does not want that.
+/// Redacts secrets in tool output, unless the user turned that off.
 fn redactor(plan: &Plan) -> LazyRedactor {
     let Loaded {
         settings,

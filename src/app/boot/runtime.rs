@@ -1,4 +1,4 @@
-//! The runtime of sub-commands, which need no threads.
+//! The single-threaded runtime for sub-commands.
 
 use tokio::runtime::Runtime;
 

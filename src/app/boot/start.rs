@@ -1,4 +1,4 @@
-//! From arguments to exit code: a sub-command, or an agent with its front end.
+//! From arguments to exit code: runs a sub-command, or an agent with its front end.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -34,26 +34,26 @@ use crate::app::{keys, tui};
 use crate::llm::Content;
 use crate::llm::scripted::demo_script;
 
-/// Worker threads: one for the agent, one for what it waits for; the screen has the main thread.
+/// Worker threads: one for the agent, one for its IO. The screen uses the main thread.
 const WORKERS: usize = 2;
-/// Threads the program cannot do without: the main one, the workers, and one for blocking work.
+/// Threads tiller can't do without: the main one, the workers, and one for blocking work.
 const THREADS: usize = WORKERS + 2;
 const NO_THREADS: &str = "can't start threads; raise the limit on processes (`ulimit -u`, or the \
                           container's pids limit)";
-/// How long idle threads for blocking work stay.
+/// How long idle threads for blocking work stay alive.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
 
 /// The whole program, from arguments to exit code.
 pub fn run() -> ExitCode {
-    // A write beyond `ulimit -f` is an error like a full disk, not the end of the program. Caught,
-    // not ignored: commands would inherit that.
+    // Turns a write beyond `ulimit -f` into an error like a full disk, instead of the end of the
+    // program. Catches the signal, because commands would inherit ignoring it.
     let _ = signal_hook::flag::register(Signal::SIGXFSZ as i32, Arc::default());
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
             let code = error.exit_code() as u8;
             let printed = error.print();
-            // A prompt that begins with the name of a sub-command.
+            // The prompt may begin with the name of a sub-command.
             let words = std::env::args_os().skip(1);
             let words: Vec<String> = words
                 .map(|word| word.to_string_lossy().into_owned())
@@ -114,8 +114,8 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
     let loaded = Loaded::new(args.run, &dirs, &env, |text| {
         cli::eprint_line(&format!("tiller: {text}"));
     })?;
-    // Before anything is waited for, and while there is one thread. Best effort: commands get a
-    // clean environment in any case.
+    // Before any waiting, and while there is one thread. Best effort: commands get a clean
+    // environment in any case.
     let secrets = Secrets::new(&loaded.settings.tools.bash_secret_env);
     let _ = keys::scrub_environ(|name| secrets.hide(name));
     let plan = Plan::new(loaded, &dirs, stdio, discover)?;
@@ -153,15 +153,15 @@ fn start(args: Args) -> Result<ExitCode, StartError> {
     }
     let runtime = start_runtime()?;
     let code = runtime.block_on(run_plan(plan, &dirs, &env));
-    // A thread that waits for a slow disk or terminal must not hold the exit up.
+    // A thread that waits for a slow disk or terminal must not delay the exit.
     runtime.shutdown_background();
     code
 }
 
-/// Starts the runtime. One thread for blocking work lives as long as the program does: a limit that
-/// is reached later makes such work wait for that thread, not fail.
+/// Starts the runtime. One thread for blocking work lives as long as the program. If a thread limit
+/// is reached later, such work waits for that thread instead of failing.
 fn start_runtime() -> Result<Runtime, StartError> {
-    // tokio panics where not one thread can be started, and hangs while that unwinds.
+    // tokio panics if it can't start any thread, and hangs while that panic unwinds.
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {
         cli::eprint_line(&format!("tiller: {NO_THREADS}"));
@@ -175,8 +175,7 @@ fn start_runtime() -> Result<Runtime, StartError> {
         .map_err(|error| StartError::failed(format!("can't start the runtime: {error}")))?;
     runtime.spawn_blocking(|| {});
     panic::set_hook(hook);
-    // Of those that come after the first one it does not say that they could not be started; what
-    // they should do is then never done.
+    // tokio doesn't report that later threads failed to start; their work would never be done.
     let started = fs::read_dir("/proc/self/task").map_or(usize::MAX, Iterator::count);
     if started < THREADS {
         runtime.shutdown_background();
@@ -212,7 +211,7 @@ async fn run_plan(
     let mut args = plan.loaded.args.clone();
     let mut again = None;
     let code = if plan.front_end == FrontEnd::Screen {
-        // On the heap: all that the screen keeps would lie in this future else.
+        // On the heap, or this future would hold all of the screen's state.
         let end = Box::pin(tui::run(context.screen(
             &plan,
             shown,
@@ -253,7 +252,7 @@ async fn run_plan(
     if let Some(events) = events {
         events.finish().await;
     }
-    // The demo's folder goes; what takes the place of this program would not remove it.
+    // Removes the demo's folder; the program that replaces this one wouldn't.
     drop(context);
     match again {
         Some(place) => Err(start_again(place, &args, env)),
@@ -261,13 +260,13 @@ async fn run_plan(
     }
 }
 
-/// Becomes a tiller in the folder or with the session that `place` names, with the settings and the
-/// trust of that folder and the flags of this run. Comes back only when that fails.
+/// Replaces this process with a tiller in the folder or session that `place` names, with that
+/// folder's settings and trust and this run's flags. Returns only on failure.
 fn start_again(place: Vec<OsString>, args: &RunArgs, env: &HashMap<String, String>) -> StartError {
     let program = std::env::current_exe().unwrap_or_else(|_| "tiller".into());
     let mut command = process::Command::new(program);
     command.args(&place).args(args.for_other_folder());
-    // This one's environment was cleared of keys.
+    // Restores the keys that were erased from this process's environment.
     let error = command.env_clear().envs(env).exec();
     StartError::failed(format!(
         "can't continue there: {error}; try tiller {}",

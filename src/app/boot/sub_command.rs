@@ -1,4 +1,4 @@
-//! Sub-commands: what needs no agent.
+//! Sub-commands, which need no agent.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -32,7 +32,7 @@ pub(super) fn sub_command(
             ConfigCommand::Show { config, origin } => {
                 cli::show_config(&layers(dirs, config)?, *origin)
             }
-            // It is needed most when the file is broken.
+            // Users need it most when the file is broken.
             ConfigCommand::Path => cli::config_path(&dirs.config_file()),
         }),
         SubCommand::Doctor { json } => doctor(dirs, env, *json),
@@ -110,8 +110,8 @@ fn policy_check(what: &PolicyCheckArgs, dirs: &Dirs) -> Result<Outcome, StartErr
     Ok(cli::explain_command(mode, &text, &decision, what.json))
 }
 
-/// The layers of settings in the working folder, with those of the project if it is trusted. One that
-/// is left out is told.
+/// The settings in the working folder, including the project's if it is trusted. Reports what was
+/// ignored.
 fn layers(dirs: &Dirs, assignments: &[String]) -> Result<Layers, StartError> {
     let cwd = plan::working_folder(None).ok();
     let trust = cwd.map(|cwd| Trust::load(&dirs.projects_file(), &cwd));
@@ -125,7 +125,7 @@ fn layers(dirs: &Dirs, assignments: &[String]) -> Result<Layers, StartError> {
     Ok(layers)
 }
 
-/// All keys there are, for what must show none of them.
+/// All keys, for commands that must not show them.
 fn known_secrets(dirs: &Dirs, env: &HashMap<String, String>) -> Result<KnownSecrets, StartError> {
     let settings = Settings::resolve(&plan::layers(dirs, None, &[])?).map_err(StartError::usage)?;
     let keys = keys::load(dirs, &settings, env, &plan::working_folder(None)?)?;
@@ -137,7 +137,7 @@ fn known_secrets(dirs: &Dirs, env: &HashMap<String, String>) -> Result<KnownSecr
     ))
 }
 
-/// Fetches a newer catalogue of models from `url`, or from where the settings say.
+/// Fetches a newer model catalogue from `url`, or from the URL in the settings.
 fn refresh(url: &str, settings: &Settings, dirs: &Dirs) -> Result<Outcome, StartError> {
     let url = match url {
         "" => settings.catalogue_url.as_str(),
@@ -153,8 +153,8 @@ fn refresh(url: &str, settings: &Settings, dirs: &Dirs) -> Result<Outcome, Start
     Ok(cli::print(&summary))
 }
 
-/// Asks the model servers of this machine, if anything listens there at all: mostly nothing does, and
-/// a closed port says so at once.
+/// Queries model servers on this machine, if any port is open. Usually none is, and a closed port
+/// fails at once.
 pub(super) fn discover(models: &Models) -> Arc<[DiscoveredServer]> {
     if !local::is_listening(models.addrs()) {
         return Arc::new([]);

@@ -1,6 +1,6 @@
-//! `--events FILE`: the events of a run as the records of JSON mode, appended to a file, whatever the
-//! front end is. A thread of its own writes them, so that a full disk, a slow one or a FIFO that nobody
-//! reads holds nothing up; what there is no room for is left out, counted and said.
+//! `--events FILE`: appends the events of a run to a file as the records of JSON mode, with any
+//! front end. A separate thread writes them, so that a full or slow disk or an unread FIFO blocks
+//! nothing. Records beyond the buffer are dropped, counted and reported.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -20,21 +20,21 @@ use crate::agent::{AgentHandle, NoticeLevel, SlowReader};
 use crate::app::outcome::StartError;
 use crate::app::records::{Recorder, to_line};
 
-/// Bytes that may wait to be written.
+/// Most bytes that may wait to be written.
 const MAX_WAITING: usize = 16 * 1024 * 1024;
-/// At the end: how long nothing may be written before what is left is given up, and how long at most.
+/// At the end, how long to wait without progress, and how long in all.
 const STUCK: Duration = Duration::from_millis(100);
 const AT_MOST: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub struct EventsFile {
     path: PathBuf,
-    /// None where opening would wait for a reader.
+    /// `None` if opening it would wait for a reader.
     file: Option<File>,
 }
 
 impl EventsFile {
-    /// Opens the file at `path`, or makes it.
+    /// Opens or creates the file at `path`.
     pub fn open(path: &Path) -> Result<Self, StartError> {
         let fault = |what: &str| StartError::usage(format!("--events {}: {what}", path.display()));
         let shared =
@@ -59,7 +59,7 @@ impl EventsFile {
         Ok(Self { path, file })
     }
 
-    /// Writes the `header` of the session, and every event of the agent from now on.
+    /// Writes the session's `header` and every event from now on.
     pub fn follow(self, header: &Header, handle: &AgentHandle) -> EventsWriter {
         let mut events = handle.subscribe(SlowReader::Wait);
         let (lines, inbox) = mpsc::channel::<String>();
@@ -83,7 +83,8 @@ impl EventsFile {
             waiting: Arc::clone(&waiting),
             lost: 0,
         };
-        // With the first record: by then the front end listens too, and hears of a failure.
+        // Writes the header with the first record. By then the front end is subscribed and sees a
+        // failure.
         let mut header = Some(to_line(header));
         tokio::spawn(async move {
             let mut recorder = Recorder::default();
@@ -116,7 +117,7 @@ pub struct EventsWriter {
 }
 
 impl EventsWriter {
-    /// Returns when everything is written, or nothing more can be; the agent must be gone by then.
+    /// Waits until everything is written or writing is stuck. The agent must be gone by then.
     pub async fn finish(mut self) {
         let deadline = Instant::now() + AT_MOST;
         let mut before = self.waiting.load(Ordering::Relaxed);
@@ -134,7 +135,7 @@ impl EventsWriter {
 struct Queue {
     lines: mpsc::Sender<String>,
     waiting: Arc<AtomicUsize>,
-    /// Lines left out since there was room.
+    /// Lines dropped since the last write.
     lost: usize,
 }
 
@@ -167,15 +168,15 @@ impl Writer {
     fn run(self, path: &Path, file: Option<File>, inbox: &mpsc::Receiver<String>) {
         let opened = match file {
             Some(file) => Ok(file),
-            // Waits until somebody reads it.
+            // Waits for a reader.
             None => OpenOptions::new().append(true).open(path),
         };
         let mut file = match opened {
             Ok(file) => file,
             Err(error) => return self.tell(&error),
         };
-        // Whether a piece of a line stands at the end, and how many lines could not be written since
-        // the last one that could.
+        // Whether the file ends with an incomplete line, and how many lines failed since the last
+        // success.
         let (mut torn, mut failed) = (false, None);
         for line in inbox {
             let length = line.len();
@@ -201,7 +202,7 @@ impl Writer {
     }
 }
 
-/// Writes a line, and before it what has to be said of those that could not be written.
+/// Writes a line, and before it a record about lines that failed.
 fn write(
     file: &mut File,
     line: &str,
@@ -220,7 +221,7 @@ fn write(
     append(file, line, torn)
 }
 
-/// Writes one line with one write; `torn` says that only a piece of it fitted.
+/// Writes one line, with one system call if possible. Sets `torn` if only a part was written.
 fn append(file: &mut File, line: &str, torn: &mut bool) -> io::Result<()> {
     let mut rest = line.as_bytes();
     while !rest.is_empty() {

@@ -1,5 +1,5 @@
-//! Front ends for other programs: clients of the agent's handle that no user looks at. They never
-//! hold the agent up, whatever is sent to them or not read from them.
+//! Front ends for other programs. They are clients of the agent's handle without a screen, and
+//! never block the agent.
 
 mod socket_file;
 mod steer_socket;

@@ -1,5 +1,5 @@
-//! Where a socket lies: in a folder that only the user can enter, under a path that is short enough
-//! for one. Sockets of processes that are gone are taken away on the way.
+//! Creates the socket file, in a folder that only the user can enter, with a path short enough for
+//! a socket. Removes the sockets of dead processes on the way.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
@@ -11,10 +11,10 @@ use nix::errno::Errno;
 use nix::sys::signal::kill;
 use nix::unistd::{Pid, Uid};
 
-/// Bytes of a path that every system takes (`sun_path` has 104 on macOS, 108 on Linux).
+/// Longest path that every system accepts (`sun_path` has 104 bytes on macOS, 108 on Linux).
 const MAX_PATH: usize = 103;
 
-/// Listens in the first of `folders` where that is possible. Gives the error of the last one.
+/// Listens in the first of `folders` that works, or returns the error of the last one.
 pub(super) fn bind(folders: &[PathBuf]) -> io::Result<(UnixListener, PathBuf)> {
     let mut refused = io::Error::from(io::ErrorKind::NotFound);
     for folder in folders {
@@ -40,7 +40,7 @@ fn bind_in(folder: &Path) -> io::Result<(UnixListener, PathBuf)> {
     Ok((listener, path))
 }
 
-/// Makes `folder`, and makes sure that it is one of the user's own that nobody else can enter.
+/// Creates `folder` and makes sure that it belongs to the user and is private.
 fn make_private(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -57,8 +57,8 @@ fn make_private(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the sockets of processes that are gone. One that another process has just bound does not
-/// listen yet, so nobody answering is not enough.
+/// Removes the sockets of dead processes. A socket that another process has just bound doesn't
+/// listen yet, so a failed connection isn't enough.
 fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -78,7 +78,7 @@ fn is_gone(pid: Pid) -> bool {
     kill(pid, None) == Err(Errno::ESRCH)
 }
 
-/// Whether somebody listens: also a process that this one cannot see, in another container.
+/// True if a process listens, even one in another container that this one can't see.
 fn answers(path: &Path) -> bool {
     UnixStream::connect(path).is_ok()
 }

@@ -1,6 +1,6 @@
-//! Steering by a file and a signal (D8): on SIGUSR1 the content of `.tiller/steer` in the working
-//! folder is a message. The file is renamed before it is read, so that a writer who comes a moment
-//! later begins a new one, and is gone only when the message was taken.
+//! Steering by file and signal (D8): on SIGUSR1, tiller sends the content of `.tiller/steer` in the
+//! working folder as a message. It renames the file before reading it, so that a later writer
+//! starts a new one, and removes it once the message is accepted.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -16,13 +16,13 @@ use crate::agent::{AgentHandle, ExternalMessage, NoticeLevel, QueueKind, WhenIdl
 use crate::app::signals::Signals;
 use crate::app::steer::MAX_MESSAGE;
 
-/// Below the working folder.
+/// Relative to the working folder.
 const FILE: &str = ".tiller/steer";
-/// What a taken file is called until its message is on its way.
+/// Name of the file while its message is being delivered.
 const TAKEN: &str = ".tiller/steer.taken";
 
-/// Waits for SIGUSR1 from now on, as long as the program runs: without it the signal would end the
-/// program. Must be called within a tokio runtime.
+/// Handles SIGUSR1 until the program ends; unhandled, the signal would kill it. Call within a tokio
+/// runtime.
 pub fn steer_by_file(handle: AgentHandle, cwd: PathBuf, when_idle: WhenIdle) -> io::Result<()> {
     let mut signals = Signals::new([(Signal::SIGUSR1 as i32, ())])?;
     tokio::spawn(async move {
@@ -57,7 +57,7 @@ async fn deliver(handle: &AgentHandle, cwd: PathBuf, when_idle: WhenIdle) -> Res
         if is_sent {
             fs::remove_file(&taken)
         } else {
-            // Does not replace a file that was written meanwhile.
+            // Doesn't replace a file that was written meanwhile.
             fs::hard_link(&taken, original).and_then(|()| fs::remove_file(&taken))
         }
     };
@@ -68,10 +68,10 @@ async fn deliver(handle: &AgentHandle, cwd: PathBuf, when_idle: WhenIdle) -> Res
     put.map_err(|error| format!("{FILE} was sent, but {TAKEN} couldn't be removed: {error}"))
 }
 
-/// Takes the file away and reads it: its text, and where it is now.
+/// Moves the file away and reads it. Returns its text and new path.
 fn take(cwd: &Path) -> io::Result<(String, PathBuf)> {
     let (place, taken) = (cwd.join(FILE), cwd.join(TAKEN));
-    // A link would lead out of the project.
+    // A link could lead out of the project.
     let folder = fs::symlink_metadata(place.parent().unwrap_or(cwd))?;
     if !folder.is_dir() {
         return Err(refusal("its folder is a link, or not a folder"));
@@ -87,7 +87,7 @@ fn take(cwd: &Path) -> io::Result<(String, PathBuf)> {
         .read(true)
         .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
         .open(&taken)?;
-    // What was looked at before may have been exchanged.
+    // The file may have been swapped since the first check.
     check(&file.metadata()?)?;
     Ok((read(&file)?, taken))
 }
@@ -111,7 +111,7 @@ fn read(file: &File) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.take(MAX_MESSAGE as u64).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
-    // Servers of models refuse a NUL.
+    // Model servers reject NUL.
     Ok(text
         .trim_end_matches(['\n', '\r'])
         .replace('\0', "\u{fffd}"))

@@ -1,5 +1,5 @@
-//! The socket through which other programs speak to an open session. Each connection carries one
-//! line in and one out, and is cut off after some seconds, whatever it does or leaves undone.
+//! The socket that lets other programs talk to an open session. Each connection carries one line in
+//! and one out, and is closed after some seconds in any case.
 
 use std::io;
 use std::path::PathBuf;
@@ -18,14 +18,14 @@ use crate::agent::process::is_from_command;
 use crate::agent::{AgentHandle, ExternalMessage, NoticeLevel, WhenIdle};
 use crate::app::steer::{MAX_LINE, MAX_MESSAGE, SteerRequest, SteerResponse, to_line};
 
-/// Connections served at the same time; others wait in the socket's own queue.
+/// Most connections at once; others wait in the socket's backlog.
 const CONNECTIONS: usize = 16;
-/// How long a connection may take to send its line, and again to take the answer.
+/// Time limit for a client to send its line, and again to read the answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long to wait after a connection could not be accepted: mostly there are too many open files.
+/// Pause after a failed accept, usually because too many files are open.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The socket of one agent. Dropping it takes it away.
+/// The socket of one agent. Dropping it removes it.
 #[derive(Debug)]
 pub struct SteerSocket {
     task: JoinHandle<()>,
@@ -33,7 +33,7 @@ pub struct SteerSocket {
 }
 
 impl SteerSocket {
-    /// Listens in the first of `folders` where that is possible. Returns at once.
+    /// Listens in the first of `folders` that works. Returns at once.
     pub fn open(handle: AgentHandle, folders: Vec<PathBuf>, when_idle: WhenIdle) -> Self {
         let path = Arc::<Mutex<Option<PathBuf>>>::default();
         let bound = Arc::clone(&path);
@@ -101,7 +101,7 @@ async fn serve(listener: &UnixListener, handle: &AgentHandle, when_idle: WhenIdl
 }
 
 async fn converse(mut stream: UnixStream, handle: &AgentHandle, when_idle: WhenIdle) {
-    // The folder keeps others out; this holds where its rights do not.
+    // The folder keeps other users out. This check holds even where its permissions don't.
     let Ok(peer) = stream.peer_cred() else {
         return;
     };
@@ -120,8 +120,8 @@ async fn converse(mut stream: UnixStream, handle: &AgentHandle, when_idle: WhenI
     let _ = timeout(PATIENCE, stream.write_all(&line)).await;
 }
 
-/// Tells the user when the message does not come from them, but from a command that the model runs:
-/// it reads like theirs.
+/// Warns the user if a message comes from a command that the model runs, because it looks like the
+/// user's own.
 async fn warn_of_command(pid: Option<i32>, handle: &AgentHandle) {
     let Some(pid) = pid else {
         return;
@@ -132,7 +132,7 @@ async fn warn_of_command(pid: Option<i32>, handle: &AgentHandle) {
     }
 }
 
-/// Reads one request; its line end may be missing where nothing follows.
+/// Reads one request. At the end of the stream its newline may be missing.
 async fn read(stream: &mut UnixStream) -> Result<SteerRequest, String> {
     let mut line = Vec::new();
     let mut reader = BufReader::new(stream).take(MAX_LINE as u64 + 1);
@@ -159,7 +159,7 @@ async fn take(
     }
     let message = ExternalMessage {
         kind: request.r#type.into(),
-        // Servers of models refuse a NUL, now and in every later request.
+        // Model servers reject NUL, in this and every later request.
         text: std::mem::take(&mut request.message).replace('\0', "\u{fffd}"),
         session: request.session.take(),
         when_idle,

@@ -1,4 +1,4 @@
-//! Which session a run goes on with, how it is opened, and why it cannot be.
+//! Chooses the session for a run, opens it, and explains why it can't be opened.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -17,71 +17,71 @@ use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::llm::message::content_text;
 
-/// How often it is looked whether a session is free.
+/// How often to check whether a session is free.
 pub const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
-/// The session a run goes on with.
+/// The session to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// A new one.
+    /// A new session.
     New,
-    /// The one in this file.
+    /// The session in this file.
     Open(PathBuf),
-    /// A copy of the one in this file.
+    /// A copy of the session in this file.
     Fork(PathBuf),
-    /// A copy of the branch that the one in this file is on.
+    /// A copy of the current branch of the session in this file.
     Clone(PathBuf),
-    /// The one in this file, only to read it.
+    /// The session in this file, read-only.
     Look(PathBuf),
-    /// A new one with what stands in this file on the way to the entry with this id; before it, where
-    /// that is a prompt.
+    /// A new session with this file's entries up to the one with this id, or to the one before it
+    /// if it is a prompt.
     ForkAt(PathBuf, String),
 }
 
-/// A session that is ready to go on, and what the user should read about it.
+/// An open session, and notices about it for the user.
 pub struct Opened {
     pub session: Session,
     pub facts: HistoryFacts,
     pub notices: Vec<String>,
-    /// The prompt it was forked before.
+    /// The prompt that the fork starts before.
     pub prompt: Option<String>,
 }
 
-/// Why a session is not opened as it was asked for.
+/// Why a session wasn't opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// Another process has it open.
     InUse {
-        /// Its number, if it says so.
+        /// That process, if known.
         pid: Option<u32>,
     },
-    /// The folder it works in is gone.
+    /// Its folder is gone.
     FolderGone(String),
-    /// It works in this folder, and not in the one that it is opened from.
+    /// It belongs to this folder, not to the current one.
     OtherFolder(PathBuf),
-    /// It may not be read, or not be written.
+    /// No permission to read or write it.
     Denied,
-    /// It has no entry of the id that was asked for.
+    /// It has no entry with that id.
     NoEntry,
-    /// Anything else, for which there is no way but the one that is told.
+    /// Any other error, without an alternative to offer.
     Other,
 }
 
-/// A session that was not opened.
+/// A session that wasn't opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// Its file.
     pub path: PathBuf,
-    /// What it is called; empty when that cannot be read.
+    /// Its name or title; empty if unreadable.
     pub label: String,
     /// Why.
     pub why: Refusal,
-    /// The same for users, without the way out.
+    /// The reason, for the user, without a suggestion.
     pub reason: String,
 }
 
 impl Choice {
-    /// What the command line says.
+    /// The choice that the command line makes.
     pub fn of(args: &RunArgs, root: &Path, cwd: &Path) -> Result<Self, StartError> {
         let open = if args.read_only {
             Self::Look
@@ -115,7 +115,7 @@ impl Choice {
         }
     }
 
-    /// The folder that the session works in; a new one and very old ones do not say.
+    /// The session's folder, unless it is new or very old.
     pub fn folder(&self) -> Result<Option<PathBuf>, Refused> {
         let (Self::Open(path) | Self::Fork(path) | Self::ForkAt(path, _)) = self else {
             return Ok(None);
@@ -131,8 +131,7 @@ impl Choice {
         Ok(Some(folder))
     }
 
-    /// Whether it works in the folder `cwd`, or in none that is known; else why it is not opened there
-    /// without a word.
+    /// Checks that the session belongs to `cwd` or to no known folder.
     pub fn fits(&self, cwd: &Path) -> Result<(), Refused> {
         let Self::Open(path) = self else {
             return Ok(());
@@ -150,8 +149,8 @@ impl Choice {
         }
     }
 
-    /// The same as [`open`](Self::open), but waits as long as another process has it open; `say` tells
-    /// the user so.
+    /// Like [`open`](Self::open), but waits while another process has the session open. Calls `say`
+    /// to tell the user.
     pub fn open_when_free(
         &self,
         root: &Path,
@@ -178,12 +177,12 @@ impl Choice {
         }
     }
 
-    /// Opens it for the working directory `cwd`, to go on from the leaf or from the entry `at`.
+    /// Opens the session for the working folder `cwd`, at the leaf or at the entry `at`.
     pub fn open(&self, root: &Path, cwd: &Path, at: Option<&str>) -> Result<Opened, Refused> {
         let (path, opened) = match self {
             Self::New => return Ok(Opened::new(root, cwd)),
             Self::Open(path) => match Session::open(root, path) {
-                // Version 1 had no ids; it stays as it is.
+                // Version 1 had no ids. The old file stays unchanged.
                 Err(OpenError::Version(1)) => (path, Session::fork(root, path, cwd)),
                 opened => (path, opened),
             },
@@ -220,8 +219,7 @@ impl Choice {
 }
 
 impl Opened {
-    /// A session of its own with what leads to `entry`, without one with the branch that it is on, and then
-    /// with its name.
+    /// Forks a session at `entry`, or copies its current branch and its name.
     fn fork_at(root: &Path, path: &Path, cwd: &Path, entry: Option<&str>) -> Result<Self, Refused> {
         let failed = |error: &OpenError| Refused::of(root, path, error);
         let view = SessionView::open(path).map_err(|error| failed(&error.into()))?;
@@ -234,7 +232,7 @@ impl Opened {
         };
         let (mut session, notices) =
             Session::fork_at(root, &view, cwd, leaf).map_err(|error| failed(&error))?;
-        // Where it was named on another branch.
+        // The session may have been named on another branch.
         if entry.is_none()
             && let Some(name) = view.tree().name()
             && session.tree().name() != Some(name)
@@ -250,7 +248,7 @@ impl Opened {
         })
     }
 
-    /// The same with its trial, of those below `trials`, ready to go on.
+    /// Adds the session's trial, found in the folder `trials`.
     pub fn with_trial(mut self, trials: &Path) -> Self {
         if let Some(notice) = ready_trial(&mut self.session, trials) {
             self.notices.push(notice);
@@ -259,12 +257,12 @@ impl Opened {
         self
     }
 
-    /// A new session of the folder `cwd`.
+    /// A new session in the folder `cwd`.
     pub fn new(root: &Path, cwd: &Path) -> Self {
         Self::empty(Session::create(root, cwd))
     }
 
-    /// Why it does not go on where no model is known.
+    /// The error for a session without an available model.
     pub fn no_model(&self) -> StartError {
         let own = self.session.model().map(|own| {
             let (provider, id) = (for_terminal(&own.provider), for_terminal(&own.model_id));
@@ -277,7 +275,7 @@ impl Opened {
         ))
     }
 
-    /// A session that is not stored.
+    /// A session that isn't stored.
     pub fn unstored(cwd: &Path) -> Self {
         Self::empty(Session::unstored(cwd))
     }
@@ -292,10 +290,10 @@ impl Opened {
     }
 }
 
-/// Whether both are the same folder, however they are written.
+/// True if both paths lead to the same folder.
 fn is_same(one: &Path, other: &Path) -> bool {
     let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    // A session stores the name of its folder as text.
+    // A session stores its folder as text.
     let as_text = other.to_string_lossy();
     one == other || one == Path::new(&*as_text) || whole(one) == whole(other)
 }
@@ -305,7 +303,7 @@ impl Refused {
         Self::new(path, Refusal::NoEntry, format!("it has no entry '{entry}'"))
     }
 
-    /// Whether the user can choose how to go on.
+    /// True if the user can choose how to continue.
     pub fn is_question(&self) -> bool {
         !matches!(self.why, Refusal::NoEntry | Refusal::Other)
     }
@@ -344,7 +342,7 @@ impl Refused {
         Self::new(path, why, reason)
     }
 
-    /// What is wrong, without the way out.
+    /// The error without a suggestion.
     fn message(&self) -> String {
         let shown = self.path.display();
         format!("can't open the session {shown}: {}", self.reason)
@@ -352,7 +350,7 @@ impl Refused {
 }
 
 impl From<Refused> for StartError {
-    /// For the command line: with the flags that lead on.
+    /// Adds a suggestion with command-line flags.
     fn from(refused: Refused) -> Self {
         let shown = refused.path.display();
         let (outcome, way_out) = match &refused.why {

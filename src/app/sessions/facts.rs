@@ -1,4 +1,4 @@
-//! What is known of one stored session: what was said first and last, counts, tokens, cost.
+//! Facts about one stored session: first and last messages, counts, tokens, cost.
 
 use std::path::{Path, PathBuf};
 
@@ -6,51 +6,51 @@ use crate::agent::session::entry::Kind;
 use crate::agent::session::{Body, NodeId, SessionView, Tree};
 use crate::llm::{Message, Usage};
 
-/// Characters of a prompt or an answer that are kept.
+/// Most characters of a prompt or answer to keep.
 const EXCERPT: usize = 2_000;
 
-/// What is known of one stored session.
+/// Facts about one stored session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionFacts {
     /// Its file.
     pub path: PathBuf,
     /// Its id.
     pub id: String,
-    /// The name the user gave it.
+    /// Its name, if the user gave it one.
     pub name: Option<String>,
-    /// The folder it works in.
+    /// Its folder.
     pub cwd: String,
     /// When it began, in ISO 8601; empty in very old files.
     pub began: String,
     /// The file it was copied from.
     pub parent: Option<String>,
-    /// Bytes of its file.
+    /// File size in bytes.
     pub size: u64,
-    /// Ends of branches.
+    /// Number of branches.
     pub branches: usize,
-    /// Entries of all branches.
+    /// Number of entries in all branches.
     pub entries: usize,
-    /// `provider/id` of the model in force, if it says so.
+    /// `provider/id` of the current model, if known.
     pub model: Option<String>,
-    /// What the user said on the branch it is on.
+    /// Prompts on the current branch.
     pub prompts: usize,
-    /// Answers on it.
+    /// Answers on the current branch.
     pub answers: usize,
-    /// Tool calls on it.
+    /// Tool calls on the current branch.
     pub calls: usize,
     /// Tokens and cost of all branches.
     pub usage: Usage,
-    /// What the user said first, shortened.
+    /// The first prompt, shortened.
     pub first_prompt: String,
-    /// What the user said last, shortened.
+    /// The last prompt, shortened.
     pub last_prompt: String,
-    /// The last words of a model, shortened.
+    /// The last answer, shortened.
     pub last_answer: String,
 }
 
 impl SessionFacts {
-    /// Reads the session in the file at `path`. Results of tools are passed over. Gives none when
-    /// `wanted` says that nobody waits for it any more.
+    /// Reads the session in the file at `path`, skipping tool results. Returns `None` once `wanted`
+    /// is false.
     pub fn read(path: &Path, wanted: impl Fn() -> bool) -> Result<Option<Self>, String> {
         let view = SessionView::open(path).map_err(|error| error.to_string())?;
         let tree = view.tree();
@@ -108,7 +108,7 @@ impl SessionFacts {
     }
 }
 
-/// Ends of what was said; entries that only say something about others are passed over.
+/// Leaves of the conversation, ignoring entries that only annotate others.
 fn branches(tree: &Tree) -> usize {
     let said = |node: &NodeId| {
         let kind = tree.node(*node).kind;

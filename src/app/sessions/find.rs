@@ -1,4 +1,4 @@
-//! Finds sessions by what users call them.
+//! Finds sessions by id, name or prompt.
 
 use std::path::{Path, PathBuf};
 
@@ -6,12 +6,13 @@ use super::title::title_of;
 use crate::agent::session::{SessionIndex, StoredSession, all_sessions};
 use crate::app::outcome::StartError;
 
-/// Most sessions an error lists.
+/// Most sessions to list in an error.
 const LISTED: usize = 5;
 /// Characters of a short id.
 const SHORT_ID: usize = 12;
 
-/// The file of the session that `wanted` names: its id, the beginning or the end of it, or its file.
+/// Finds the file of a session by its id, the beginning or end of its id, its name or prompt, or
+/// its path.
 pub fn find(wanted: &str, root: &Path) -> Result<PathBuf, StartError> {
     let path = Path::new(wanted);
     if wanted.contains('/') || path.extension().is_some_and(|it| it == "jsonl") {
@@ -41,7 +42,7 @@ pub fn find(wanted: &str, root: &Path) -> Result<PathBuf, StartError> {
     }
 }
 
-/// The session whose name or first prompt holds `wanted`.
+/// Finds the session whose name or first prompt contains `wanted`.
 fn by_words(wanted: &str, stored: &[StoredSession], root: &Path) -> Result<PathBuf, StartError> {
     let mut index = SessionIndex::load(root);
     index.read_new(stored);
@@ -71,7 +72,7 @@ fn by_words(wanted: &str, stored: &[StoredSession], root: &Path) -> Result<PathB
     }
 }
 
-/// What names a session to users: the random end of its id, not the time it begins with.
+/// The short form of an id: its random end, not the time at its beginning.
 pub fn short_id(id: &str) -> &str {
     let start = id.char_indices().rev().nth(SHORT_ID - 1);
     start.map_or(id, |(start, _)| &id[start..])

@@ -1,4 +1,4 @@
-//! What is done to a stored session that is not open here: another name, or away with it.
+//! Renames and removes stored sessions that aren't open here.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -9,13 +9,13 @@ use tokio::task::spawn_blocking;
 use crate::agent::session::{Body, OpenError, Session, live_sessions, move_to_trash};
 use crate::app::outcome::StartError;
 
-/// Gives the session in the file at `path` another name; an empty one takes it away. It stays where it
-/// is in the order of sessions.
+/// Renames the session in the file at `path`; an empty name removes it. Keeps the session's place
+/// in lists.
 pub async fn rename(root: &Path, path: &Path, name: &str) -> Result<(), String> {
     let shown = path.display();
     let used = path.metadata().and_then(|data| data.modified()).ok();
     let failed = |error: &dyn Display| format!("can't rename the session {shown}: {error}");
-    // Reading a long one takes its time.
+    // Reading a long session takes a while.
     let (place, file) = (root.to_owned(), path.to_owned());
     let opened = spawn_blocking(move || Session::open(&place, &file)).await;
     let (mut session, _) =
@@ -37,7 +37,7 @@ pub async fn rename(root: &Path, path: &Path, name: &str) -> Result<(), String> 
     }
 }
 
-/// Moves the session in the file at `path` below `trash`; gives the folder it is in now.
+/// Moves the session in the file at `path` to `trash` and returns its new folder.
 pub fn remove(root: &Path, trash: &Path, path: &Path) -> Result<PathBuf, StartError> {
     let shown = path.display();
     let ours = |path: &Path| Some(path.canonicalize().ok()?.parent()?.parent()?.to_owned());

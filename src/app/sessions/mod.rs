@@ -1,5 +1,5 @@
-//! Sessions as users meet them: what is opened and why it cannot be, how they are found, listed, called
-//! and put away. What a session is knows the agent.
+//! Sessions as users see them: opening, finding, listing, renaming and removing. `agent::session`
+//! defines what a session is.
 
 mod choice;
 mod find;

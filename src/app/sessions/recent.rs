@@ -1,24 +1,24 @@
-//! The session of a folder that was used last, for somebody who begins there again.
+//! The last session of a folder, to offer when the user starts there again.
 
 use std::path::Path;
 
 use super::rows::{SessionRow, SessionScope, row, states, stored};
 use crate::agent::session::SessionIndex;
 
-/// Sessions that are looked at for one that can be gone on with.
+/// Most sessions to check for one that can be resumed.
 const MOST: usize = 8;
 
-/// The session used last.
+/// The last session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recent {
     /// It.
     pub session: SessionRow,
-    /// How many others the folder has.
+    /// Number of other sessions in the folder.
     pub others: usize,
 }
 
-/// The last session of the folder `cwd` in which something was said and that no program has open.
-/// Reads no more sessions than it has to.
+/// The last session of the folder `cwd` with any messages that no program has open. Reads as few
+/// sessions as possible.
 pub fn recent(root: &Path, cwd: &Path) -> Option<Recent> {
     let stored = stored(root, cwd, SessionScope::Folder).ok()?;
     let others = stored.len().checked_sub(1)?;

@@ -1,4 +1,4 @@
-//! The sessions of a folder, or of all of them, as rows of a list.
+//! The sessions of one folder or of all folders, as rows of a list.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use crate::agent::session::{
     SessionIndex, SessionState, StoredSession, all_sessions, live_sessions, sessions_in,
 };
 
-/// Whose sessions a list holds.
+/// Which sessions to list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SessionScope {
-    /// Those of the folder worked in.
+    /// Those of the working folder.
     #[default]
     Folder,
     /// Those of all folders.
@@ -26,22 +26,22 @@ pub struct SessionRow {
     pub path: PathBuf,
     /// Its id.
     pub id: String,
-    /// The name the user gave it.
+    /// Its name, if the user gave it one.
     pub name: Option<String>,
     /// A title made from its first prompt.
     pub title: String,
-    /// The folder it works in; empty where its file does not say.
+    /// Its folder; empty if the file doesn't say.
     pub cwd: String,
-    /// When it was last written to, as Unix time in milliseconds.
+    /// Last change, as Unix time in milliseconds.
     pub changed: i64,
-    /// Bytes of its file.
+    /// File size in bytes.
     pub size: u64,
-    /// What it is doing in the program that has it open.
+    /// Its state in the program that has it open.
     pub state: SessionState,
 }
 
 impl SessionRow {
-    /// What it is called: its name, or else its title.
+    /// Its name, or else its title.
     pub fn label(&self) -> &str {
         match self.name.as_deref().unwrap_or(&self.title) {
             "" => "(no prompt)",
@@ -54,7 +54,7 @@ impl SessionRow {
     }
 }
 
-/// The sessions in `scope` as seen from the folder `cwd`, the last used first.
+/// Lists the sessions in `scope`, seen from the folder `cwd`, most recent first.
 pub fn rows(root: &Path, cwd: &Path, scope: SessionScope) -> Result<Vec<SessionRow>, String> {
     let stored = stored(root, cwd, scope)?;
     let states = states(root);
@@ -86,13 +86,13 @@ pub(super) fn row(
     }
 }
 
-/// What the sessions that some program has open are doing.
+/// The states of all open sessions.
 pub fn states(root: &Path) -> HashMap<PathBuf, SessionState> {
     let live = live_sessions(root).into_iter();
     live.map(|record| (record.path, record.state)).collect()
 }
 
-/// The files of the sessions in `scope`, the last used first.
+/// The session files in `scope`, most recent first.
 pub(super) fn stored(
     root: &Path,
     cwd: &Path,

@@ -1,5 +1,4 @@
-//! Finds sessions by what is typed: in their names, titles and folders at once, in their text file by
-//! file.
+//! Searches sessions: names, titles and folders at once, their text file by file.
 
 use std::path::{Path, PathBuf};
 
@@ -7,12 +6,12 @@ use super::rows::{SessionRow, SessionScope, stored};
 use crate::agent::session::{Found, Words};
 use crate::app::fuzzy::{Match, Query};
 
-/// Finds that wait to be given at first; later a quarter of those given, for the list is arranged anew
-/// each time.
+/// Results to collect before showing the first ones. Later batches are a quarter of those shown,
+/// because each batch sorts the list again.
 const BATCH: usize = 8;
 
-/// The rows whose name, title, id or (where it tells them apart) folder holds the words of `query`, or
-/// at least their letters in this order. Case does not count.
+/// Filters rows by name, title, id or (if they differ) folder. A row matches if it contains the
+/// words of `query`, or at least its letters in order. Ignores case.
 pub fn search_rows(rows: &[SessionRow], query: &str, scope: SessionScope) -> Vec<Match> {
     let mut query = Query::new(&query.to_lowercase());
     let fit = |(row, session): (usize, &SessionRow)| {
@@ -38,8 +37,8 @@ pub fn search_rows(rows: &[SessionRow], query: &str, scope: SessionScope) -> Vec
     rows.iter().enumerate().filter_map(fit).collect()
 }
 
-/// Searches the text of the sessions in `scope`, the last used first, and gives those that have the
-/// words of `query` bit by bit. Ends early when `wanted` says that nobody waits for them any more.
+/// Searches the text of the sessions in `scope`, most recent first, and reports matches in batches.
+/// Stops once `wanted` is false.
 pub fn search_text(
     root: &Path,
     cwd: &Path,
@@ -59,7 +58,7 @@ pub fn search_text(
         }
         let found = words.find(&session.path, 1).unwrap_or_default();
         batch.extend(found.into_iter().map(|found| (session.path.clone(), found)));
-        // The first ones show at once.
+        // Shows the first matches at once.
         if batch.len() >= BATCH.max(given / 4) || (at < BATCH && !batch.is_empty()) {
             given += batch.len();
             give(std::mem::take(&mut batch));

@@ -1,10 +1,9 @@
-//! The name that a session goes by until the user gives it one: made from its first prompt, without a
-//! model.
+//! Makes a title for an unnamed session from its first prompt, without a model.
 
 const LONGEST: usize = 60;
 
-/// A title of what was typed first: its first line with words, without marks of markdown, cut between
-/// words. Empty where there are none.
+/// The first line that has words, without Markdown syntax, cut between words. Empty if there is
+/// none.
 pub fn title_of(prompt: &str) -> String {
     let line = prompt.lines().map(plain).find(|line| !line.is_empty());
     let line = line.unwrap_or_default();
@@ -12,13 +11,13 @@ pub fn title_of(prompt: &str) -> String {
         return line.trim_end_matches(['.', ':', ',', ';']).to_owned();
     };
     let cut = &line[..end];
-    // One word that is longer than all of it is cut in its middle.
+    // Cuts a word that is longer than the whole title in its middle.
     let end = cut.rfind(' ').filter(|end| *end > cut.len() / 2);
     let kept = cut[..end.unwrap_or(cut.len())].trim_end_matches([' ', '.', ':', ',', ';']);
     format!("{kept}…")
 }
 
-/// A line without the marks before its words, its spaces single.
+/// Strips the marks before a line's words and merges spaces.
 fn plain(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let marks = |word: &&str| word.chars().all(|c| "#>*-=`~".contains(c));
