@@ -1,26 +1,26 @@
-//! Where the keys of an action count, and under which heading it stands in the help.
+//! Where an action's keys work, and its heading in the help.
 
-/// Where the keys of an action count. Those of a popup come before those that count everywhere.
+/// Where an action's keys work. A popup's keys take precedence over global ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// In the editor and in every popup.
     Everywhere,
-    /// In every popup, and in the list of answers to a question.
+    /// In every popup, and in a question's list of answers.
     Popup,
-    /// In a list that can be filtered by typing.
+    /// In a list that filters as you type.
     List,
-    /// In the tree of the session, which is a list too.
+    /// In the session tree, which is also a list.
     Tree,
-    /// In the list of sessions, which is a list too.
+    /// In the list of sessions, which is also a list.
     Sessions,
-    /// While text of the conversation is selected with the keys.
+    /// While keys select text in the conversation.
     Selecting,
-    /// In a popup that is only read.
+    /// In a read-only popup.
     Pager,
 }
 
 impl Scope {
-    /// The scope whose bindings are looked at after its own.
+    /// The scope to search after this one.
     pub fn outer(self) -> Option<Self> {
         match self {
             Self::Everywhere => None,
@@ -30,7 +30,7 @@ impl Scope {
         }
     }
 
-    /// The section of a key file that its actions are in.
+    /// The section of its actions in a key file.
     pub fn section(self, group: Group) -> &'static str {
         match self {
             Self::Everywhere if group == Group::Writing => "editor",
@@ -45,25 +45,25 @@ impl Scope {
     }
 }
 
-/// The heading an action stands under in the help.
+/// The heading of an action in the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     /// Sending and stopping.
     Talking,
-    /// Who answers.
+    /// Choosing the model.
     Model,
-    /// Looking at the transcript.
+    /// Browsing the transcript.
     Looking,
     /// Writing in the editor.
     Writing,
-    /// Keys that count in a popup only.
+    /// Keys that work only in popups.
     Popups,
     /// The program itself.
     Program,
 }
 
 impl Group {
-    /// All groups in the order of the help.
+    /// All groups, in the order of the help.
     pub const ALL: [Self; 6] = [
         Self::Talking,
         Self::Model,

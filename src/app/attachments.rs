@@ -1,6 +1,6 @@
-//! What goes to the model beside what was typed: the files it mentions, the output of the user's own
-//! commands. Each is a block of its own behind the typed text, so that what was typed can be shown, taken
-//! back and edited as it was typed.
+//! What goes to the model along with the typed text: mentioned files, and output of the user's own
+//! commands. Each is a separate block after the text, so that tiller can show, restore and edit the
+//! text as typed.
 
 use std::borrow::Cow;
 use std::fs;
@@ -11,23 +11,23 @@ use crate::agent::memory::project_root;
 use crate::llm::Content;
 use crate::llm::nearest::nearest;
 
-/// Bytes of a mentioned text file at most; a larger one is left to the model's tools.
+/// Largest text file to attach. The model reads larger ones with its tools.
 const MAX_BYTES: usize = 64 * 1024;
-/// Bytes of a mention at most: no path is longer.
+/// Longest mention; no path is longer.
 const MAX_PATH: usize = 4096;
 const MAX_FILES: usize = 20;
-/// Names of a folder that are looked at for one that was meant.
+/// Most names in a folder to compare with a missing one.
 const MAX_NAMES: usize = 10_000;
 
-/// What the names of pictures end in.
+/// File extensions of pictures.
 const PICTURES: [&str; 6] = ["png", "jpg", "jpeg", "gif", "webp", "bmp"];
 
 const FILE: &str = "<file path=\"";
 const COMMAND: &str = "<command line=\"";
 
-/// `content` with the files behind it that its text mentions as `@path`, and what was not attached, with
-/// the reason. What cannot be read is left to the model as it stands there, and so are texts outside of the project: a mention may have come with a
-/// paste, and the model's own tools ask before they read such a file.
+/// Appends the files that the text mentions as `@path`. Also returns what it didn't attach, and
+/// why. It leaves unreadable files and text files outside the project to the model: a mention may
+/// come from pasted text, and the model's tools ask before reading such a file.
 pub(crate) fn attach_mentions(
     mut content: Vec<Content>,
     cwd: &Path,
@@ -40,7 +40,7 @@ pub(crate) fn attach_mentions(
             continue;
         }
         named.push(mention.clone());
-        // Named on the command line, it is there.
+        // The command line has already attached it.
         let begin = format!("{FILE}{mention}\"");
         let is_it =
             |block: &Content| matches!(block, Content::Text(it) if it.text.starts_with(&begin));
@@ -48,7 +48,7 @@ pub(crate) fn attach_mentions(
             continue;
         }
         let (path, lines) = split_lines(&mention);
-        // A colon may be part of the name.
+        // The name may contain a colon.
         let read = match read_file(&mention, cwd) {
             Ok(read) => Ok((&*mention, None, read)),
             Err(_) => read_file(path, cwd).map(|read| (path, lines, read)),
@@ -77,14 +77,14 @@ pub(crate) fn attach_mentions(
     (content, left_out)
 }
 
-/// The files that a text mentions and that are not there.
+/// The files that a text mentions but that don't exist.
 pub(crate) fn missing_mentions(text: &str, cwd: &Path) -> Vec<String> {
     let missing = mentions(text).filter(|mention| is_missing(mention, cwd));
     missing.map(Cow::into_owned).collect()
 }
 
-/// Whether a mention means a file, and there is none. A word (`@param`) may be anything, and so may one
-/// with a slash whose folder is not there (`@types/node`).
+/// True if a mention means a file that doesn't exist. A word (`@param`) may be anything, and so may
+/// a path in a missing folder (`@types/node`).
 fn is_missing(mention: &str, cwd: &Path) -> bool {
     let (path, _) = split_lines(mention);
     let is_path = match path.trim_start_matches("./").split_once('/') {
@@ -94,7 +94,7 @@ fn is_missing(mention: &str, cwd: &Path) -> bool {
     is_path && ![path, mention].iter().any(|it| resolve(it, cwd).exists())
 }
 
-/// The file beside it whose name is most like that of one that is missing.
+/// The most similar file name in the folder of a missing file.
 fn near_miss(mention: &str, cwd: &Path) -> Option<String> {
     let (path, _) = split_lines(mention);
     let (folder, name) = path
@@ -111,7 +111,7 @@ fn near_miss(mention: &str, cwd: &Path) -> Option<String> {
     Some(format!("{}{near}", &path[..path.len() - name.len()]))
 }
 
-/// A path as it is mentioned, so that it is read as that path; `lines` is `:7`, `:7-9` or empty.
+/// Formats a mention so that it parses as this path; `lines` is `:7`, `:7-9` or empty.
 pub(crate) fn mention(path: &str, lines: &str) -> String {
     let bare = format!("@{path}{lines}");
     let whole = format!("{path}{lines}");
@@ -122,8 +122,8 @@ pub(crate) fn mention(path: &str, lines: &str) -> String {
     format!("@\"{escaped}\"{lines}")
 }
 
-/// The names of the pictures among the blocks of a message, in their order, as its text mentions them;
-/// empty where that does not name each.
+/// The names of a message's pictures in order, as its text mentions them; empty unless it names
+/// each one.
 pub(crate) fn picture_names(content: &[Content]) -> Vec<String> {
     let text = typed_text(content);
     let mut paths = Vec::new();
@@ -140,8 +140,8 @@ pub(crate) fn picture_names(content: &[Content]) -> Vec<String> {
     paths.iter().map(|path| name(path)).collect()
 }
 
-/// The mentions of pictures in a text that itself can take none along, as a message of their own; empty
-/// where it has none.
+/// The mentions of pictures in a text that can't carry any, as a separate message; empty if there
+/// are none.
 pub(crate) fn pictures_in(text: &str) -> Vec<Content> {
     let paths = mentions(text).filter(|path| is_picture(path));
     let paths: Vec<String> = paths.map(|path| format!("@\"{path}\"")).collect();
@@ -154,19 +154,19 @@ fn is_picture(path: &str) -> bool {
     ending.is_some_and(|it| PICTURES.contains(&it.to_ascii_lowercase().as_str()))
 }
 
-/// Whether its text may mention files.
+/// True if its text may mention files.
 pub(crate) fn mentions_files(content: &[Content]) -> bool {
     mentions(&typed_text(content)).next().is_some()
 }
 
-/// Whether a file stands in the project around `cwd`, links followed.
+/// True if a file is in the project around `cwd`, following links.
 fn is_inside(path: &str, cwd: &Path) -> bool {
     let (root, file) = (project_root(cwd), resolve(path, cwd));
     let real = root.canonicalize().ok().zip(file.canonicalize().ok());
     real.is_some_and(|(root, file)| file.starts_with(root))
 }
 
-/// The block of a command that the user ran, for the model.
+/// The block for the model about a command that the user ran.
 pub(crate) fn command_block(command: &str, ended: &str, output: &str) -> String {
     let line = command.replace('"', "&quot;").replace('\n', "&#10;");
     let output = output.trim_end();
@@ -182,7 +182,7 @@ pub(crate) fn as_command_block(block: &Content) -> Option<String> {
     }
 }
 
-/// What was typed of a message: its text without what was attached.
+/// The typed part of a message, without attachments.
 pub(crate) fn typed_text(content: &[Content]) -> String {
     let mut texts = Vec::new();
     for (at, block) in content.iter().enumerate() {
@@ -196,8 +196,8 @@ pub(crate) fn typed_text(content: &[Content]) -> String {
     texts.join("\n")
 }
 
-/// The paths behind `@`, which begins a word; in quotes they may hold spaces, and lines may stand behind
-/// the quotes too.
+/// The paths after each `@` at the start of a word. Quoted paths may contain spaces; line numbers
+/// may follow the quotes.
 fn mentions(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.match_indices('@').filter_map(|(at, _)| {
         let before = text[..at].chars().next_back();
@@ -227,8 +227,7 @@ fn mentions(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     })
 }
 
-/// The path of a mention in quotes, where a backslash takes the next character as it is, and what is
-/// behind the quotes.
+/// Parses a quoted path, where a backslash escapes the next character. Returns the rest too.
 fn unquote(text: &str) -> (String, &str) {
     let mut path = String::new();
     let mut rest = text.char_indices();
@@ -242,7 +241,7 @@ fn unquote(text: &str) -> (String, &str) {
     (path, "")
 }
 
-/// A path, and the first and last line behind it (`:7`, `:7-9`).
+/// Splits a path from the lines after it (`:7`, `:7-9`).
 fn split_lines(mention: &str) -> (&str, Option<(usize, usize)>) {
     let lines = mention.rsplit_once(':').and_then(|(path, lines)| {
         let (first, last) = lines.split_once('-').unwrap_or((lines, lines));

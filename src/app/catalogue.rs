@@ -1,5 +1,5 @@
-//! The catalogue of models beside the built-in one: fetched from an address of the user's choice when
-//! the user says so, checked, and kept in the data folder. The newer of both counts.
+//! The downloaded model catalogue. tiller fetches it on request from a URL of the user's choice,
+//! checks it and stores it in the data folder. The newer of it and the built-in one wins.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -13,13 +13,12 @@ use crate::llm::http::{self, Http};
 use crate::llm::read_small::read_small;
 use crate::llm::replace_file::replace_file;
 
-/// How long a server may take.
+/// Time limit for the server.
 const TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_BYTES: usize = 8 * 1024 * 1024;
 
-/// The newer of the built-in catalogue and the one in `file`, which is stored as it came: another
-/// version of this program may be able to use more of it. One that cannot be read is passed over: the
-/// built-in one is always good.
+/// Returns the newer of the built-in catalogue and the one in `file`. The file is stored unchanged,
+/// because another version of tiller may use more of it. An unreadable file is ignored.
 pub fn newest(file: &Path) -> Arc<BuiltIn> {
     let built_in = BuiltIn::default();
     let Ok(text) = read_small(file) else {
@@ -35,7 +34,8 @@ pub fn newest(file: &Path) -> Arc<BuiltIn> {
     })
 }
 
-/// Fetches the catalogue at `url` into `file`; says what there is now. On an error the file is as it was.
+/// Fetches the catalogue at `url` into `file` and returns a message. An error leaves the file
+/// unchanged.
 pub async fn refresh(url: &str, file: &Path) -> Result<String, StartError> {
     let failed = |why: String| {
         StartError::failed(format!(

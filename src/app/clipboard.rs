@@ -1,5 +1,5 @@
-//! The clipboard, as far as it can be reached: by a program of this machine, through tmux, or by asking
-//! the terminal (OSC 52), of which nobody says whether it did it. Says which it was.
+//! Copies to the clipboard: with a program on this machine, through tmux, or by asking the terminal
+//! (OSC 52), which doesn't confirm. Reports which way it used.
 
 use std::collections::HashMap;
 use std::fs::{OpenOptions, Permissions};
@@ -18,27 +18,26 @@ use tokio::time::timeout;
 
 use crate::agent::memory::search_path;
 
-/// How long a clipboard program may take; those that stay to answer put themselves in the background.
+/// Time limit for a clipboard program. Those that stay to serve the text go to the background.
 const TIMEOUT: Duration = Duration::from_secs(2);
-/// Bytes of OSC 52 that all terminals take which take any; some drop what is longer.
+/// Longest OSC 52 sequence that every supporting terminal accepts.
 const MAX_OSC: usize = 100_000;
 
-/// What became of a text that was to be copied.
+/// The result of copying.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CopyOutcome {
-    /// It is in the clipboard: this program put it there.
+    /// This program put the text in the clipboard.
     Copied(&'static str),
-    /// tmux has it, and was asked to tell its terminal.
+    /// tmux has the text and passes it to its terminal.
     Tmux,
-    /// The terminal must be asked with these bytes. Whether it does it cannot be known, so that the text
-    /// is kept in a file too, if it can be.
+    /// Send these bytes to the terminal. It doesn't confirm, so the text is also in this file, if
+    /// writing it worked.
     Terminal(Vec<u8>, Option<PathBuf>),
-    /// It is too long for the terminal, and in this file, or why not.
+    /// Too long for the terminal; the text is in this file, or the error.
     TooLong(Result<PathBuf, String>),
 }
 
-/// Programs that take a text for the clipboard, each with the variable that says that there is a clipboard of
-/// its kind.
+/// Clipboard programs, each with the variable that must be set to use it.
 const PROGRAMS: &[(&[&str], Option<&str>)] = &[
     (&["pbcopy"], None),
     (&["wl-copy"], Some("WAYLAND_DISPLAY")),
@@ -48,19 +47,19 @@ const PROGRAMS: &[(&[&str], Option<&str>)] = &[
     (&["termux-clipboard-set"], Some("TERMUX_VERSION")),
 ];
 
-/// Copies `text` from this program.
+/// Copies `text` from this process.
 pub(crate) async fn copy_here(text: Arc<str>, file: Option<PathBuf>) -> CopyOutcome {
-    // What is no text says nothing about clipboards.
+    // Variables that aren't UTF-8 don't matter here.
     let env = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     copy(&text, &env.collect(), file.as_deref()).await
 }
 
-/// Copies `text` from a program with the environment `env`; what cannot be known to be copied is kept in
-/// `file`.
+/// Copies `text` with the environment `env`. Also writes it to `file` if success can't be
+/// confirmed.
 async fn copy(text: &str, env: &HashMap<String, String>, file: Option<&Path>) -> CopyOutcome {
     let has = |name: &str| env.get(name).is_some_and(|value| !value.is_empty());
-    // A clipboard of the machine at the other end is of no use to who sits at this one.
+    // Over ssh, the remote machine's clipboard is useless to the user.
     let is_remote = ["SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"]
         .into_iter()
         .any(has);
@@ -87,7 +86,7 @@ async fn copy(text: &str, env: &HashMap<String, String>, file: Option<&Path>) ->
     }
 }
 
-/// Runs a program with `text` as its input. Whether it took it.
+/// Runs a program with `text` as its input. Returns whether it succeeded.
 async fn feed(command: &[&str], text: &str) -> bool {
     let child = Command::new(command[0])
         .args(&command[1..])
@@ -109,8 +108,7 @@ async fn feed(command: &[&str], text: &str) -> bool {
     status.is_some_and(|status| status.success())
 }
 
-/// What asks the terminal to put `text` into its clipboard; GNU screen hands it on only in a wrapper.
-/// None where it would be too long.
+/// The sequence that asks the terminal to copy `text`, wrapped for GNU screen; `None` if too long.
 fn osc52(text: &str, in_screen: bool) -> Option<Vec<u8>> {
     let encoded = STANDARD.encode(text);
     if encoded.len() > MAX_OSC {
@@ -120,7 +118,7 @@ fn osc52(text: &str, in_screen: bool) -> Option<Vec<u8>> {
     if !in_screen {
         return Some(plain.into_bytes());
     }
-    // Screen cuts what is longer than 768 bytes.
+    // Screen cuts sequences longer than 768 bytes.
     let body = format!("\x1b]52;c;{encoded}\x07");
     let parts = body.as_bytes().chunks(700);
     Some(
@@ -130,7 +128,7 @@ fn osc52(text: &str, in_screen: bool) -> Option<Vec<u8>> {
     )
 }
 
-/// Writes `text` into `file`, for the user's eyes only.
+/// Writes `text` to `file`, readable only by the user.
 fn keep(file: &Path, text: &str) -> io::Result<PathBuf> {
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder)?;

@@ -1,5 +1,5 @@
-//! The scratch project of the demo: made from the script's files, removed when the demo is over.
-//! Writes nowhere but in a temporary folder of its own.
+//! The demo's temporary project, created from the script's files and removed after the demo. Writes
+//! nowhere else.
 
 use std::fs;
 use std::io;
@@ -9,14 +9,14 @@ use tempfile::TempDir;
 
 use crate::llm::scripted::demo_script;
 
-/// The project the demo is played in. Removed when dropped.
+/// The project of the demo. Dropping it removes it.
 #[derive(Debug)]
 pub struct Scratch {
     folder: TempDir,
 }
 
 impl Scratch {
-    /// Makes the project of the built-in demo.
+    /// Creates the project of the built-in demo.
     pub fn create() -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("tiller-demo-").tempdir()?;
         for file in &demo_script().files {
@@ -24,7 +24,7 @@ impl Scratch {
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent)?;
             }
-            // Files are written as strings that begin with a line break, which reads better.
+            // File texts begin with a line break to read better in the source.
             fs::write(path, file.text.trim_start_matches('\n'))?;
         }
         Ok(Self { folder })

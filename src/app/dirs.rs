@@ -1,4 +1,4 @@
-//! Where tiller keeps its files. The only place that knows the XDG rules.
+//! Where tiller stores its files. Only this module knows the XDG rules.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use nix::unistd::{Uid, User};
 
 use super::outcome::StartError;
 
-/// The folders tiller reads and writes. None is made before it is needed.
+/// The folders that tiller reads and writes. Each is created on demand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dirs {
     /// `config.toml`, `models.toml`, `keymap.toml`, `auth.toml`.
@@ -15,14 +15,14 @@ pub struct Dirs {
     /// Sessions and prompt history.
     pub data: PathBuf,
     pub state: PathBuf,
-    /// Where sockets may be, best first.
+    /// Folders for sockets, best first.
     pub sockets: Vec<PathBuf>,
     pub home: Option<PathBuf>,
 }
 
 impl Dirs {
-    /// Reads `TILLER_CONFIG_DIR`, `TILLER_DATA_DIR`, the XDG variables and `HOME`; without `HOME`
-    /// the home folder is `account_home`, the one in the user database.
+    /// Reads `TILLER_CONFIG_DIR`, `TILLER_DATA_DIR`, the XDG variables and `HOME`. Without `HOME`
+    /// it uses `account_home`, the home folder in the user database.
     pub fn from_env(
         env: &HashMap<String, String>,
         account_home: impl FnOnce() -> Option<PathBuf>,
@@ -33,7 +33,7 @@ impl Dirs {
                 .map(PathBuf::from)
         };
         let home = var("HOME").or_else(account_home);
-        // The XDG specification says that relative paths are to be ignored.
+        // The XDG specification says to ignore relative paths.
         let xdg = |name: &str, below_home: &str| {
             var(name)
                 .filter(|path| path.is_absolute())
@@ -56,7 +56,7 @@ impl Dirs {
             .or_else(|| xdg("XDG_DATA_HOME", ".local/share"))
             .ok_or_else(|| missing("TILLER_DATA_DIR"))?;
         let runtime = var("XDG_RUNTIME_DIR").filter(|path| path.is_absolute());
-        // The last one for paths that are too long for a socket.
+        // The last one serves if the others are too long for a socket.
         let user = Uid::effective();
         let temporary = std::env::temp_dir().join(format!("tiller-{user}"));
         let mut sockets: Vec<PathBuf> = runtime
@@ -74,14 +74,14 @@ impl Dirs {
         })
     }
 
-    /// The home folder of this process's user in the user database.
+    /// The current user's home folder in the user database.
     pub fn account_home() -> Option<PathBuf> {
         let user = User::from_uid(Uid::current()).ok()??;
         Some(user.dir).filter(|home| home.is_absolute())
     }
 }
 
-/// Makes a function for each file and folder: its name, the folder it is in, what it is called there.
+/// Defines a function for each file and folder: its name, its parent and its file name.
 macro_rules! paths {
     ($($(#[$doc:meta])? $name:ident = $folder:ident / $path:literal;)*) => {
         impl Dirs {
@@ -99,9 +99,9 @@ paths! {
     projects_file = config / "projects.toml";
     keymap_file = config / "keymap.toml";
     themes = config / "themes";
-    /// The catalogue of models that was fetched last.
+    /// The model catalogue fetched last.
     catalogue_file = data / "models.toml";
-    /// Unsent drafts, a folder for each working folder.
+    /// Unsent drafts, with a subfolder for each working folder.
     drafts = data / "drafts";
     history_file = data / "history.jsonl";
     sessions = data / "sessions";

@@ -1,6 +1,6 @@
-//! Settings that take one of a few words.
+//! Settings with a fixed set of words.
 
-/// Makes `FromStr` of a table: the word, or several of which the first is its name, and the variant.
+/// Implements `FromStr` from a table: one or more words (the first is the name), and the variant.
 macro_rules! from_word {
     ($type:ident { $($word:literal $(| $older:literal)* => $variant:ident),* }) => {
         impl std::str::FromStr for $type {

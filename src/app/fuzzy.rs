@@ -1,22 +1,22 @@
-//! How well texts fit what is typed: whole words before letters that only stand in this order.
+//! Ranks how well texts match a query: whole words first, then letters in order.
 
 use std::ops::Range;
 
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
-/// A row of a list that fits what was typed.
+/// A row of a list that matches the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Match {
     /// Its index.
     pub row: usize,
-    /// Whether it holds only the letters that were typed, in their order, and not the words.
+    /// True if only the letters match, in order, not the words.
     pub scattered: bool,
-    /// How well it fits; more is better.
+    /// Higher is better.
     pub score: u32,
 }
 
-/// What is typed, ready to be looked for in many texts.
+/// A query, prepared to search many texts.
 pub(crate) struct Query {
     words: Vec<String>,
     pattern: Pattern,
@@ -25,7 +25,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// From text in lower case.
+    /// Takes text in lower case.
     pub fn new(text: &str) -> Self {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         let pattern = Pattern::new(
@@ -50,10 +50,10 @@ impl Query {
         self.words.iter().map(|word| word.chars().count()).sum()
     }
 
-    /// Where the words stand in `text`, in order.
+    /// Where the words are in `text`, in order.
     pub fn places_of_words(&self, text: &str) -> Vec<Range<usize>> {
         let lower = text.to_lowercase();
-        // Where a letter has another length in lower case no place is known.
+        // If a letter's lower case has a different length, the position is unknown.
         if lower.len() != text.len() {
             return Vec::new();
         }
@@ -66,10 +66,10 @@ impl Query {
         places
     }
 
-    /// Where in `text` stands what was typed: the words, or else the letters. In order.
+    /// Where `text` matches the query: its words, or else its letters. In order.
     pub fn places(&mut self, text: &str) -> Vec<Range<usize>> {
         let places = self.places_of_words(text);
-        // The matcher counts a character with its marks as one.
+        // The matcher treats a character and its marks as one.
         if !places.is_empty() || self.words.is_empty() || !text.is_ascii() {
             return places;
         }
@@ -82,7 +82,7 @@ impl Query {
         places.collect()
     }
 
-    /// How `text`, in lower case, of this row fits.
+    /// Matches `text` of this row, which is in lower case.
     pub fn fit(&mut self, row: usize, text: &str) -> Option<Match> {
         let letters = Utf32Str::new(text, &mut self.letters);
         let score = self.pattern.score(letters, &mut self.matcher);

@@ -1,8 +1,8 @@
-//! Numbers, times, amounts and paths in the form users read.
+//! Formats numbers, times, amounts and paths for users.
 
 use std::path::Path;
 
-/// A count in at most four characters or so: `950`, `4.1k`, `38k`, `1.2M`.
+/// A count in about four characters: `950`, `4.1k`, `38k`, `1.2M`.
 pub fn short(count: u64) -> String {
     match count {
         0..1_000 => count.to_string(),
@@ -12,12 +12,12 @@ pub fn short(count: u64) -> String {
     }
 }
 
-/// A window in few characters: `200k`, `1M`; `?` when it is not known.
+/// A context window: `200k`, `1M`, or `?` if unknown.
 pub fn window(tokens: u64) -> String {
     match tokens {
         0 => "?".to_owned(),
         1..1000 => tokens.to_string(),
-        // 131,072 is known as 128k, so multiples of 1024 are divided by 1024.
+        // Multiples of 1024 are divided by 1024, because 131,072 is known as 128k.
         1000..1_000_000 if tokens.is_multiple_of(1024) && !tokens.is_multiple_of(1000) => {
             format!("{}k", tokens / 1024)
         }
@@ -29,7 +29,7 @@ pub fn window(tokens: u64) -> String {
     }
 }
 
-/// The size of a file: `950 B`, `12 kB`, `1.2 MB`.
+/// A file size: `950 B`, `12 kB`, `1.2 MB`.
 pub fn bytes(count: u64) -> String {
     match count {
         0..1_000 => format!("{count} B"),
@@ -39,7 +39,7 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
-/// A count with its thousands apart: `1,234,567`.
+/// A number with thousands separators: `1,234,567`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
@@ -52,7 +52,7 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
-/// A path as a word of a shell command, for the user to copy.
+/// A path quoted for a shell, for the user to copy.
 pub fn shell_word(path: &Path) -> String {
     let path = path.display().to_string();
     let plain = |c: char| c.is_alphanumeric() || "/._-+@%".contains(c);
@@ -71,7 +71,7 @@ pub fn noun<'a>(count: u64, one: &'a str, many: &'a str) -> &'a str {
     if count == 1 { one } else { many }
 }
 
-/// What something has cost, finer while it is little: `$0.003`, `$1.20`.
+/// A cost, more precise while small: `$0.003`, `$1.20`.
 pub fn dollars(amount: f64) -> String {
     if amount < 0.1 {
         format!("${amount:.3}")
@@ -80,7 +80,7 @@ pub fn dollars(amount: f64) -> String {
     }
 }
 
-/// What something has cost, to the cent: `$1.20`, `<$0.01`.
+/// A cost to the cent: `$1.20`, `<$0.01`.
 pub fn cents(amount: f64) -> String {
     if amount > 0.0 && amount < 0.005 {
         return "<$0.01".to_owned();
@@ -88,18 +88,18 @@ pub fn cents(amount: f64) -> String {
     format!("${amount:.2}")
 }
 
-/// A price without needless zeros: `$3`, `$0.25`.
+/// A price without trailing zeros: `$3`, `$0.25`.
 pub fn price(amount: f64) -> String {
     format!("${}", decimal(amount))
 }
 
-/// A number without needless zeros: `3`, `0.25`, `0.006`.
+/// A number without trailing zeros: `3`, `0.25`, `0.006`.
 pub fn decimal(number: f64) -> String {
     let text = format!("{number:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A measured time in milliseconds, exact where it is short: `12 ms`, `6.2 s`, `2 min 05 s`.
+/// A duration from milliseconds, exact if short: `12 ms`, `6.2 s`, `2 min 05 s`.
 pub fn measured(millis: u64) -> String {
     match millis {
         0 => "<1 ms".to_owned(),
@@ -109,7 +109,7 @@ pub fn measured(millis: u64) -> String {
     }
 }
 
-/// A time in whole seconds: `6 s`, `2 min 05 s`, `1 h 10 min`.
+/// A duration from whole seconds: `6 s`, `2 min 05 s`, `1 h 10 min`.
 pub fn duration(seconds: i64) -> String {
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, s) => format!("{s} s"),
@@ -118,7 +118,7 @@ pub fn duration(seconds: i64) -> String {
     }
 }
 
-/// How long something took, in the largest unit that fits.
+/// A duration in its largest unit.
 pub fn age(ms: i64) -> String {
     let seconds = ms.max(0) / 1000;
     match seconds {
@@ -129,7 +129,7 @@ pub fn age(ms: i64) -> String {
     }
 }
 
-/// A path with `~` for the home folder, unless that is the root.
+/// Abbreviates the home folder to `~`, unless it is the root.
 pub fn abbreviate_home(path: &Path, home: Option<&Path>) -> String {
     let home = home.filter(|home| *home != Path::new("/"));
     match home.and_then(|home| path.strip_prefix(home).ok()) {

@@ -1,14 +1,14 @@
-//! `/init`: the prompt that has the model write an `AGENTS.md`, or improve the one that is there.
+//! `/init`: the prompt that makes the model write or improve `AGENTS.md`.
 
 use super::attachments::typed_text;
 use crate::llm::Content;
 
 const PROMPT: &str = include_str!("../../assets/init.md");
 const COMMAND: &str = "/init";
-/// What stands before the user's own words.
+/// Precedes the user's own words.
 const ADDED: &str = "\n\nThe user adds: ";
 
-/// The prompt, with what the user wants besides.
+/// The prompt, with the user's additions.
 pub fn init_prompt(wishes: &str) -> String {
     let prompt = PROMPT.trim_end();
     match wishes.trim() {
@@ -17,7 +17,7 @@ pub fn init_prompt(wishes: &str) -> String {
     }
 }
 
-/// The text of a message as it was typed: the command, where it is its prompt.
+/// The message as typed: turns the prompt back into the command.
 pub(crate) fn message_as_typed(content: &[Content]) -> String {
     let text = typed_text(content);
     let Some(behind) = text.strip_prefix(PROMPT.trim_end()) else {
@@ -29,7 +29,7 @@ pub(crate) fn message_as_typed(content: &[Content]) -> String {
     }
 }
 
-/// The prompt that `typed` stands for, if it is the command.
+/// The prompt for `typed`, if it is the command.
 pub fn expand(typed: &str) -> Option<String> {
     let wishes = typed.trim().strip_prefix(COMMAND)?;
     let whole_word = wishes.is_empty() || wishes.starts_with(char::is_whitespace);

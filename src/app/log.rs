@@ -1,6 +1,6 @@
-//! The log: what a user looks at when something went wrong. Never a secret, never message text.
-//!
-//! `TILLER_LOG` (for example `tiller=debug`) says how much; a file a day, a week of them.
+//! The log, for finding out what went wrong. Contains no secrets and no message text.
+//! `TILLER_LOG` (such as `tiller=debug`) sets the level. tiller writes one file a day and keeps a
+//! week of them.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,10 +11,10 @@ use tracing_subscriber::EnvFilter;
 
 use crate::llm::auth::Redactor;
 
-/// Starts logging into `folder`, without what `redactor` knows. Best effort: without a log the
-/// program works just the same.
+/// Starts logging into `folder`, redacted with `redactor`. Best effort: tiller also works without a
+/// log.
 pub fn start(folder: &Path, filter: Option<&str>, redactor: &Redactor) {
-    // The appender complains on stderr about a folder that is not there.
+    // The appender complains on stderr about a missing folder.
     if std::fs::create_dir_all(folder).is_err() {
         return;
     }
@@ -37,13 +37,13 @@ pub fn start(folder: &Path, filter: Option<&str>, redactor: &Redactor) {
             redactor: redactor.clone(),
         }))
         .with_ansi(false)
-        // A log that cannot be written must not stand on the screen instead.
+        // An unwritable log must not disturb the screen.
         .log_internal_errors(false)
         .with_target(false)
         .try_init();
 }
 
-/// A writer that strikes keys out. It is given one whole line at a time.
+/// A writer that redacts keys. It gets whole lines.
 struct RedactingWriter<W> {
     to: W,
     redactor: Redactor,

@@ -1,27 +1,27 @@
-//! How the screen behaves towards the terminal and the user in front of it.
+//! How the screen treats the terminal and its user.
 
 use super::from_word::from_word;
 
-/// What the screen does beside showing the conversation.
+/// Settings of the screen besides the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Manners {
-    /// Whether the mouse is tiller's; else it is left to the terminal.
+    /// Whether tiller uses the mouse, instead of the terminal.
     pub mouse: bool,
-    /// Whether the window gets a title.
+    /// Whether to set the window title.
     pub title: bool,
-    /// Whether progress is told to terminals that show it.
+    /// Whether to report progress to terminals that show it.
     pub progress: bool,
-    /// How often the screen changes while text streams in.
+    /// How often to redraw while text streams in.
     pub motion: Motion,
-    /// Whether the editor's keys are vim's.
+    /// Whether the editor uses vim's keys.
     pub vim: bool,
-    /// Whether calls that only look show what they found.
+    /// Whether to show the output of read-only calls.
     pub previews: bool,
-    /// Whether links are told to the terminal.
+    /// Whether to mark links for the terminal.
     pub links: Links,
-    /// How pictures are shown.
+    /// How to show pictures.
     pub images: Images,
-    /// Whether the conversation is appended to the normal screen instead of filling an alternate one.
+    /// Whether to print the conversation on the normal screen instead of using an alternate one.
     pub inline: bool,
 }
 
@@ -41,13 +41,13 @@ impl Default for Manners {
     }
 }
 
-/// Whether addresses and places in files are told to the terminal as links.
+/// Whether to mark addresses and file positions as links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Links {
-    /// To terminals that are known to take them.
+    /// In terminals known to support it.
     #[default]
     Auto,
-    /// To every terminal.
+    /// In every terminal.
     On,
     /// Never.
     Off,
@@ -55,32 +55,32 @@ pub enum Links {
 
 from_word!(Links { "auto" => Auto, "on" => On, "off" => Off });
 
-/// How pictures are shown.
+/// How to show pictures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Images {
     /// As well as the terminal can.
     #[default]
     Auto,
-    /// Not at all: what they are called, and how large they are.
+    /// Only name and size.
     Off,
-    /// By kitty's graphics protocol.
+    /// With kitty's graphics protocol.
     Kitty,
     /// As half blocks.
     Blocks,
 }
 
-// Older settings name a protocol that is gone.
+// Older settings name a removed protocol.
 from_word!(Images {
     "auto" | "iterm2" | "sixel" => Auto, "off" => Off, "kitty" => Kitty, "blocks" => Blocks
 });
 
-/// How often the screen changes by itself.
+/// How often to redraw without input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Motion {
-    /// As often as there is something new.
+    /// Whenever something changes.
     #[default]
     Full,
-    /// A few times a second: for slow connections, and for eyes that want rest.
+    /// A few times a second, for slow connections and less motion.
     Reduced,
 }
 

@@ -1,8 +1,7 @@
-//! The models a user can choose from: the catalogue, the model servers of this machine, what has a
-//! key, what is liked, and what is the default.
-//!
-//! Nothing is read or asked before it is needed; a list is made anew each time, so that a changed
-//! `models.toml` counts. Chooses nothing itself.
+//! The models to choose from: the catalogue, model servers on this machine, available keys,
+//! favourites and the default.
+//! Reads and queries only on demand. Builds each list again, so that changes to `models.toml`
+//! apply. Chooses nothing itself.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -24,24 +23,24 @@ use crate::llm::{Catalog, Keys, LlmError, Model, Secret};
 
 pub(crate) const BUILT_IN: &str = "built in";
 
-/// Everything that can be chosen.
+/// All models to choose from.
 pub struct Models {
     catalog: Arc<Catalog>,
     keys: Keys,
     addrs: ServerAddrs,
-    /// The models to go through by key, as typed.
+    /// The models that a key cycles through, as typed.
     favorites: Vec<String>,
     config_file: PathBuf,
-    /// What the last look at this machine found.
+    /// The last answer of this machine's model servers.
     found: Mutex<Arc<[DiscoveredServer]>>,
 }
 
-/// All models, as a list shows them.
+/// All models, for a list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelList {
-    /// The models, those of this machine first, then the user's own, then the built-in ones.
+    /// The models on this machine, then the user's own, then the built-in ones.
     pub rows: Vec<ModelEntry>,
-    /// What is wrong with `models.toml`, if anything is.
+    /// An error in `models.toml`, if any.
     pub error: Option<String>,
 }
 
@@ -56,21 +55,21 @@ pub struct ModelEntry {
     pub origin: String,
 }
 
-/// A provider that wants a key.
+/// A provider that needs a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderKey {
     /// Its id.
     pub name: String,
-    /// Where its key is, if there is one.
+    /// Where its key is, if it has one.
     pub place: Option<String>,
 }
 
-/// Whether a model's key is there.
+/// Whether the key for a model is available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyState {
-    /// It is, or none is needed.
+    /// It is, or the model needs none.
     Ready,
-    /// It is not; this line sets it.
+    /// Missing; this command sets it.
     Missing(String),
 }
 
@@ -83,7 +82,7 @@ impl fmt::Debug for Models {
 }
 
 impl Models {
-    /// Reads and asks nothing yet. `favorites` are names as typed.
+    /// Reads and queries nothing yet. `favorites` are names as typed.
     pub fn new(
         catalog: Arc<Catalog>,
         keys: Keys,
@@ -105,7 +104,7 @@ impl Models {
         &self.addrs
     }
 
-    /// Asks the servers of this machine and remembers what they said.
+    /// Queries the model servers on this machine and remembers the answer.
     pub async fn discover(&self, timeout: Duration) -> Arc<[DiscoveredServer]> {
         let mut found = local::discover(&self.addrs, timeout).await;
         let catalog = self.catalog.current();
@@ -125,8 +124,8 @@ impl Models {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The model a user means by `name`. A model of this machine is meant when nothing of the
-    /// catalogue is; `look` is asked what there is only then.
+    /// Resolves `name` to a model. Prefers the catalogue, and calls `look` for models on this
+    /// machine only if nothing matches there.
     pub fn resolve_with(
         &self,
         name: &str,
@@ -138,7 +137,7 @@ impl Models {
         })
     }
 
-    /// The same, looking around on this machine when that is needed.
+    /// The same; queries this machine itself if needed.
     pub async fn resolve(&self, name: &str) -> Result<Named, String> {
         if let Ok(named) = self.resolve_with(name, || self.found()) {
             return Ok(named);
@@ -147,7 +146,7 @@ impl Models {
         self.resolve_with(name, || found)
     }
 
-    /// The favourites, in the user's order; names that mean nothing are left out.
+    /// The favourites in the user's order, without unknown names.
     pub async fn favorites(&self) -> Vec<Model> {
         let mut models: Vec<Model> = Vec::new();
         for name in &self.favorites {
@@ -162,7 +161,7 @@ impl Models {
         models
     }
 
-    /// All models. Parses the whole catalogue: not for a thread that draws.
+    /// All models. Parses the whole catalogue, so don't call it while drawing.
     pub fn list(&self, found: &[DiscoveredServer]) -> ModelList {
         self.keys.reload();
         let mut rows = Vec::new();
@@ -209,7 +208,7 @@ impl Models {
         self.key_state_in(&self.catalog.current(), provider)
     }
 
-    /// Why there is no key for `provider`, where there is none.
+    /// Why `provider` has no key, if so.
     pub fn missing_key(&self, provider: &str) -> Option<LlmError> {
         let catalog = self.catalog.current();
         catalog
@@ -225,7 +224,7 @@ impl Models {
         }
     }
 
-    /// The providers that want a key, those that have one first.
+    /// The providers that need a key; those that have one come first.
     pub fn provider_keys(&self) -> Vec<ProviderKey> {
         self.keys.reload();
         let catalog = self.catalog.current();
@@ -245,7 +244,7 @@ impl Models {
         providers
     }
 
-    /// Stores a key for `provider`, which counts from now on; says where it is.
+    /// Stores a key for `provider`, effective at once, and returns a message.
     pub fn store_key(&self, provider: &str, key: Secret) -> Result<String, String> {
         let mut store = self.keys.store();
         store.put(provider, Some(key))?;
@@ -268,16 +267,16 @@ impl Models {
         check_key(&self.catalog, &self.keys, &Http::default(), provider).await
     }
 
-    /// Makes `full_id` the model that is started with, in the user's settings file; says which file
-    /// that is. On an error the file is as it was.
+    /// Makes `full_id` the default model in the user's settings file, and returns that file. An
+    /// error leaves the file unchanged.
     pub fn save_default(&self, full_id: &str) -> Result<PathBuf, String> {
         config::set_in_file(&self.config_file, "models", "default", full_id)?;
         Ok(self.config_file.clone())
     }
 }
 
-/// The rows whose name holds the words of `query`, or at least their letters in this order. Case does
-/// not count, and `.` and `_` are as good as `-`.
+/// The rows whose name contains the words of `query`, or at least its letters in order. Ignores
+/// case, and `.` and `_` match `-`.
 pub fn search(rows: &[ModelEntry], query: &str) -> Vec<Match> {
     let plain = |text: &str| -> String {
         let plain = |c: char| match c {
@@ -295,8 +294,8 @@ pub fn search(rows: &[ModelEntry], query: &str) -> Vec<Match> {
     rows.iter().enumerate().filter_map(fit).collect()
 }
 
-/// Puts the newest version of each provider's models first; the providers keep their order, and so
-/// do models of one version. What has no version follows.
+/// Sorts each provider's models by version, newest first, then those without a version. Providers
+/// and models of equal version keep their order.
 fn newest_first(rows: &mut [ModelEntry]) {
     let mut providers: Vec<String> = Vec::new();
     for row in rows.iter() {

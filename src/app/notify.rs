@@ -1,28 +1,27 @@
-//! How a user who looks elsewhere is called: only when something is asked, and only where the terminal
-//! says that it lost the focus.
+//! Alerts the user when tiller asks something while the terminal has lost focus.
 
 use super::from_word::from_word;
 
-/// How the user is called.
+/// How to alert the user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Notify {
-    /// By the bell of the terminal.
+    /// Ring the terminal bell.
     #[default]
     Bell,
-    /// By the bell and a notification of the desktop, where the terminal makes some.
+    /// Ring the bell and show a desktop notification, if the terminal supports it.
     Desktop,
-    /// Not at all.
+    /// Don't.
     Off,
 }
 
 impl Notify {
-    /// What is written to the terminal to say `text`, which holds no control characters; empty where
-    /// nothing is.
+    /// The bytes that make the terminal show `text`, which must not contain control characters;
+    /// empty if nothing should happen.
     pub fn bytes(self, text: &str) -> Vec<u8> {
         match self {
             Self::Off => Vec::new(),
             Self::Bell => vec![7],
-            // OSC 9, which terminals without notifications pass over.
+            // OSC 9; terminals without notifications ignore it.
             Self::Desktop => format!("\x1b]9;{text}\x1b\\\x07").into_bytes(),
         }
     }

@@ -1,5 +1,5 @@
-//! What is to be done, decided from the command line and the settings before anything is started.
-//! Every refusal happens here, with a text that names the way out.
+//! Decides what to do from the command line and the settings, before anything starts. Every refusal
+//! happens here, with a suggestion.
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ pub enum FrontEnd {
     PlainDemo,
 }
 
-/// Which of the standard streams are terminals.
+/// Which standard streams are terminals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stdio {
     /// The user types.
@@ -40,26 +40,26 @@ pub struct Stdio {
     pub stdout: bool,
 }
 
-/// What the files say: all that a plan stands on and that is read without waiting.
+/// Everything a plan needs that can be read without waiting.
 pub struct Loaded {
     pub args: RunArgs,
-    /// The end of `--timeout`, which counts from the start of the program.
+    /// The end of `--timeout`, measured from the start of the program.
     pub deadline: Option<Instant>,
     pub settings: Settings,
     pub layers: Layers,
     pub cwd: PathBuf,
-    /// The session that goes on; none for a new one.
+    /// The session to resume; `None` for a new one.
     pub resumed: Option<Opened>,
-    /// The one that was asked for and not opened; the screen asks how to go on.
+    /// A session that couldn't be opened; the screen asks how to continue.
     pub refused: Option<Refused>,
     pub catalog: Arc<Catalog>,
     pub keys: Keys,
-    /// Whether what the project brings along counts.
+    /// Whether the user trusts the project.
     pub trust: Trust,
 }
 
 impl Loaded {
-    /// Reads the settings, the catalog and where keys are. `say` tells the user what it waits for.
+    /// Reads the settings, the catalogue and where keys are. Calls `say` before it waits.
     pub fn new(
         args: RunArgs,
         dirs: &Dirs,
@@ -81,7 +81,7 @@ impl Loaded {
         let mut settings = Settings::resolve(&layers).map_err(StartError::usage)?;
         let keys = keys::load(dirs, &settings, env, &cwd)?;
         let catalog = Arc::new(catalog(&settings, dirs)?);
-        // Whatever the names of the variables that hold keys, no command sees them.
+        // Commands never see variables that hold keys, however they are named.
         let variables = catalog.current().key_variables();
         keys.register(&variables);
         settings.tools.bash_secret_env.extend(variables);
@@ -99,14 +99,14 @@ impl Loaded {
         })
     }
 
-    /// What is wrong with settings that were left out.
+    /// What's wrong with ignored settings.
     pub fn faults(&self) -> impl Iterator<Item = String> {
         let own = self.layers.left_out.iter();
         let own = own.map(|fault| format!("ignored: {fault}"));
         own.chain(self.project_fault())
     }
 
-    /// What is wrong with the project's settings, which were left out.
+    /// What's wrong with the project's settings, if tiller ignores them.
     fn project_fault(&self) -> Option<String> {
         if let Some(fault) = &self.layers.project_fault {
             return Some(format!("ignoring the project's settings: {fault}"));
@@ -129,8 +129,8 @@ impl Loaded {
     }
 }
 
-/// Opens the session that `choice` names, in its own folder unless another was named, or gives the one
-/// that the user can be asked about.
+/// Opens the session in `choice`, in its own folder unless the user named another. Otherwise
+/// returns the refusal that the screen can ask about.
 fn resume(
     args: &RunArgs,
     choice: &Choice,
@@ -156,7 +156,7 @@ fn resume(
     if args.cd.is_none() {
         match choice.folder() {
             Ok(folder) => *cwd = folder.unwrap_or(std::mem::take(cwd)),
-            // The name of its folder is no text, so what is stored names no folder.
+            // A folder name that isn't UTF-8 can't be stored.
             Err(_) if choice.fits(cwd).is_ok() => {}
             Err(refused) => return Ok(Err(refused)),
         }
@@ -177,16 +177,15 @@ pub struct Plan {
     pub loaded: Loaded,
     pub stdio: Stdio,
     pub front_end: FrontEnd,
-    /// The first message; empty when there is none.
+    /// The first message; may be empty.
     pub prompt: Vec<Content>,
     pub chosen: Chosen,
 }
 
 impl Plan {
-    /// Decides. Reads the user's models, `@FILE`s and piped stdin, for which it waits.
-    ///
-    /// `look` asks the model servers of this machine; only when nothing else says which model is
-    /// meant.
+    /// Makes the plan. Reads the user's models, `@FILE`s and piped stdin, waiting for stdin to end.
+    /// `look` queries the model servers on this machine, and only if nothing else decides the
+    /// model.
     pub fn new(
         mut loaded: Loaded,
         dirs: &Dirs,
@@ -194,7 +193,7 @@ impl Plan {
         look: impl Fn(&Models) -> Arc<[DiscoveredServer]>,
     ) -> Result<Self, StartError> {
         let chosen = match Chosen::new(&loaded, dirs, &look) {
-            // A model that only the project's authors have must not keep the user from working.
+            // A model that only the project's authors can use must not block the user.
             Err(error) if loaded.layers.has_project() => {
                 loaded.leave_project_out(error.message)?;
                 Chosen::new(&loaded, dirs, &look)
@@ -228,7 +227,7 @@ impl Plan {
                  provider in models.toml and choose its model with -m provider/id",
             ));
         }
-        // A run that cannot begin leaves no session behind.
+        // Leaves no session behind if the run can't begin.
         if let (true, Some((model, _)), []) = (silent, model, chosen.fallback.as_slice())
             && let Some(error) = chosen.models.missing_key(&model.provider)
         {
@@ -246,14 +245,14 @@ impl Plan {
 
 pub struct Chosen {
     pub models: Arc<Models>,
-    /// The model to speak to; the demo where there is none.
+    /// The model to use; `None` for the demo.
     pub model: Option<(Model, ThinkingLevel)>,
-    /// The models that take over when that one cannot be used, in order.
+    /// Fallback models, in order.
     pub fallback: Vec<Model>,
 }
 
 impl Chosen {
-    /// Chooses as command line, session and settings say; `look` is called at most once.
+    /// Chooses by command line, session and settings; calls `look` at most once.
     fn new(
         loaded: &Loaded,
         dirs: &Dirs,
@@ -288,7 +287,7 @@ impl Chosen {
     }
 }
 
-/// The layers of settings that apply to every command, with those of the project if it is trusted.
+/// The settings for every command, including the project's if it is trusted.
 pub fn layers(
     dirs: &Dirs,
     trust: Option<&Trust>,
@@ -305,7 +304,7 @@ pub fn layers(
     added.map_err(StartError::usage).map(|()| layers)
 }
 
-/// The models, as the settings and the user's file have them.
+/// The models, with the settings and the user's file applied.
 pub fn catalog(settings: &Settings, dirs: &Dirs) -> Result<Catalog, StartError> {
     let options = CatalogOptions {
         aliases: settings.aliases.clone(),
@@ -332,7 +331,7 @@ fn run_layers(args: &RunArgs, dirs: &Dirs, trust: &Trust) -> Result<Layers, Star
     added.map_err(StartError::usage).map(|()| layers)
 }
 
-/// The folder named with `-C`, or the one tiller was started in.
+/// The folder given with `-C`, or the current one.
 pub fn working_folder(cd: Option<&Path>) -> Result<PathBuf, StartError> {
     let Some(folder) = cd else {
         return std::env::current_dir().map_err(|error| {
@@ -355,7 +354,8 @@ fn choose_model(
     if args.demo {
         return Ok(None);
     }
-    // A session goes on with its own model, unless another is asked for or it is not there any more.
+    // A resumed session keeps its model, unless the user asks for another or it is no longer
+    // available.
     let own = session
         .filter(|_| args.model.is_none())
         .and_then(Session::model);
@@ -370,12 +370,12 @@ fn choose_model(
     let (model, level) = models
         .resolve_with(&settings.model, look)
         .map_err(StartError::usage)?;
-    // `--thinking` is the stronger word; the level in `model:level` beats only the setting.
+    // `--thinking` wins over the level in `model:level`, which wins over the setting.
     let thinking = args.thinking.or(level).unwrap_or(settings.thinking);
     Ok(Some((model, thinking)))
 }
 
-/// The model taken when none is named on the command line, as `provider/id`, if it is clear.
+/// The model to use if the command line names none, as `provider/id`, if there is a clear choice.
 pub fn default_model(
     settings: &Settings,
     models: &Models,
@@ -392,7 +392,7 @@ pub fn default_model(
     Some(model.full_id())
 }
 
-/// The model taken where none is named: the best with a key, else the best of this machine.
+/// The default model: the best with a key, or else the best on this machine.
 fn best_model(
     catalog: &Catalog,
     keys: &Keys,
@@ -402,7 +402,7 @@ fn best_model(
     best.or_else(|| local::best(&look()).cloned())
 }
 
-/// The models of `models.fallback`. A wrong name is told at the start: not when it is needed.
+/// The models in `models.fallback`. Reports a wrong name at the start, not when it is needed.
 fn fallback_models(
     settings: &Settings,
     models: &Models,
@@ -425,8 +425,8 @@ fn read_prompt(loaded: &Loaded, stdio: Stdio, has_model: bool) -> Result<Vec<Con
     let stdin = if stdio.stdin || args.no_stdin {
         None
     } else {
-        // Without a model and without a word to go on, what is left is the demo: it must not hang
-        // on a pipe that its parent merely left open.
+        // Without a model or a prompt, tiller plays the demo, which must not wait for a pipe that
+        // its parent left open.
         let idle = !has_model && !args.print && args.mode.is_none() && args.prompt.is_empty();
         let silence = if idle { Silence::Empty } else { Silence::Said };
         prompt::piped_stdin(silence, loaded.deadline)?

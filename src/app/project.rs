@@ -1,6 +1,5 @@
-//! The project around a running screen: whether it is trusted, which `/trust` changes, and what that
-//! means for the run: instruction files and rules from the next message on, all other settings after
-//! a restart.
+//! The project of a running screen. `/trust` changes whether it is trusted: instruction files and
+//! rules apply from the next message on, other settings after a restart.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -11,7 +10,7 @@ use super::trust::Trust;
 use crate::agent::AgentHandle;
 use crate::agent::permission::Rule;
 
-/// Settings that count while tiller runs, with all below them.
+/// Settings that apply while tiller runs, including their sub-settings.
 const LIVE: [&str; 3] = ["agent.", "compaction.", "retry."];
 
 #[derive(Clone, Debug)]
@@ -34,13 +33,13 @@ impl Project {
         self.trust.is_trusted()
     }
 
-    /// Has the agent read the project's instruction files from its next run on, or not.
+    /// Tells the agent whether to read the project's instruction files from its next run on.
     pub fn tell_agent(&self, trusted: bool, handle: &AgentHandle) {
         handle.set_instructions(self.trust.sources(trusted));
     }
 
-    /// Keeps what the user says, and has the agent go by the project's rules, or not; what to tell
-    /// the user. It counts for this session also where it cannot be kept.
+    /// Saves the user's decision and applies it to the agent's rules; returns a message. It applies
+    /// to this session even if saving fails.
     pub fn decide(&self, trusted: bool, handle: &AgentHandle) -> Result<String, String> {
         let trust = self.trust.with_verdict(trusted);
         let mut layers = self.layers.clone().without_project();
@@ -60,8 +59,8 @@ impl Project {
         Ok(text)
     }
 
-    /// Keeps rules for later runs; what to tell the user. They count for this session also where they
-    /// cannot be kept.
+    /// Saves rules for later runs; returns a message. They apply to this session even if saving
+    /// fails.
     pub fn keep_rules(&self, scope: RuleScope, rules: &[Rule]) -> Result<String, String> {
         let kept = match scope {
             RuleScope::Session => return Ok(String::new()),
@@ -76,7 +75,7 @@ impl Project {
     }
 }
 
-/// The settings that differ and count after a restart only.
+/// The changed settings that need a restart.
 fn changed(before: &Layers, after: &Layers) -> Vec<String> {
     let live = |key: &str| LIVE.iter().any(|prefix| key.starts_with(prefix));
     let entries = after.entries().into_iter();

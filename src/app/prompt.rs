@@ -1,5 +1,5 @@
-//! The prompt of the command line: piped stdin, then words; each `@FILE` is a block of its own behind
-//! them, as in a message that mentions it.
+//! Builds the prompt from the command line: piped stdin, then words. Each `@FILE` is a separate
+//! block after them, like a mention in a message.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -16,13 +16,13 @@ use super::outcome::StartError;
 use crate::agent::tools;
 use crate::llm::Content;
 
-/// Most bytes of one `@FILE` of text, or of stdin, that go into a prompt.
+/// Most bytes of stdin, or of one text `@FILE`, in a prompt.
 const MAX_TEXT_BYTES: u64 = 1024 * 1024;
 
-/// What else to do with a file that is too large.
+/// What to do instead with a file that is too large.
 const LEAVE_IT: &str = "leave out the @ and let the model read it";
 
-/// Builds the prompt from `words` as typed and what was piped in. Empty when there is nothing.
+/// Builds the prompt from `words` and from piped stdin. May be empty.
 pub fn build(
     words: &[String],
     stdin: Option<&str>,
@@ -62,16 +62,16 @@ pub fn build(
     Ok(content)
 }
 
-/// What a pipe on stdin comes to that nobody writes to and nobody closes.
+/// How to treat an open pipe on stdin that stays empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Silence {
-    /// Nothing was piped: whoever started the program merely left it open.
+    /// Nothing was piped; the parent process just left it open.
     Empty,
-    /// It is waited for, and stderr says so.
+    /// Wait for it, and say so on stderr.
     Said,
 }
 
-/// What was piped into the program until it is closed, if stdin is not a terminal.
+/// Reads stdin to its end, unless it is a terminal.
 pub fn piped_stdin(
     silence: Silence,
     deadline: Option<Instant>,
@@ -120,11 +120,11 @@ pub fn piped_stdin(
 }
 
 fn timeout(time: Duration) -> PollTimeout {
-    // Rounded up: a poll of no time would be one of many.
+    // Rounded up, because a poll with no timeout would spin.
     PollTimeout::try_from(time.as_millis() + 1).unwrap_or(PollTimeout::MAX)
 }
 
-/// The block a file of text goes to the model in, or these lines of it.
+/// The block for a text file, or for these lines of it.
 pub(super) fn file_block(name: &str, lines: Option<(usize, usize)>, text: &str) -> String {
     let lines = lines.map(|(first, last)| format!(" lines=\"{first}-{last}\""));
     format!(
@@ -134,7 +134,7 @@ pub(super) fn file_block(name: &str, lines: Option<(usize, usize)>, text: &str) 
     )
 }
 
-/// The text of a file, or the picture it is.
+/// Reads a text file or picture.
 pub(super) fn read_file(name: &str, cwd: &Path) -> Result<Content, StartError> {
     let path = resolve(name, cwd);
     let fault = |what: String| StartError::usage(format!("can't use @{name}: {what}"));
@@ -160,7 +160,7 @@ pub(super) fn read_file(name: &str, cwd: &Path) -> Result<Content, StartError> {
     Ok(Content::text(text))
 }
 
-/// The file that a name means, as seen from `cwd`.
+/// Resolves a name relative to `cwd`.
 pub(super) fn resolve(name: &str, cwd: &Path) -> PathBuf {
     if let Some(rest) = name.strip_prefix("~/")
         && let Some(home) = std::env::home_dir()

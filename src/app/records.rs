@@ -1,7 +1,6 @@
-//! Events as JSON records in pi's shapes (docs/json.md of `@earendil-works/pi-coding-agent`), plus
-//! `seq` and `time`: what `--mode json` and `--events` write.
-//!
-//! Updates are delta-only, so the stream stays linear in the length of a reply.
+//! Events as JSON records in pi's format (docs/json.md of `@earendil-works/pi-coding-agent`), plus
+//! `seq` and `time`. `--mode json` and `--events` write them.
+//! Updates contain only deltas, so the stream grows linearly with a reply.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -15,8 +14,7 @@ use crate::app::attachments::typed_text;
 use crate::app::sanitize::is_hostile;
 use crate::llm::{AssistantMessage, BlockKind, Content, Message, StreamEvent, ToolCall};
 
-/// Turns events into records. Keeps what the records need of earlier events: the message that
-/// streams, and the arguments of calls under way.
+/// Turns events into records. Remembers the streaming message and the arguments of running calls.
 #[derive(Debug, Default)]
 pub struct Recorder {
     streaming: AssistantMessage,
@@ -24,7 +22,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// The record of `event`; none for events that pi's protocol does not have a record for.
+    /// The record of `event`, if pi's protocol has one.
     pub fn record(&mut self, event: &Event) -> Option<Value> {
         let mut record = self.body(&event.kind)?;
         record["seq"] = json!(event.seq);
@@ -180,7 +178,7 @@ impl Recorder {
         })
     }
 
-    /// The nested event of `message_update`; none for steps that pi's wire leaves out.
+    /// The nested event of `message_update`, if pi's protocol has one.
     fn update(&self, event: &StreamEvent) -> Option<Value> {
         Some(match event {
             StreamEvent::BlockStart { index, block } => match block {
@@ -222,15 +220,15 @@ impl Recorder {
     }
 }
 
-/// A record as a line that is harmless on a terminal.
+/// A record as one line, safe for a terminal.
 pub fn to_line(record: &impl Serialize) -> String {
-    // Records have string keys only and cannot fail to serialise.
+    // Records have string keys only, so serializing can't fail.
     let mut line = harmless(serde_json::to_string(record).unwrap_or_default());
     line.push('\n');
     line
 }
 
-/// The same JSON, harmless on a terminal: what could steer it or hides is written as an escape.
+/// Escapes JSON characters that could control a terminal or are invisible.
 fn harmless(json: String) -> String {
     if !json.contains(is_hostile) {
         return json;

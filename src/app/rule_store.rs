@@ -1,5 +1,5 @@
-//! Rules that answered a question and count longer than tiller runs: those of a project in
-//! `projects.toml`, never in its repository, those that count everywhere in the settings.
+//! Stores permission rules from answered questions: a project's rules in `projects.toml`, never in
+//! its repository, and global ones in the settings.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use toml::{Table, Value};
 use super::config::{append_to_file, parse_checked_rules};
 use crate::agent::permission::{Origin, Rule, rules_to_toml_under};
 
-/// The table of `projects.toml`: the root of a project, and its rules.
+/// The table in `projects.toml` from project root to rules.
 const TABLE: &str = "rules";
 
-/// Where and for how long a rule counts that answers a question.
+/// Where and for how long a rule from an answer applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleScope {
     /// Until tiller ends.
@@ -57,7 +57,7 @@ pub(super) fn project_rules(text: &str, root: &Path) -> Result<Vec<Rule>, String
     let tables = tables.ok_or_else(|| format!("[{key}]: write its rules as [[{key}]]"))?;
     let mut rules = Vec::new();
     for (at, rule) in tables.iter().enumerate() {
-        // In the form of the settings, where each may stand alone.
+        // In the format of the settings, where each rule is valid alone.
         let permission =
             Table::from_iter([(String::from("rules"), Value::from(vec![rule.clone()]))]);
         let alone = Table::from_iter([(String::from("permission"), Value::from(permission))]);
@@ -69,7 +69,7 @@ pub(super) fn project_rules(text: &str, root: &Path) -> Result<Vec<Rule>, String
     Ok(rules)
 }
 
-/// Appends rules of the project in `root` to `file`. On an error the file is as it was.
+/// Appends rules for the project in `root` to `file`. An error leaves the file unchanged.
 pub(super) fn append_project_rules(file: &Path, root: &Path, rules: &[Rule]) -> Result<(), String> {
     let named = |what: String| format!("{}: {what}", file.display());
     append_to_file(
@@ -85,7 +85,7 @@ pub(super) fn append_project_rules(file: &Path, root: &Path, rules: &[Rule]) -> 
     )
 }
 
-/// The array of a project's rules, as its header has it.
+/// The header of a project's array of rules.
 fn key(root: &Path) -> String {
     format!("{TABLE}.{}", Value::from(&*root.to_string_lossy()))
 }

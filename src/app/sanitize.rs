@@ -1,33 +1,33 @@
-//! Makes text from outside harmless: nothing that a terminal could take as an order, and nothing
-//! that makes text read differently from what it is, gets through. It is shown, not dropped: what
-//! a file or a model tries to hide is worth seeing.
+//! Makes foreign text harmless: nothing can control the terminal or make text look different from
+//! what it is. Suspicious characters become visible, because what a file or model tries to hide is
+//! worth seeing.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// What becomes of a tab.
+/// How to treat tabs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tab {
-    /// It stays: for terminals, which know their own stops.
+    /// Keep them: terminals have their own tab stops.
     Kept,
-    /// Spaces up to the next stop, four columns apart: for the cells of the screen.
+    /// Expand them to tab stops every four columns, for the cells of the screen.
     Expanded,
 }
 
-/// `text` with every control character but line feeds made visible, and tabs expanded. CR LF
-/// counts as one line end. For the cells of the screen.
+/// Makes control characters except line feeds visible and expands tabs. CR LF is one line end. For
+/// the cells of the screen.
 pub fn visible(text: &str) -> Cow<'_, str> {
     escape(text, Tab::Expanded)
 }
 
-/// The same for output to a terminal: tabs are kept. What goes to another program stays as it is.
+/// The same for output to a terminal, but keeps tabs. Output to another program stays unchanged.
 pub fn for_terminal(text: &str) -> Cow<'_, str> {
     escape(text, Tab::Kept)
 }
 
-/// What becomes of `text` in [`visible`], part by part: bytes of it, and how many stand for them. Parts
-/// that stay as they are have the same length.
+/// How [`visible`] changes `text`, part by part: bytes before and after. Unchanged parts have equal
+/// lengths.
 pub fn visible_parts(text: &str) -> Vec<(Range<usize>, usize)> {
     let mut parts: Vec<(Range<usize>, usize)> = Vec::new();
     let (mut at, mut column) = (0, 0);
@@ -90,7 +90,7 @@ fn escape(text: &str, tab: Tab) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The same for text that must stay on one line: line feeds become `⏎`.
+/// The same for text on a single line: line feeds become `⏎`.
 pub fn visible_line(text: &str) -> Cow<'_, str> {
     match visible(text) {
         clean if !clean.contains('\n') => clean,
@@ -98,10 +98,10 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The same for what the user is asked to allow, which must not read as anything but what it is: also
-/// what shows nothing, or a mere blank, is marked, letters of another alphabet within a word of plain
-/// ones or in a word that reads like one, slashes that are none, all but ASCII in the host of an address,
-/// and blanks that would push the rest out of sight.
+/// The same for text that the user is about to allow, which must not deceive. It also marks
+/// invisible characters and odd blanks, look-alike letters of other alphabets within or instead of
+/// plain words, fake slashes, non-ASCII letters in a URL's host, and blanks that would push text
+/// out of sight.
 pub fn revealed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mark = |out: &mut String, c: char| {
@@ -141,7 +141,7 @@ pub fn revealed(text: &str) -> String {
     short
 }
 
-/// Whether nothing of `c` is seen, or a blank that is no space.
+/// True if `c` is invisible, or a blank other than a space.
 fn is_blank(c: char) -> bool {
     c.is_whitespace() && !c.is_ascii()
         || matches!(c, '\u{ad}' | '\u{34f}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -149,12 +149,12 @@ fn is_blank(c: char) -> bool {
             | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Whether `c` looks just like a plain letter in most fonts.
+/// True if `c` looks like a plain letter in most fonts.
 fn is_twin(c: char) -> bool {
     "аеорсухѕіјӏһԁԛԝүАВЕЗКМНОРСТУХЅІЈӀԌαινορυΑΒΕΖΗΙΚΜΝΟΡΤΥΧոսօցɑɡıⅼ".contains(c)
 }
 
-/// Whether `c` is of a script with letters that look like plain ones.
+/// True if the script of `c` has letters that look like plain ones.
 fn is_look_alike(c: char) -> bool {
     matches!(c, '\u{250}'..='\u{2af}' | '\u{370}'..='\u{58f}' | '\u{13a0}'..='\u{13ff}' | '\u{1d00}'..='\u{1dbf}'
         | '\u{2100}'..='\u{218f}' | '\u{2c80}'..='\u{2cff}' | '\u{a640}'..='\u{a69f}'
@@ -162,22 +162,22 @@ fn is_look_alike(c: char) -> bool {
 }
 
 const TAB: usize = 4;
-/// Spaces in a row that are shown as they are.
+/// Most consecutive spaces to show unmarked.
 const MOST_BLANKS: usize = 40;
 
-/// Whether `c` could steer a terminal, turn the order of reading around, or carry a message that
-/// nobody sees. Joiners and variation selectors stay: scripts and emoji are made with them.
+/// True if `c` could control a terminal, reverse the reading order or carry a hidden message.
+/// Joiners and variation selectors stay, because scripts and emoji need them.
 pub fn is_hostile(c: char) -> bool {
     c.is_control()
         || matches!(c,
             // Marks, embeddings, overrides and isolates of writing direction; line separators.
             '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}'
-            // Invisible letters and spaces of no width.
+            // Invisible letters and zero-width spaces.
             | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{3164}'
             | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
-            // What terminals show a part of a picture in place of.
+            // Placeholders that terminals replace with parts of a picture.
             | '\u{10eeee}'
-            // Tags: ASCII that is never shown.
+            // Tags: invisible ASCII.
             | '\u{e0000}'..='\u{e007f}')
 }
 

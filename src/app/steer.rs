@@ -1,38 +1,38 @@
-//! What goes over the socket of an open session: one JSON line in, one out, in the words of pi's RPC
-//! (`steer` and `follow_up`, docs/rpc-commands.md of `@earendil-works/pi-coding-agent`). Opens no
-//! socket: that is done by those who speak over it.
+//! The protocol on the socket of an open session: one JSON line in, one out, in the format of pi's
+//! RPC (`steer` and `follow_up`, docs/rpc-commands.md of `@earendil-works/pi-coding-agent`). Opens
+//! no socket itself.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agent::{Delivery, QueueKind};
 
-/// Most bytes of a message; as much as may be piped into a prompt.
+/// Largest message; as much as a prompt accepts from a pipe.
 pub const MAX_MESSAGE: usize = 1024 * 1024;
-/// Most bytes of a line. Every line end and quote of a message takes two bytes in it.
+/// Longest line. Each newline and quote in a message takes two bytes there.
 pub const MAX_LINE: usize = 2 * MAX_MESSAGE + 4096;
 
 /// A message for an open session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SteerRequest {
-    /// Comes back in the response.
+    /// Returned in the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<Value>,
-    /// Which queue it waits in while a run is under way.
+    /// The queue to wait in while the agent works.
     pub r#type: SteerCommand,
     pub message: String,
-    /// The id of the session it is meant for; refused when another one is open by then.
+    /// The session it is meant for; refused if another one is open by then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
 
-/// Which queue a message waits in.
+/// The queue of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SteerCommand {
-    /// Goes out before the next tool or model call.
+    /// Delivered before the next tool or model call.
     Steer,
-    /// Goes out when the run is done.
+    /// Delivered when the run is done.
     FollowUp,
 }
 
@@ -45,15 +45,15 @@ impl From<SteerCommand> for QueueKind {
     }
 }
 
-/// What became of a message.
+/// The result of sending a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SteerResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<Value>,
     r#type: String,
-    /// The type of the request; none when it could not be read.
+    /// The request's type, if readable.
     pub command: Option<SteerCommand>,
-    /// Whether it was taken. If not, nothing of it was.
+    /// True if the message was accepted; otherwise no part of it was.
     pub success: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Taken>,
@@ -63,7 +63,7 @@ pub struct SteerResponse {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
-    /// In pi's words.
+    /// As pi words it.
     pub disposition: Disposition,
 }
 
@@ -107,7 +107,7 @@ impl SteerResponse {
 }
 
 pub fn to_line(record: &impl Serialize) -> Vec<u8> {
-    // These types have string keys only and cannot fail to serialise.
+    // These types have string keys only, so serializing can't fail.
     let mut line = serde_json::to_vec(record).unwrap_or_default();
     line.push(b'\n');
     line

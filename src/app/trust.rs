@@ -1,7 +1,6 @@
-//! What the user has said of the project in a folder: whether it is trusted (`projects.toml` beside the
-//! settings, or `--trust`), and its rules of permission.
-//! What a project brings along (instruction files, settings, its own system prompt) counts only then: it steers a program that
-//! runs commands.
+//! The user's decisions about a project: whether to trust it (`projects.toml` next to the settings,
+//! or `--trust`), and its permission rules. Only a trusted project's instruction files, settings
+//! and system prompt apply, because they steer a program that runs commands.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -17,37 +16,38 @@ use crate::agent::memory::{
 use crate::agent::permission::Rule;
 use crate::llm::read_small::read_small;
 
-/// The table of `projects.toml`: a folder, and whether it is trusted; a repository with all below it.
+/// The table in `projects.toml` from folder to verdict. A repository's verdict covers everything in
+/// it.
 const TABLE: &str = "trust";
 const SETTINGS: &str = "config.toml";
 const TRUSTED: &str = "trusted";
 const DENIED: &str = "denied";
 
-/// What the user has said of a project.
+/// The user's verdict on a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Trusted,
     Denied,
-    /// Nothing yet: it does not count.
+    /// Undecided; treated like not trusted.
     Unknown,
 }
 
-/// A project, and whether what it brings along counts.
+/// A project and whether the user trusts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trust {
     file: PathBuf,
-    /// The repository, or the working folder where there is none.
+    /// The repository, or else the working folder.
     root: PathBuf,
     cwd: PathBuf,
-    /// What counts only when it is trusted.
+    /// Files that apply only if it is trusted.
     brings: Vec<String>,
     pub verdict: Verdict,
-    /// Rules of permission that the user made for this project.
+    /// The user's permission rules for this project.
     pub rules: Vec<Rule>,
 }
 
 impl Trust {
-    /// Reads what `file` says of the project around `cwd`.
+    /// Reads the verdict on the project around `cwd` from `file`.
     pub fn load(file: &Path, cwd: &Path) -> Result<Self, StartError> {
         let root = project_root(cwd);
         let fault = |what: String| StartError::usage(format!("{}: {what}", file.display()));
@@ -68,12 +68,12 @@ impl Trust {
         })
     }
 
-    /// Whether what the project brings along counts.
+    /// True if the project's files apply.
     pub fn is_trusted(&self) -> bool {
         self.verdict == Verdict::Trusted
     }
 
-    /// Adds the project's settings to `layers`, if they count.
+    /// Adds the project's settings to `layers` if it is trusted.
     pub fn add_settings(&self, layers: &mut Layers) {
         if self.is_trusted() {
             let file = self.root.join(PROJECT_FOLDER).join(SETTINGS);
@@ -81,7 +81,7 @@ impl Trust {
         }
     }
 
-    /// Where instruction files come from when the project is trusted, or is not.
+    /// The sources of instruction files, with or without trust.
     pub fn sources(&self, trusted: bool) -> InstructionSources {
         InstructionSources {
             user: self.file.parent().map(Path::to_path_buf),
@@ -89,7 +89,7 @@ impl Trust {
         }
     }
 
-    /// The same project, as it is now, with this verdict.
+    /// The same project with this verdict, read again from disk.
     pub fn with_verdict(&self, trusted: bool) -> Self {
         let verdict = if trusted {
             Verdict::Trusted
@@ -103,7 +103,7 @@ impl Trust {
         }
     }
 
-    /// Keeps the verdict for later runs; what to tell the user.
+    /// Saves the verdict for later runs; returns a message.
     pub fn keep(&self) -> Result<String, String> {
         let root = self.root.to_str().ok_or_else(|| {
             format!(
@@ -145,13 +145,13 @@ impl Trust {
         Ok(text)
     }
 
-    /// Keeps rules of permission for later runs in this project; where.
+    /// Saves permission rules for later runs in this project; returns the file.
     pub fn keep_rules(&self, rules: &[Rule]) -> Result<&Path, String> {
         append_project_rules(&self.file, &self.root, rules)?;
         Ok(&self.file)
     }
 
-    /// What is left out and nobody has decided about yet, if anything.
+    /// The files that tiller ignores until the user decides, if any.
     pub fn undecided(&self) -> Option<String> {
         let undecided = self.verdict == Verdict::Unknown && !self.brings.is_empty();
         undecided.then(|| self.brings.join(", "))
@@ -162,8 +162,8 @@ fn is_repository(folder: &Path) -> bool {
     folder.join(".git").exists()
 }
 
-/// What `text` says of `root`: the nearest folder above it decides. Trust in a folder that is not a
-/// repository is for that folder alone: what is below it are other projects.
+/// The verdict on `root` in `text`: that of its nearest listed ancestor. A verdict on a folder that
+/// isn't a repository covers only that folder, because its subfolders are other projects.
 fn verdict(
     text: &str,
     root: &Path,

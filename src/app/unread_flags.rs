@@ -1,10 +1,10 @@
-//! Flags that the front end of a run does not read.
+//! Refuses flags that have no effect in this run.
 
 use super::args::RunArgs;
 use super::outcome::StartError;
 use super::plan::Stdio;
 
-/// Refuses each flag that this run would not read: what was asked for must not be left undone silently.
+/// Refuses each flag that this run would ignore, so that nothing is silently left undone.
 pub fn check_flags(args: &RunArgs, stdio: Stdio) -> Result<(), StartError> {
     let headless = args.print || args.mode.is_some();
     let screen = !headless && stdio.stdin && stdio.stdout;

@@ -1,5 +1,5 @@
-//! Two branches side by side as lines of text: one table for figures, one list each for what was said
-//! and changed.
+//! Compares two branches as lines of text: a table of figures, then a list of messages and changes
+//! for each.
 
 use std::fmt::Write as _;
 
@@ -18,10 +18,10 @@ pub enum ComparisonLine {
     Blank,
 }
 
-/// Characters of an entry's text in a line.
+/// Most characters of an entry's text per line.
 const TEXT: usize = 100;
 
-/// Compares the branches that `names` names in the words of users; labels may have spaces.
+/// Compares the branches that the user names; labels may contain spaces.
 pub fn compare(session: &SessionSnapshot, names: &str) -> Result<Vec<ComparisonLine>, String> {
     let tree = session.tree();
     let names = names.trim();
@@ -32,7 +32,7 @@ pub fn compare(session: &SessionSnapshot, names: &str) -> Result<Vec<ComparisonL
             let (one, other) = names.split_at(at);
             tree.branches_named(&[one.trim(), other.trim()]).ok()
         });
-        // With two words the one that is wrong is worth naming.
+        // With two words, the error can name the wrong one.
         let words: Vec<&str> = names.split_whitespace().collect();
         two.ok_or_else(|| match words.as_slice() {
             [_, _] => tree.branches_named(&words).err().unwrap_or(error),
@@ -45,7 +45,7 @@ pub fn compare(session: &SessionSnapshot, names: &str) -> Result<Vec<ComparisonL
     Ok(comparison_lines(&comparison))
 }
 
-/// The lines that show `it`.
+/// Formats the comparison as lines.
 pub fn comparison_lines(it: &Comparison) -> Vec<ComparisonLine> {
     use ComparisonLine::{Blank, Figure, Heading, Text};
     let mut lines = vec![Heading("Common ancestor".into())];

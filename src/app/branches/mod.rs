@@ -1,5 +1,5 @@
-//! The branches of a session as users see them: what each entry says on one line, and how two
-//! branches differ. Reads sessions; draws nothing and changes nothing.
+//! A session's branches as users see them: one line per entry, and how two branches differ. Reads
+//! sessions; draws and changes nothing.
 
 mod comparison;
 mod outline;

@@ -1,5 +1,5 @@
-//! What every entry of a session says, in short: made once, in one pass over the file, for a list
-//! that is searched and filtered with every key.
+//! A short text for every entry of a session, built in one pass over the file. Lists search and
+//! filter it on every key.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use crate::app::humanize::short;
 use crate::llm::message::content_text;
 use crate::llm::{AssistantMessage, Content, Message, StopReason, ToolResultMessage};
 
-/// Bytes of a text that are kept.
+/// Most bytes of a text to keep.
 const KEPT: usize = 400;
-/// Bytes of a result, and of the arguments of a call, that are kept.
+/// Most bytes of a result, or of a call's arguments, to keep.
 const KEPT_RESULT: usize = 120;
 
-/// All entries of a session, in the order of its file.
+/// All entries of a session, in file order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
     entries: Vec<OutlineEntry>,
@@ -26,48 +26,48 @@ pub struct OutlineEntry {
     pub id: String,
     pub parent: Option<usize>,
     pub kind: EntryKind,
-    /// When it was written (Unix ms), if it says so.
+    /// When it was written (Unix ms), if known.
     pub time: Option<i64>,
     pub text: String,
     pub label: Option<String>,
     pub is_on_path: bool,
-    /// Of the last of several calls in a row: what they are about, or how many there are of a tool.
+    /// On the last of several consecutive calls: their subjects, or the number of calls per tool.
     pub calls: Option<String>,
-    /// The calls of an answer: the name of the tool, and what it is about.
+    /// The calls of an answer: tool name and subject.
     asked: Vec<(String, String)>,
-    /// The text and the label in lower case, to search in.
+    /// Text and label in lower case, for searching.
     haystack: String,
 }
 
-/// What an entry holds, as users tell entries apart.
+/// The kind of an entry, as users see it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EntryKind {
     Prompt,
     Note,
-    /// An answer with text, or one that failed.
+    /// An answer with text, or a failed one.
     Answer,
-    /// An answer that is tool calls only.
+    /// An answer with tool calls only.
     Calls,
     Result,
-    /// A summary in the place of what stands before it.
+    /// A summary that replaces the entries before it.
     Compaction,
-    /// A summary of a branch that was left.
+    /// A summary of an abandoned branch.
     Summary,
     #[default]
     State,
 }
 
-/// Which entries are shown.
+/// Which entries to show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Filter {
-    /// What was said; calls in a row as one.
+    /// Messages, with consecutive calls merged.
     #[default]
     Default,
-    /// What was said, without calls.
+    /// Messages without calls.
     NoTools,
     Prompts,
     Labelled,
-    /// Everything that is in the file.
+    /// Everything in the file.
     All,
 }
 
@@ -121,7 +121,7 @@ impl Outline {
         }
     }
 
-    /// The entries; they are named by their place here.
+    /// The entries. Their index here identifies them.
     pub fn entries(&self) -> &[OutlineEntry] {
         &self.entries
     }
@@ -149,13 +149,13 @@ impl Outline {
         }
     }
 
-    /// Whether an entry holds all of `words`, which are in lower case.
+    /// True if an entry contains all of `words`, which are in lower case.
     pub fn holds(&self, entry: usize, words: &[String]) -> bool {
         let haystack = &self.entries[entry].haystack;
         words.iter().all(|word| haystack.contains(word.as_str()))
     }
 
-    /// Labels an entry, or takes its label away.
+    /// Sets or removes an entry's label.
     pub fn set_label(&mut self, entry: usize, label: Option<String>) {
         let entry = &mut self.entries[entry];
         entry.label = label;
@@ -279,7 +279,7 @@ fn of_answer(answer: &AssistantMessage) -> OutlineEntry {
     }
 }
 
-/// What a call is about: its first argument that is a text.
+/// The subject of a call: its first text argument.
 fn subject(arguments: &serde_json::Value) -> String {
     let text = match arguments {
         serde_json::Value::Object(object) => {
@@ -300,7 +300,7 @@ fn of_result(result: &ToolResultMessage) -> String {
     };
     let text = content_text(&result.content);
     let text = match ended {
-        // Its first line tells the model the same.
+        // Its first line says the same to the model.
         " skipped" | " stopped" => text.split_once('\n').map_or("", |(_, rest)| rest),
         _ => &text,
     };
@@ -315,17 +315,17 @@ fn kept(text: &str, bytes: usize) -> String {
     text[..text.floor_char_boundary(bytes)].to_owned()
 }
 
-/// Gives the last of several calls in a row their count. What the program notes between them does
-/// not end the row; a branch does.
+/// Gives the last of several consecutive calls their count. tiller's own entries between them don't
+/// end the row; a branch does.
 fn count_calls(entries: &mut [OutlineEntry]) {
-    // The nearest entry above that was said.
+    // The nearest message above.
     let mut above: Vec<Option<usize>> = Vec::with_capacity(entries.len());
     let (mut calls, mut others) = (vec![0_u32; entries.len()], vec![0_u32; entries.len()]);
     for (at, entry) in entries.iter().enumerate() {
         let is_state = |at: usize| matches!(entries[at].kind, EntryKind::State | EntryKind::Note);
         let mut up = entry.parent;
         while let Some(parent) = up.filter(|parent| is_state(*parent)) {
-            // What stands further up is known for all that stands before it in the file.
+            // Entries earlier in the file already know their nearest message.
             up = match above.get(parent) {
                 Some(above) => *above,
                 None => entries[parent].parent,
@@ -347,7 +347,7 @@ fn count_calls(entries: &mut [OutlineEntry]) {
         let mut asked: Vec<&(String, String)> = Vec::new();
         let mut next = Some(at);
         while let Some(now) = next {
-            // The answer above the calls asked for the first of them.
+            // The answer above the calls made the first of them.
             asked.extend(&entries[now].asked);
             if !entries[now].is_call() || (now != at && ends(now)) {
                 break;

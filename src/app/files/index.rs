@@ -1,8 +1,7 @@
-//! All paths in one block of memory, to be searched at every key.
-//!
-//! Paths stand in lower case one behind the other, shallow ones first, so that one pass of a substring
-//! search finds those that hold what was typed. Only when these are few, paths that hold its letters in
-//! order are looked for, and a mask of letters rules most of them out without a look at the path.
+//! All paths in one block of memory, to search on every key.
+//! The lower-case paths follow one another, shallow ones first, so that one substring search finds
+//! the matches. If there are few, a second search finds paths that contain the letters in order. A
+//! letter mask rules most of those out without reading the path.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -14,36 +13,36 @@ use memchr::memrchr;
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
-/// Candidates a thread gathers of one kind: the shallow ones, which are looked for most.
+/// Most candidates per thread and kind. Shallow ones come first, because users want them most.
 const ENOUGH: usize = 1_000;
-/// Letters that are no accident, where they stand in one piece.
+/// From this many consecutive letters on, a match is no accident.
 const PIECE: usize = 6;
-/// Paths below which a second thread costs more than it saves.
+/// With fewer paths, a second thread costs more than it saves.
 const ALONE: usize = 20_000;
 
 /// The paths of a project.
 #[derive(Clone, Debug, Default)]
 pub struct FileIndex {
-    /// In lower case, each with a line feed behind it.
+    /// In lower case, each followed by a line feed.
     text: Vec<u8>,
-    /// Where each path begins; one more than there are.
+    /// The start of each path, plus the end of the last one.
     starts: Vec<u32>,
-    /// Which letters each path holds.
+    /// The letters in each path.
     masks: Vec<u64>,
-    /// The paths that are not in lower case.
+    /// The paths that aren't all lower case.
     spelled: HashMap<u32, Box<str>>,
 }
 
 #[derive(Default)]
 struct Hits {
-    /// The last part of the path holds what was typed.
+    /// The last part of the path contains the query.
     names: Vec<usize>,
-    /// The path holds it.
+    /// The path contains the query.
     paths: Vec<usize>,
 }
 
 impl FileIndex {
-    /// Of these paths; those of folders end with a slash.
+    /// Builds the index of these paths; folders end with a slash.
     pub fn new(mut paths: Vec<String>) -> Self {
         let depth = |path: &str| {
             path.trim_end_matches('/')
@@ -78,7 +77,7 @@ impl FileIndex {
         self.masks.is_empty()
     }
 
-    /// The paths that fit `typed` best, at most `limit`.
+    /// The paths that match `typed` best, at most `limit`.
     pub fn search(&self, typed: &str, limit: usize) -> Vec<String> {
         let typed = typed.to_lowercase();
         if typed.is_empty() || self.is_empty() {
@@ -94,7 +93,7 @@ impl FileIndex {
             .collect();
         ranked.sort_unstable();
         let mut found: Vec<usize> = ranked.into_iter().map(|(_, at)| at).take(limit).collect();
-        // Who typed that much of a name in one piece means it.
+        // With that many consecutive letters, the user means the name itself.
         let meant = typed.len() >= PIECE && !found.is_empty();
         if found.len() < limit && !meant {
             let scattered = self.in_parts(|part| self.scattered(&typed, &finder, part));
@@ -105,7 +104,7 @@ impl FileIndex {
         found.into_iter().map(|at| self.path(at)).collect()
     }
 
-    /// Does `work` on both halves at once.
+    /// Runs `work` on both halves in parallel.
     fn in_parts<T: Send>(&self, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
         let (count, half) = (self.len(), self.len() / 2);
         if count < ALONE {
@@ -119,7 +118,7 @@ impl FileIndex {
         })
     }
 
-    /// Those of `part` that hold what was typed.
+    /// The paths in `part` that contain the query.
     fn holding(&self, finder: &Finder<'_>, part: Range<usize>) -> Hits {
         let mut hits = Hits::default();
         let end = self.starts[part.end] as usize;
@@ -147,7 +146,7 @@ impl FileIndex {
         hits
     }
 
-    /// Those of `part` that hold the letters in order, but not in one piece.
+    /// The paths in `part` that contain the letters in order, but not consecutively.
     fn scattered(&self, typed: &str, finder: &Finder<'_>, part: Range<usize>) -> Vec<usize> {
         let wanted = mask(typed.as_bytes());
         let mut found = Vec::new();
@@ -188,7 +187,7 @@ impl FileIndex {
         scored.into_iter().map(|(_, at)| at).collect()
     }
 
-    /// Less is better: how the path holds what was typed, then how much else it holds.
+    /// Rank, lower is better: how the path matches, then how much else it contains.
     fn rank(&self, at: usize, typed: &str) -> (usize, usize, usize) {
         let (path, typed) = (self.bytes(at), typed.as_bytes());
         let name = &path[name_start(path)..];
@@ -203,7 +202,7 @@ impl FileIndex {
         } else {
             4
         };
-        // Of what is typed with folders, all counts.
+        // A query with folders matches the whole path.
         let meant = if typed.contains(&b'/') { path } else { name };
         (tier, meant.len(), path.len())
     }
@@ -220,7 +219,7 @@ impl FileIndex {
     }
 }
 
-/// Where the last part of a path begins, that of a folder with its slash.
+/// Where the last part of a path begins; a folder keeps its slash.
 fn name_start(path: &[u8]) -> usize {
     let named = path.strip_suffix(b"/").unwrap_or(path);
     memrchr(b'/', named).map_or(0, |slash| slash + 1)
@@ -237,7 +236,7 @@ fn holds_in_order(text: &[u8], letters: &[u8]) -> bool {
     wanted.is_none()
 }
 
-/// A bit for every letter, digit and sign.
+/// One bit per letter, digit or sign.
 fn mask(text: &[u8]) -> u64 {
     text.iter().fold(0, |mask, byte| mask | 1 << (byte & 63))
 }

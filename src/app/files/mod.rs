@@ -1,4 +1,5 @@
-//! The files of a project by name: read once in the background, held in memory, found by a few letters.
+//! Finds project files by a few letters of their names. Reads the names once in the background and
+//! keeps them in memory.
 
 mod walk;
 mod index;

@@ -1,19 +1,18 @@
-//! Reads which files and folders there are, as git sees them: what it ignores is left out, what is
-//! hidden is not.
+//! Lists files and folders like git: skips ignored ones, includes hidden ones.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use ignore::{WalkBuilder, WalkState};
 
-/// Most files and folders that are looked for.
+/// Most files and folders to find.
 const MAX_PATHS: usize = 2_000_000;
 /// Threads that read folders.
 const THREADS: usize = 2;
-/// Paths a thread gathers before it hands them over.
+/// Paths a thread collects before it hands them over.
 const BATCH: usize = 512;
 
-/// What has been found so far: paths below the root, those of folders with a slash at the end.
+/// The results so far: paths relative to the root; folders end with a slash.
 #[derive(Debug, Default)]
 pub(crate) struct Found(Mutex<Vec<String>>);
 
@@ -42,7 +41,7 @@ impl Found {
     }
 }
 
-/// Hands over what it gathered when its thread is done.
+/// Hands over the last paths when the thread ends.
 struct Gathering<'a> {
     batch: Vec<String>,
     found: &'a Found,
@@ -54,7 +53,7 @@ impl Drop for Gathering<'_> {
     }
 }
 
-/// Reads all folders below `root` into `found`. Blocks until that is done.
+/// Reads all folders below `root` into `found`. Blocks until done.
 pub(crate) fn walk(root: &Path, found: &Found) {
     let walker = WalkBuilder::new(root)
         .hidden(false)
