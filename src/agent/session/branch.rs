@@ -1,6 +1,6 @@
-//! The entries of a conversation, for whoever shows it: in order, with their sizes. What they hold is
-//! read when it is looked at, so a long past costs some bytes an entry. Knows nothing of contexts:
-//! what a compaction took out of one stands here all the same.
+//! The entries of a conversation for display, in order, with their sizes. Their content is read on
+//! demand, so a long past costs a few bytes per entry. Independent of the model's context:
+//! compacted entries appear here too.
 
 use std::fs::File;
 use std::io;
@@ -17,13 +17,13 @@ use super::store::Session;
 use super::tree::{NodeId, Place, Tree};
 use crate::llm::Message;
 
-/// What an entry that is not in the file counts for, in bytes.
+/// Size to assume for an entry in memory, in bytes.
 const IN_MEMORY: u64 = 512;
 
-/// The entries on the way to a leaf that say something to the user.
+/// The user-visible entries on the path to a leaf.
 #[derive(Clone, Debug, Default)]
 pub struct SessionBranch {
-    /// None where nothing is stored.
+    /// `None` if nothing is stored.
     file: Option<Arc<File>>,
     entries: Vec<Entry>,
     calls: IndexMap<String, CallState>,
@@ -36,7 +36,7 @@ struct Entry {
 }
 
 impl SessionBranch {
-    /// The entries on the way to the leaf of `tree`, which stand in `file`.
+    /// The entries in `file` on the path to the leaf of `tree`.
     pub(super) fn of(tree: &Tree, file: Option<Arc<File>>) -> Self {
         let path = tree.branch().into_iter().filter(|node| {
             let kind = tree.node(*node).kind;
@@ -66,8 +66,7 @@ impl SessionBranch {
         }
     }
 
-    /// How far the calls at its end had come when the program ended, by their ids: those with a result
-    /// and those without.
+    /// The last calls by id, and how far each had come when the program ended.
     pub fn calls(&self) -> &IndexMap<String, CallState> {
         &self.calls
     }
@@ -83,22 +82,22 @@ impl SessionBranch {
         call_states(bodies.iter().rev().map(AsRef::as_ref))
     }
 
-    /// How many entries there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// What kind of entry stands at `index`.
+    /// The kind of the entry at `index`.
     pub fn kind(&self, index: usize) -> Kind {
         self.entries[index].kind
     }
 
-    /// Bytes of its line, about.
+    /// The approximate size of its line in bytes.
     pub fn length(&self, index: usize) -> u64 {
         match self.entries[index].place {
             Place::File { length, .. } => u64::from(length),
@@ -106,12 +105,12 @@ impl SessionBranch {
         }
     }
 
-    /// Whether it stands in the file.
+    /// True if it is in the file.
     pub fn is_in_file(&self, index: usize) -> bool {
         self.file.is_some() && matches!(self.entries[index].place, Place::File { .. })
     }
 
-    /// Reads what the entries at `range` hold; an error for each that cannot be read.
+    /// Reads the entries in `range`; each may fail on its own.
     pub fn read(&self, range: Range<usize>) -> Vec<io::Result<Arc<Body>>> {
         let entries = self.entries.get(range).unwrap_or_default();
         let read = |entry: &Entry| reader::load(&entry.place, self.file.as_deref());
@@ -119,7 +118,7 @@ impl SessionBranch {
     }
 }
 
-/// The messages that a run added: the end of them at hand, all of them in the session.
+/// The messages of one run: the last ones in memory, all of them in the session.
 #[derive(Clone, Debug, Default)]
 pub struct RunMessages {
     end: Vec<Arc<Message>>,
@@ -135,17 +134,18 @@ impl RunMessages {
         self.len() == 0
     }
 
-    /// The last message of the user or call of tools, and what came of it.
+    /// The last user message or tool call, with everything after it.
     pub fn end(&self) -> &[Arc<Message>] {
         &self.end
     }
 
-    /// Whether they end in a failure that leaves nothing to answer: what failed was left out.
+    /// True if they end in a failure and nothing is left to answer, because the failed message was
+    /// removed.
     pub fn is_settled(&self) -> bool {
         is_failure(&self.end) && !is_unanswered(&self.end)
     }
 
-    /// All of them in order, without those that can no longer be read. Blocks.
+    /// Reads all of them in order, without unreadable ones. Blocks.
     pub fn read(&self) -> Vec<Arc<Message>> {
         if self.stored.is_empty() {
             return self.end.clone();
@@ -159,7 +159,7 @@ impl RunMessages {
     }
 }
 
-/// Messages that are stored nowhere.
+/// Messages that aren't stored.
 impl From<Vec<Arc<Message>>> for RunMessages {
     fn from(end: Vec<Arc<Message>>) -> Self {
         let stored = SessionBranch::default();
@@ -168,7 +168,7 @@ impl From<Vec<Arc<Message>>> for RunMessages {
 }
 
 impl Session {
-    /// The messages of a run at these nodes, of which `end` is the end.
+    /// The run's messages at `nodes`, the last of which are in `end`.
     pub(in crate::agent) fn run_messages(
         &self,
         nodes: &[NodeId],

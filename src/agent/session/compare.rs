@@ -1,4 +1,4 @@
-//! Two branches of a session side by side: where they part, and what was done on each since.
+//! Compares two branches of a session: where they split, and what each did since.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,9 +18,9 @@ use crate::llm::{Message, Usage};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
-    /// The last entry that both go on from; none for branches with nothing in common.
+    /// The last common entry; `None` for unrelated branches.
     pub common_ancestor: Option<ComparedEntry>,
-    /// One branch from there on.
+    /// One branch after that entry.
     pub a: BranchTail,
     /// The other.
     pub b: BranchTail,
@@ -29,41 +29,41 @@ pub struct Comparison {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedEntry {
     pub id: String,
-    /// The user's bookmark at it.
+    /// The user's label on it.
     pub label: Option<String>,
     pub text: String,
 }
 
-/// What was done on a branch.
+/// What happened on a branch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BranchTail {
-    /// The entry it ends with.
+    /// Its last entry.
     pub end: ComparedEntry,
-    /// Entries in which something was said.
+    /// Number of messages.
     pub entries: usize,
-    /// What the user said.
+    /// Number of prompts.
     pub prompts: Vec<ComparedEntry>,
-    /// How often a model was called.
+    /// Number of model calls.
     pub model_calls: usize,
-    /// Tokens and cost of that.
+    /// Their tokens and cost.
     pub usage: Usage,
-    /// How often each tool was called.
+    /// Number of calls per tool.
     pub tool_calls: BTreeMap<String, usize>,
-    /// How many of those calls failed.
+    /// Number of failed tool calls.
     pub failed_calls: usize,
-    /// Milliseconds from each prompt to the last entry before the next.
+    /// Milliseconds from each prompt to the last entry before the next one, in all.
     pub worked_ms: i64,
-    /// The files that the calls modified.
+    /// Files that the calls modified.
     pub modified_files: Vec<String>,
 }
 
 impl Comparison {
-    /// Compares the branches that end with `a` and `b`.
+    /// Compares the branches that end at `a` and `b`.
     pub fn new(session: &SessionSnapshot, a: NodeId, b: NodeId) -> io::Result<Self> {
         let tree = session.tree();
         let common = tree.common_ancestor(a, b);
-        // What is no news to a user does not say where they part.
+        // Entries that users don't see can't be the split.
         let shown = common.and_then(|common| shown(tree, common));
         Ok(Self {
             common_ancestor: shown.map(|node| compared(session, node)).transpose()?,
@@ -146,11 +146,10 @@ impl BranchTail {
 }
 
 impl Tree {
-    /// The entry that a user names: by its label, its id or the beginning of it, or `.` for where the
-    /// conversation goes on.
+    /// Finds an entry by label, by id or its beginning, or by `.` for the leaf.
     ///
     /// # Errors
-    /// No entry is named so, or several.
+    /// No entry or several entries match.
     pub fn named(&self, name: &str) -> Result<NodeId, String> {
         if name == "." {
             return self
@@ -173,11 +172,11 @@ impl Tree {
         }
     }
 
-    /// The ends of the two branches that `names` names: where the conversation goes on stands for one
-    /// that is missing, and the branch it parted from last for the other.
+    /// The ends of the two branches in `names`. A missing first name means the leaf; a missing
+    /// second one means the branch that split off last.
     ///
     /// # Errors
-    /// A name is none, or there is no other branch.
+    /// A name matches nothing, or there is no other branch.
     pub fn branches_named(&self, names: &[&str]) -> Result<(NodeId, NodeId), String> {
         match names {
             [] => {
@@ -192,15 +191,14 @@ impl Tree {
         }
     }
 
-    /// The end of the branch that left the conversation last: of those that part from it at the
-    /// latest place the one that was written last.
+    /// The end of the branch that split off last: the most recent one at the latest split.
     pub fn other_branch(&self) -> Option<NodeId> {
         let path = self.path(self.leaf()?);
         let mut depths = vec![None; self.nodes().len()];
         for (depth, node) in path.iter().enumerate() {
             depths[node.index()] = Some(depth);
         }
-        // The place on the conversation above each entry, and whether something stands between.
+        // For each entry, how deep it joins the conversation.
         let mut joins: Vec<Option<usize>> = vec![None; depths.len()];
         let mut best: Option<(usize, NodeId)> = None;
         for node in self.nodes() {
@@ -224,7 +222,7 @@ impl Tree {
     }
 }
 
-/// The entry, or the nearest above that says something to the user.
+/// The entry, or the nearest user-visible one above.
 fn shown(tree: &Tree, node: NodeId) -> Option<NodeId> {
     let mut above = tree.ancestors(node);
     above.find(|node| tree.node(*node).kind.is_shown())

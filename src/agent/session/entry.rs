@@ -1,5 +1,5 @@
-//! The lines of a session file, in the words of pi's session format, version 3
-//! (docs/session-format.md of `@earendil-works/pi-coding-agent`). Knows no file and no tree.
+//! The lines of a session file in pi's session format, version 3 (docs/session-format.md of
+//! `@earendil-works/pi-coding-agent`). Knows neither file nor tree.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::llm::{Content, Message, Model, ThinkingLevel, Usage};
 pub use super::kind::Kind;
 
 pub const VERSION: u32 = 3;
-/// `customType` of entries that move the leaf: the conversation goes on from their parent.
+/// `customType` of entries that move the leaf: the conversation continues from their parent.
 pub(super) const LEAF: &str = "tiller.leaf";
 
 /// The first line of a file.
@@ -31,27 +31,27 @@ pub struct Header {
     /// When it began, in ISO 8601; empty in very old files.
     #[serde(default)]
     pub timestamp: String,
-    /// The folder the session works in; empty in very old files.
+    /// The session's folder; empty in very old files.
     #[serde(default)]
     pub cwd: String,
     /// The file it was copied from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_session: Option<String>,
-    /// What the entries took that it was copied with: the session of the original paid for them.
+    /// Usage of the copied entries, which the original session paid for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) usage_before: Option<Usage>,
-    /// Fields of other programs.
+    /// Other programs' fields.
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
 
-/// Files of version 1 did not say so.
+/// Files of version 1 had no version field.
 fn first_version() -> u32 {
     1
 }
 
 impl Header {
-    /// The header of a session that begins now in the folder `cwd`.
+    /// The header of a new session in the folder `cwd`.
     pub fn new(cwd: &Path) -> Self {
         Self {
             r#type: "session".into(),
@@ -65,7 +65,7 @@ impl Header {
         }
     }
 
-    /// The header of a copy of the session in the file `source`, of entries that took so much.
+    /// The header of a copy of the session in `source`, whose entries used `usage`.
     pub(super) fn copy_of(source: &Path, cwd: &Path, usage: Usage) -> Self {
         Self {
             parent_session: Some(source.display().to_string()),
@@ -80,7 +80,7 @@ impl Header {
     }
 }
 
-/// Every other line: a node of the session's tree.
+/// Any other line: a node of the session's tree.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Entry<'a> {
@@ -92,13 +92,13 @@ pub(super) struct Entry<'a> {
     pub body: &'a Body,
 }
 
-/// What an entry holds.
+/// The content of an entry.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Body {
     /// A message.
     Message {
-        /// Its serde form is pi's.
+        /// Its serde format is pi's.
         message: Arc<Message>,
     },
     /// The model from here on.
@@ -109,30 +109,30 @@ pub enum Body {
         #[serde(rename = "thinkingLevel")]
         thinking_level: ThinkingLevel,
     },
-    /// A summary in the place of what stands before.
+    /// A summary that replaces the entries before it.
     Compaction(Compaction),
-    /// A summary of the branch that was left.
+    /// A summary of an abandoned branch.
     BranchSummary(BranchSummary),
-    /// A message that an extension of pi put into the context.
+    /// A message that a pi extension added to the context.
     CustomMessage(CustomMessage),
-    /// Another content for an earlier entry.
+    /// New content for an earlier entry.
     ContextEdit(ContextEdit),
-    /// Tokens that were spent beside the conversation.
+    /// Tokens used outside the conversation.
     Usage(UsageEntry),
-    /// State of a program; no model sees it.
+    /// A program's state, which no model sees.
     Custom {
-        /// Whose form `data` has.
+        /// The format of `data`.
         #[serde(rename = "customType")]
         custom_type: Cow<'static, str>,
         /// The state.
         data: Value,
     },
-    /// The user's bookmark at an entry.
+    /// The user's label on an entry.
     Label {
-        /// The id of the entry.
+        /// The entry's id.
         #[serde(rename = "targetId")]
         target_id: String,
-        /// Its text; none removes the bookmark.
+        /// Its text; `None` removes the label.
         #[serde(skip_serializing_if = "Option::is_none")]
         label: Option<String>,
     },
@@ -153,18 +153,18 @@ pub struct ModelChange {
     pub model_id: String,
 }
 
-/// A summary in the place of what stands before `first_kept_entry_id`.
+/// A summary that replaces the entries before `first_kept_entry_id`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Compaction {
     /// The text for the model.
     pub summary: String,
-    /// The id of the first entry that stays in the context; its own id when none does.
+    /// The first entry that stays in the context; the compaction's own id if none does.
     #[serde(default)]
     pub first_kept_entry_id: String,
     #[serde(default)]
     pub tokens_before: u64,
-    /// `readFiles` and `modifiedFiles`, or what another program keeps here.
+    /// `readFiles` and `modifiedFiles`, or another program's data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -172,13 +172,13 @@ pub struct Compaction {
 }
 
 impl Compaction {
-    /// Tokens of the context after, where they are known.
+    /// Tokens in the context afterwards, if known.
     pub fn tokens_after(&self) -> Option<u64> {
         self.details.as_ref()?["tokensAfter"].as_u64()
     }
 }
 
-/// A summary of the branch that was left.
+/// A summary of an abandoned branch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BranchSummary {
@@ -186,14 +186,14 @@ pub struct BranchSummary {
     #[serde(default)]
     pub from_id: Option<String>,
     pub summary: String,
-    /// `readFiles` and `modifiedFiles`, or what another program keeps here.
+    /// `readFiles` and `modifiedFiles`, or another program's data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
 
-/// Tokens that were spent beside the conversation.
+/// Tokens used outside the conversation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageEntry {
@@ -206,7 +206,7 @@ pub struct UsageEntry {
     pub usage: Usage,
 }
 
-/// A message that an extension of pi put into the context, as one of the user.
+/// A message that a pi extension added to the context, as if from the user.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CustomMessage {
@@ -219,16 +219,16 @@ pub struct CustomMessage {
     pub display: bool,
 }
 
-/// Another content for an earlier entry, in the context only.
+/// New content for an earlier entry, in the context only.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextEdit {
     pub target_id: String,
-    /// Its content from here on; none leaves the entry out.
+    /// The content from here on; `None` removes the entry from the context.
     pub replacement: Option<Replacement>,
 }
 
-/// The content that a [`ContextEdit`] puts in place.
+/// The content that a [`ContextEdit`] sets.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Replacement {
     #[serde(deserialize_with = "crate::llm::message::string_or_blocks")]
@@ -241,7 +241,7 @@ impl Body {
         struct Line {
             message: Arc<Message>,
         }
-        // Messages as tiller and pi write them, without a detour; of any other form, with it.
+        // Parses messages in tiller's and pi's own layout directly; others go through a `Value`.
         if line.starts_with(br#"{"type":"message","#)
             && let Ok(Line { message }) = serde_json::from_slice(line)
         {
@@ -250,7 +250,7 @@ impl Body {
         Self::of(serde_json::from_slice(line).ok()?)
     }
 
-    /// The same of a line that was read.
+    /// The same for parsed JSON.
     pub(super) fn of(mut value: Value) -> Option<Self> {
         let kind = value["type"].as_str()?.to_owned();
         let text = |key: &str| value[key].as_str().map(str::to_owned);
@@ -285,28 +285,28 @@ impl Body {
     pub(super) fn custom(custom_type: &'static str, data: impl Serialize) -> Self {
         Self::Custom {
             custom_type: custom_type.into(),
-            // Plain data cannot fail to serialise.
+            // Plain data, so serializing can't fail.
             data: serde_json::to_value(data).unwrap_or_default(),
         }
     }
 
-    /// What the requests begin with, from here on.
+    /// The start of every request from here on: system prompt and tools.
     pub fn prompt(prompt: &SessionPrompt) -> Self {
         Self::custom(PROMPT, prompt)
     }
 
-    /// `model` gets none of the thinking before this entry back.
+    /// From here on, `model` gets none of the earlier thinking.
     pub fn thinking_from(model: &Model) -> Self {
         let of = json!({ "editFormat": model.edit_format, "model": model.full_id() });
         Self::custom(THINKING_FROM, of)
     }
 
-    /// A compaction that stood here is undone, and not made again by itself.
+    /// The user undid the compaction here; don't compact automatically.
     pub fn uncompacted() -> Self {
         Self::custom(UNCOMPACTED, json!({}))
     }
 
-    /// The tokens it says were spent, if it does.
+    /// The tokens it reports, if any.
     pub fn usage(&self) -> Option<&Usage> {
         match self {
             Self::Message { message } => match &**message {
@@ -320,7 +320,7 @@ impl Body {
         }
     }
 
-    /// What a summary carries over beside its text.
+    /// What a summary preserves besides its text.
     pub(in crate::agent) fn details(&self) -> Option<&Value> {
         match self {
             Self::Compaction(compaction) => compaction.details.as_ref(),
@@ -373,8 +373,8 @@ impl Body {
     }
 }
 
-/// A message of any role that says something to a model. Roles of pi's that no API has become the
-/// user's words, as pi makes them.
+/// The model's message for one of any role. Roles without an API counterpart become user messages,
+/// as in pi.
 fn read_message(mut value: Value) -> Option<Message> {
     let role = value["role"].as_str()?.to_owned();
     let content = match role.as_str() {
@@ -398,14 +398,14 @@ fn read_message(mut value: Value) -> Option<Message> {
     serde_json::from_value(json!({
         "role": "user",
         "content": content,
-        // Not words of the user, though pi sends them as such.
+        // Not the user's words, though pi sends them as such.
         "origin": role,
         "timestamp": value["timestamp"].as_i64().unwrap_or_default(),
     }))
     .ok()
 }
 
-/// Now, in ISO 8601 with milliseconds.
+/// The current time in ISO 8601 with milliseconds.
 pub(super) fn timestamp() -> String {
     format!("{:.3}", jiff::Timestamp::now())
 }

@@ -1,6 +1,6 @@
-//! One session file being written. Each entry is one line and one write, so a crash can tear the
-//! last line at most; lines that could not be written wait in memory and go first the next time.
-//! Never changes what is written, and reads it only to put a removed file back.
+//! Writes one session file. Each entry is one line and one write, so a crash can tear at most the
+//! last line. Lines that failed wait in memory and go first next time. Never changes written lines,
+//! and reads the file only to restore a removed one.
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -12,25 +12,24 @@ use std::sync::Arc;
 use super::folder::make_private;
 use super::sync::Syncer;
 
-/// The file of one session, whether it exists yet or not.
+/// The file of one session, which may not exist yet.
 #[derive(Debug)]
 pub(super) struct SessionFile {
     path: PathBuf,
     unwritten: VecDeque<Vec<u8>>,
-    /// A write stopped in mid-line and the piece could not be taken back, or the last line was found
-    /// without its end.
+    /// A partial write couldn't be undone, or the last line was found without its end.
     torn: bool,
-    /// Whether something was added that has to survive a power cut.
+    /// Whether new lines must survive a power cut.
     to_sync: bool,
     disk: Option<Disk>,
 }
 
-/// When a line has to survive a power cut.
+/// When a line must survive a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sync {
-    /// As soon as it is written.
+    /// At once.
     Now,
-    /// With the next line that has to.
+    /// Together with the next urgent line.
     Later,
 }
 
@@ -41,7 +40,7 @@ struct Disk {
 }
 
 impl SessionFile {
-    /// A file that begins with the line `header` once something is written. Touches no disk yet.
+    /// A file that starts with the line `header` at the first write. Touches no disk yet.
     pub fn new(path: PathBuf, header: Vec<u8>) -> Self {
         Self {
             path,
@@ -52,11 +51,11 @@ impl SessionFile {
         }
     }
 
-    /// The file at `path`, which was read up to `length` bytes; what stands behind them is moved to
-    /// `PATH.torn`. `unterminated`: its last line has no end.
+    /// Opens the file at `path`, of which `length` bytes are valid. Moves the rest to `PATH.torn`.
+    /// `unterminated` means its last line has no newline.
     ///
     /// # Errors
-    /// What is torn cannot be moved.
+    /// The rest can't be moved.
     pub fn existing(
         path: PathBuf,
         file: File,
@@ -88,7 +87,7 @@ impl SessionFile {
         &self.path
     }
 
-    /// The open file; none as long as nothing was written.
+    /// The open file; `None` before the first write.
     pub fn open_file(&self) -> Option<&Arc<File>> {
         self.disk.as_ref().map(|disk| &disk.file)
     }
@@ -97,19 +96,20 @@ impl SessionFile {
         self.unwritten.len()
     }
 
-    /// Adds a line, which waits until [`SessionFile::write_out`].
+    /// Queues a line for [`SessionFile::write_out`].
     pub fn push(&mut self, line: Vec<u8>, sync: Sync) {
         self.unwritten.push_back(line);
         self.to_sync |= sync == Sync::Now;
     }
 
-    /// Writes what waits; gives `written` the offset and the length without line end of each line.
+    /// Writes the queued lines. Calls `written` with the offset and length of each line, without
+    /// its newline.
     pub fn write_out(&mut self, mut written: impl FnMut(u64, u64)) -> io::Result<()> {
         let disk = match &mut self.disk {
             Some(disk) => disk,
             none => none.insert(Disk::create(&self.path)?),
         };
-        // Another program removed it, but it can be read while it is open.
+        // Another program removed it, but the open file is still readable.
         if disk.file.metadata().is_ok_and(|data| data.nlink() == 0) {
             *disk = disk.restored(&self.path)?;
         }
@@ -132,12 +132,12 @@ impl SessionFile {
         Ok(())
     }
 
-    /// Why the last sync that failed did, told once.
+    /// The last sync error, reported once.
     pub fn take_sync_error(&self) -> Option<io::Error> {
         self.disk.as_ref()?.syncer.as_ref()?.take_error()
     }
 
-    /// Returns when everything written so far is synced, and lets another program write.
+    /// Waits until everything is synced, then lets another program write.
     pub async fn close(&self) {
         let Some(disk) = &self.disk else { return };
         if let Some(syncer) = &disk.syncer {
@@ -147,21 +147,22 @@ impl SessionFile {
     }
 }
 
-/// Where the piece of an entry goes whose writing was cut off.
+/// Where the torn end of a file goes.
 pub(super) fn torn_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".torn");
     name.into()
 }
 
-/// Locks `file` for one writer; false if another has it. File systems without locks lock nothing.
+/// Locks `file` for one writer; false if another has it. Some file systems can't lock; there it
+/// does nothing.
 pub(super) fn lock(file: &File) -> bool {
     !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // The thread that syncs may hold the file a little longer.
+        // The sync thread may hold the file a little longer.
         let _ = self.file.unlock();
     }
 }
@@ -183,20 +184,20 @@ impl Disk {
 
     fn on(file: File) -> Self {
         let file = Arc::new(file);
-        // Without the thread the data still reaches the kernel with every write.
+        // Without this thread, each write still reaches the kernel.
         let syncer = Syncer::spawn(Arc::clone(&file)).ok();
         Self { file, syncer }
     }
 
-    /// A new file in the place of a removed one, with everything that was in it.
+    /// Recreates a removed file with all its content.
     fn restored(&self, path: &Path) -> io::Result<Self> {
-        // Another file stays as it is; nothing is copied for each entry that waits.
+        // Leaves another file alone, and avoids a copy for each waiting entry.
         if path.symlink_metadata().is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         let folder = path.parent().unwrap_or(Path::new("."));
         make_private(folder)?;
-        // In place only when it is whole; also readable by its owner alone.
+        // Appears only once complete, readable by its owner only.
         let mut copy = tempfile::Builder::new()
             .prefix(".session-")
             .append(true)
@@ -209,11 +210,11 @@ impl Disk {
         Ok(Self::on(file))
     }
 
-    /// Writes one line with one write and gives its offset. When only a piece of it fits, the piece
-    /// is taken back; `WriteZero` says that even that failed.
+    /// Appends one line with one write and returns its offset. Undoes a partial write; `WriteZero`
+    /// means that failed too.
     fn write(&self, line: &[u8]) -> io::Result<u64> {
         let mut file = &*self.file;
-        // Asked each time: another program may have appended.
+        // Not cached: another program may have appended.
         let offset = file.metadata()?.len();
         let written = loop {
             match file.write(line) {

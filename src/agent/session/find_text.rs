@@ -1,5 +1,5 @@
-//! Finds words in what was said in a session: prompts, answers and names. Reads line by line and
-//! keeps one of them at a time; results of tools, thinking and pictures are not searched.
+//! Searches a session's prompts, answers and names. Holds one line at a time in memory. Skips tool
+//! results, thinking and pictures.
 
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, BufReader, Read};
@@ -11,32 +11,32 @@ use super::entry::Body;
 use super::reader;
 use crate::llm::Message;
 
-/// Longest line that is looked at, in bytes. Longer ones are results and pictures.
+/// Longest line to search, in bytes. Longer ones are results and pictures.
 const LONGEST: u64 = 16 * 1024 * 1024;
 
-/// Words that must all stand in one prompt, answer or name, in any case and order.
+/// Words that must all be in one prompt, answer or name, in any case and order.
 #[derive(Debug)]
 pub struct Words {
     plain: Vec<Regex>,
-    /// As they stand in JSON: a line without them is not parsed.
+    /// As JSON encodes them. Lines without them aren't parsed.
     escaped: Vec<Regex>,
 }
 
-/// Where the words are.
+/// A match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The id of the entry; empty in very old files.
+    /// The entry's id; empty in very old files.
     pub entry: String,
     /// `user`, `assistant` or `name`.
     pub role: &'static str,
-    /// The line of text that the first of the words is in.
+    /// The line of text with the first match.
     pub line: String,
-    /// Where in it that word begins, in bytes.
+    /// Byte position of the match in it.
     pub at: usize,
 }
 
 impl Found {
-    /// The line from `before` characters before the word on.
+    /// The line, from `before` characters before the match.
     pub fn excerpt(&self, before: usize) -> String {
         let begin = self.line[..self.at].char_indices().rev().nth(before);
         let begin = begin.map_or(0, |(begin, _)| begin);
@@ -46,7 +46,7 @@ impl Found {
 }
 
 impl Words {
-    /// The words of `text`, separated by spaces; none if there are none.
+    /// Splits `text` at spaces; `None` if it has no words.
     pub fn new(text: &str) -> Option<Self> {
         let regex = |word: &str| {
             let mut builder = RegexBuilder::new(&regex::escape(word));
@@ -62,7 +62,7 @@ impl Words {
         (!words.is_empty() && plain.len() == words.len()).then_some(Self { plain, escaped })
     }
 
-    /// Where the session in the file at `path` has them, `most` times at most.
+    /// Up to `most` matches in the session at `path`.
     pub fn find(&self, path: &Path, most: usize) -> io::Result<Vec<Found>> {
         let file = reader::open(path, OpenOptions::new().read(true))?;
         let mut file = BufReader::with_capacity(256 * 1024, file);

@@ -1,25 +1,25 @@
-//! Where a session file lies: one folder per working directory, named as pi names it.
+//! Where session files are: one folder per working folder, named as in pi.
 
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// Longest name of a folder, in bytes; file systems stop at 255.
+/// Longest folder name in bytes; file systems allow 255.
 const MAX_NAME: usize = 200;
 
-/// The folder below `root` for the sessions of working directory `cwd`.
+/// The folder in `root` for sessions of the working folder `cwd`.
 pub fn folder_for(root: &Path, cwd: &Path) -> PathBuf {
     root.join(folder_name(&cwd.to_string_lossy()))
 }
 
-/// The name of a session file begun at `timestamp` (ISO 8601).
+/// The file name of a session begun at `timestamp` (ISO 8601).
 pub fn file_name(timestamp: &str, id: &str) -> String {
     let stamp = timestamp.replace([':', '.'], "-");
     format!("{stamp}_{id}.jsonl")
 }
 
-/// Makes a folder, and those above it, for the eyes of its owner alone.
+/// Creates a folder and its parents, private to the owner.
 pub fn make_private(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
@@ -30,12 +30,12 @@ fn folder_name(cwd: &str) -> String {
     if name.len() + 4 <= MAX_NAME {
         return format!("--{name}--");
     }
-    // Two long paths may share their beginning, so the cut name carries a hash of the whole.
+    // Long paths may share their beginning, so a shortened name contains a hash of the whole path.
     let cut = name.floor_char_boundary(MAX_NAME - 4);
     format!("--{}--{:08x}", &name[..cut], fnv1a(cwd.as_bytes()))
 }
 
-/// A hash that stays the same on every machine and in every version.
+/// A hash that is stable across machines and versions.
 fn fnv1a(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811C_9DC5, |hash, byte| {
         (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)

@@ -1,5 +1,5 @@
-//! A new session from one path of another: the lines on the way to an entry, byte for byte, and the
-//! labels of their entries. The other one stays as it is.
+//! Creates a session from one path of another: the original lines up to an entry, and their labels.
+//! The original stays unchanged.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,9 +13,8 @@ use crate::agent::event::is_from_user;
 use crate::llm::{Content, Message, Usage};
 
 impl Session {
-    /// Opens a new session for the working directory `cwd` with what stands in the session file
-    /// `source` on the way to `leaf`, and says what was passed over. Where no prompt stands there it
-    /// is an empty one.
+    /// Creates a session for the working folder `cwd` with the entries of `source` up to `leaf`.
+    /// Also returns what was skipped. The session is empty if that path has no prompt.
     pub fn fork_at(
         root: &Path,
         source: &SessionView,
@@ -57,8 +56,8 @@ impl Session {
 }
 
 impl SessionView {
-    /// The line of an entry with its end, and with the ids that its tree has where the line has
-    /// others: of two entries with the same id, without one, without a parent that is there.
+    /// An entry's line with its newline. Replaces its ids if they differ from the tree's, as for
+    /// duplicate ids, missing ids and unknown parents.
     fn line_with_id(&self, node: NodeId) -> io::Result<Vec<u8>> {
         let tree = self.tree();
         let parent = tree.node(node).parent.map(|parent| tree.id(parent));
@@ -74,8 +73,8 @@ impl SessionView {
         Ok(bytes)
     }
 
-    /// Where a branch that begins at an entry leaves, and the prompt that stands there: before a
-    /// prompt of the user, behind anything else.
+    /// Where a branch starting at an entry continues from, and that entry's prompt: before a user
+    /// prompt, after anything else.
     pub fn fork_point(&self, node: NodeId) -> (Option<NodeId>, Option<Vec<Content>>) {
         let tree = self.tree();
         let body = self.entry(node).ok().and_then(|it| it.body);
@@ -86,7 +85,7 @@ impl SessionView {
     }
 }
 
-/// What the user typed, if the entry is a prompt.
+/// The user's text, if the entry is a prompt.
 pub fn prompt_of(body: &Body) -> Option<Vec<Content>> {
     match body {
         Body::Message { message } => match &**message {

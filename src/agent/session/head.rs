@@ -1,5 +1,5 @@
-//! What a list shows of a session file: its folder, its first prompt and its name. The first two stand
-//! at the beginning; for the name the lines are passed over, without being parsed.
+//! The list data of a session file: folder, first prompt and name. Reads the first two from its
+//! beginning, and scans the rest for the name without parsing it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -12,33 +12,33 @@ use super::reader;
 use crate::agent::event::is_from_user;
 use crate::llm::Message;
 
-/// Bytes of a session file that are looked at for its first message.
+/// Bytes to search for the first message.
 const BEGINNING: u64 = 1024 * 1024;
-/// Bytes that are read at a time behind it.
+/// Bytes to read at once after that.
 const BUFFER: usize = 256 * 1024;
-/// Characters of the first message, and of the name, that are given.
+/// Most characters of the first message and the name.
 const TITLE: usize = 200;
-/// Longest line that names a session, in bytes.
+/// Longest line that sets a name, in bytes.
 const NAMING: u64 = 64 * 1024;
 
-/// What a session file begins with, and its name.
+/// The beginning of a session file, and its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionHead {
-    /// The folder it worked in.
+    /// Its folder.
     pub cwd: String,
-    /// The first line of the first message of the user, at most 200 characters.
+    /// First line of the user's first message, at most 200 characters.
     pub title: String,
-    /// The name the user gave it, at most 200 characters.
+    /// The name, at most 200 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
 impl SessionHead {
-    /// The head of the session in the file at `path`, and the end of the last whole line of the file.
+    /// Reads the head of the session at `path`, and the end of its last complete line.
     pub fn read(path: &Path) -> io::Result<(Self, u64)> {
         let mut file = open(path)?;
         let mut head = Self::default();
-        // Most sessions are small: one read, and no buffer beyond their size.
+        // Most sessions are small, so this takes one read and no larger buffer.
         let mut beginning = Vec::new();
         file.by_ref().take(BEGINNING).read_to_end(&mut beginning)?;
         head.read_beginning(&beginning[..]);
@@ -51,14 +51,14 @@ impl SessionHead {
         Ok((head, end))
     }
 
-    /// Reads on for the name from the byte `from`, where a line begins.
+    /// Continues the search for the name at byte `from`, the start of a line.
     pub fn read_on(&mut self, path: &Path, from: u64) -> io::Result<u64> {
         let mut file = open(path)?;
         file.seek(SeekFrom::Start(from))?;
         self.read_name(BufReader::with_capacity(BUFFER, file), from)
     }
 
-    /// What it is called in a list: its name, or else its first prompt.
+    /// Its name, or else its first prompt.
     pub fn label(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.title)
     }
@@ -84,7 +84,7 @@ impl SessionHead {
                         break;
                     }
                 }
-                // A line that breaks off at the end of the piece.
+                // A line continues after the chunk.
                 Err(error) if error.is_eof() => {
                     self.title = String::from("(long message)");
                     break;
@@ -94,7 +94,7 @@ impl SessionHead {
         }
     }
 
-    /// Reads `file`, which stands at the byte `from`, for the name.
+    /// Searches `file` for the name, from byte `from`.
     fn read_name(&mut self, mut file: impl BufRead, from: u64) -> io::Result<u64> {
         let naming = memchr::memmem::Finder::new("\"session_info\"");
         let (mut line, mut end) = (Vec::new(), from);
@@ -104,7 +104,7 @@ impl SessionHead {
             let mut whole = line.last() == Some(&b'\n');
             if length == NAMING && !whole {
                 let rest = file.skip_until(b'\n')? as u64;
-                // Without a line end the file grows from here; the line is looked at again then.
+                // The last line is incomplete; reads it again when the file grows.
                 whole = rest > 0 && !file.fill_buf()?.is_empty();
                 length += rest;
                 line.clear();

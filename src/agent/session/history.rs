@@ -1,4 +1,4 @@
-//! The conversation at a leaf: what of the path to it a model gets to read, in the order of pi's
+//! The conversation at a leaf: the part of its path that the model reads, in the order of pi's
 //! `buildSessionContext` (docs/session-format.md, "Context Building").
 
 use std::path::Path;
@@ -26,21 +26,21 @@ pub struct History {
     /// What the model reads.
     pub messages: Vec<Arc<Message>>,
     pub nodes: Vec<NodeId>,
-    /// What the requests began with, in the order of the entries.
+    /// How requests began, in entry order.
     pub prompts: Vec<SessionPrompt>,
-    /// Entries on the path that could not be read.
+    /// Number of unreadable entries on the path.
     pub damaged: usize,
-    /// Where only the end is kept: what stood before it.
+    /// If only the end is kept: facts about the rest.
     folded: Option<HistoryFacts>,
 }
 
 impl Session {
-    /// The entries on the way to the leaf, as the user reads them.
+    /// The entries up to the leaf, for the user.
     pub fn branch(&self) -> SessionBranch {
         SessionBranch::of(self.tree(), self.open_file())
     }
 
-    /// The last compaction on the way to the leaf.
+    /// The last compaction before the leaf.
     pub fn last_compaction(&self) -> Option<Compaction> {
         let tree = self.tree();
         let node = tree
@@ -52,7 +52,7 @@ impl Session {
         }
     }
 
-    /// Whether the user has undone the last compaction on the way to the leaf: none is made by itself.
+    /// True if the user undid the last compaction; tiller then doesn't compact automatically.
     pub fn keeps_whole(&self) -> bool {
         let tree = self.tree();
         let mut kinds = tree.leaf_to_root().map(|node| tree.node(node).kind);
@@ -67,7 +67,7 @@ impl Session {
         history
     }
 
-    /// The conversation at the leaf, of which only the end is kept.
+    /// The end of the conversation at the leaf, plus facts about the rest.
     pub fn facts(&self) -> HistoryFacts {
         let mut history = History {
             folded: Some(HistoryFacts::default()),
@@ -110,11 +110,11 @@ impl Session {
             folded.work.carry(details, Path::new(&self.header().cwd));
         }
         history.read(self, &path[first_kept..at]);
-        // Thinking of before the compaction is bound to a prefix that is gone.
+        // Earlier thinking is bound to a prefix that no longer exists.
         for prompt in &mut history.prompts {
             prompt.leave_thinking_before(history.messages.len());
         }
-        // The tokens they report are of a conversation that is gone, too.
+        // Their token counts belong to that old prefix too.
         for message in &mut history.messages {
             if let Message::Assistant(answer) = Arc::make_mut(message) {
                 answer.usage = Usage::default();
@@ -126,7 +126,7 @@ impl Session {
         history.read(self, &path[at + 1..]);
     }
 
-    /// What the user said first on the way to the leaf; none where nothing was said.
+    /// The first prompt on the path to the leaf, if any.
     pub fn first_prompt(&self) -> Option<String> {
         let tree = self.tree();
         let path = tree.branch().into_iter();
@@ -204,7 +204,7 @@ impl History {
         }
     }
 
-    /// Gives the message of `target` another content, or leaves it out.
+    /// Replaces or removes the message of `target`.
     fn edit(&mut self, target: NodeId, replacement: Option<&Replacement>) {
         let Some(at) = self.nodes.iter().position(|node| *node == target) else {
             return;
@@ -212,7 +212,7 @@ impl History {
         let answers =
             |message: &Arc<Message>| matches!(&**message, Message::Assistant(it) if it.is_sent());
         if self.messages[at + 1..].iter().any(answers) {
-            // Thinking behind it is bound to a prefix that is gone.
+            // Later thinking is bound to the old prefix.
             for prompt in &mut self.prompts {
                 prompt.leave_thinking_before(self.messages.len());
             }
@@ -254,7 +254,7 @@ impl History {
         self.messages.push(message);
     }
 
-    /// What is known of one of which only the end was kept.
+    /// Facts about a conversation of which only the end was kept.
     fn into_facts(self) -> HistoryFacts {
         let mut facts = self.folded.unwrap_or_default();
         facts.count(&self.messages);
@@ -264,8 +264,7 @@ impl History {
     }
 }
 
-/// The message that an entry is for a model, if it is one: what was said, or a summary of a branch
-/// that was left.
+/// The model's message for an entry, if any: a message, or a summary of an abandoned branch.
 pub(super) fn message_of(body: &Body) -> Option<Arc<Message>> {
     match body {
         Body::Message { message } => Some(Arc::clone(message)),
@@ -278,8 +277,7 @@ pub(super) fn message_of(body: &Body) -> Option<Arc<Message>> {
     }
 }
 
-/// Takes away what no model reads, for a conversation may be long: the screen reads details from the
-/// file, and they are as long as the results.
+/// Drops what no model reads, to save memory. The screen reads details from the file.
 fn slim(message: &mut Message) {
     let content = match message {
         Message::User(message) => &mut message.content,

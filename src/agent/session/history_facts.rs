@@ -1,5 +1,5 @@
-//! What is known of a conversation that nobody goes on with yet: what it took and how it ends. Holds
-//! no message but the last, so a long past costs nothing until a run reads it.
+//! Facts about a conversation before a run loads it: usage, and how it ends. Keeps only the last
+//! messages, so a long past costs nothing.
 
 use std::sync::Arc;
 
@@ -11,24 +11,24 @@ use crate::llm::{Message, StopReason, Usage};
 /// A conversation without its messages.
 #[derive(Clone, Debug, Default)]
 pub struct HistoryFacts {
-    /// How many messages a model reads.
+    /// Number of messages for the model.
     pub count: usize,
-    /// What the session took, on all its branches.
+    /// Usage of all branches.
     pub usage: Usage,
-    /// Tokens in the window at the last answer or compaction that says so.
+    /// Tokens in the window at the last answer or compaction that reports them.
     pub context_tokens: u64,
-    /// Its end: the last message of the user or call of tools, and what came of it.
+    /// The last user message or tool call, with everything after it.
     pub last: Vec<Arc<Message>>,
-    /// What there is to see of the work; of before its last compaction what that carries over.
+    /// Visible facts about the work, including those that the last compaction preserved.
     pub work: SessionWork,
-    /// Entries on the path that could not be read.
+    /// Number of unreadable entries on the path.
     pub damaged: usize,
-    /// Whether the user stopped the run that its end is from.
+    /// Whether the user stopped its last run.
     pub stopped: bool,
 }
 
 impl HistoryFacts {
-    /// The facts of a session of these messages.
+    /// The facts of a session with these messages.
     pub fn of(messages: &[Arc<Message>]) -> Self {
         let mut facts = Self::default();
         for message in messages {
@@ -42,29 +42,28 @@ impl HistoryFacts {
         facts
     }
 
-    /// Takes in that `message` is its last one.
+    /// Adds `message` as the last one.
     pub(in crate::agent) fn note_said(&mut self, message: &Message) {
         self.stopped &= is_told(message);
     }
 
-    /// Whether the conversation was cut off: a model has something to answer, and it was not the user
-    /// who stopped it.
+    /// True if the conversation was cut off: a model owes an answer, and the user didn't stop it.
     pub fn is_cut_off(&self) -> bool {
         !self.stopped && is_unanswered(&self.last)
     }
 
-    /// Whether a failure stands at its end.
+    /// True if it ends in a failure.
     pub fn has_failed(&self) -> bool {
         is_failure(&self.last)
     }
 
-    /// The same but for how it ends.
+    /// The same facts with an empty end.
     pub(in crate::agent) fn without_end(self) -> Self {
         let last = Vec::new();
         Self { last, ..self }
     }
 
-    /// Counts `messages` in, but for what they took.
+    /// Counts `messages`, but not their usage.
     pub(in crate::agent) fn count(&mut self, messages: &[Arc<Message>]) {
         self.count += messages.len();
         for message in messages {
@@ -78,7 +77,7 @@ impl HistoryFacts {
     }
 }
 
-/// Whether what comes next depends on nothing before `message`.
+/// True if nothing before `message` affects what comes next.
 pub(in crate::agent) fn begins_end(message: &Message) -> bool {
     match message {
         Message::User(user) => is_from_user(user.origin.as_deref()),
@@ -89,23 +88,23 @@ pub(in crate::agent) fn begins_end(message: &Message) -> bool {
     }
 }
 
-/// Whether the program tells the model with it what has changed; it asks for no answer.
+/// True if it is tiller's note about changes, which needs no answer.
 fn is_told(message: &Message) -> bool {
     matches!(message, Message::User(user) if user.origin.as_deref() == Some(NOTE_ORIGIN))
 }
 
-/// Whether `messages` end in an answer that failed.
+/// True if `messages` end in a failed answer.
 pub(super) fn is_failure(messages: &[Arc<Message>]) -> bool {
     let last = messages.last().map(AsRef::as_ref);
     matches!(last, Some(Message::Assistant(answer)) if !answer.is_sent())
 }
 
-/// Whether a model has something to answer at the end of `messages`: words of the user, results, calls
-/// without results because the program ended, or what a failed call left.
+/// True if a model owes an answer at the end of `messages`: to a prompt, to results, to calls cut
+/// off by the program's end, or after a failed call.
 pub(in crate::agent) fn is_unanswered(messages: &[Arc<Message>]) -> bool {
     let says_something = |message: &&Arc<Message>| match &***message {
         Message::User(user) => is_from_user(user.origin.as_deref()),
-        // It is never sent: what it was to answer stands before it, unless that was left out.
+        // A failed answer is never sent. Its prompt comes before it, unless that was removed.
         Message::Assistant(answer) => answer.is_sent(),
         Message::ToolResult(_) => true,
     };
@@ -121,7 +120,7 @@ pub(in crate::agent) fn is_unanswered(messages: &[Arc<Message>]) -> bool {
     }
 }
 
-/// Where the end of these messages begins: what comes next depends on nothing before it.
+/// The start of the end: nothing before it affects what comes next.
 pub(in crate::agent) fn end_of(messages: &[Arc<Message>]) -> usize {
     let begins = |message: &Arc<Message>| begins_end(message);
     messages.iter().rposition(begins).unwrap_or(0)

@@ -1,6 +1,5 @@
-//! What a list shows of each session, kept in one file beside them, so that listing reads none of them
-//! that has not changed. Nothing depends on it: a broken or missing index is an empty one, and what
-//! cannot be written is read again the next time.
+//! Caches each session's list data in one file, so that listing reads only changed sessions.
+//! Nothing depends on it: a missing or broken index is empty, and unsaved data is read again.
 
 use std::collections::HashMap;
 use std::num::NonZero;
@@ -13,15 +12,15 @@ use super::head::SessionHead;
 use super::list::StoredSession;
 use crate::llm::replace_file::replace_file;
 
-/// Its name in the folder of all sessions.
+/// Its name in the sessions folder.
 const NAME: &str = ".index.json";
-/// Version of its form; another one is no index.
+/// Format version; other versions are ignored.
 const VERSION: u32 = 2;
-/// Most threads that read sessions, and sessions that are worth one.
+/// Most reader threads, and the fewest sessions for one.
 const THREADS: usize = 4;
 const FEW: usize = 64;
 
-/// The heads of the sessions below one folder.
+/// The heads of all sessions in one folder.
 #[derive(Debug)]
 pub struct SessionIndex {
     place: PathBuf,
@@ -33,11 +32,11 @@ pub struct SessionIndex {
 struct Row {
     size: u64,
     changed: i64,
-    /// The end of the last whole line that was read.
+    /// End of the last complete line read.
     read: u64,
     #[serde(flatten)]
     head: SessionHead,
-    /// Whether the session is known to be there.
+    /// Whether the session is known to exist.
     #[serde(skip)]
     seen: bool,
 }
@@ -49,7 +48,7 @@ struct Stored<R> {
 }
 
 impl SessionIndex {
-    /// The index of the sessions below `root`.
+    /// Loads the index of the sessions in `root`.
     pub fn load(root: &Path) -> Self {
         let place = root.join(NAME);
         let text = std::fs::read(&place).unwrap_or_default();
@@ -62,7 +61,7 @@ impl SessionIndex {
         }
     }
 
-    /// Reads what is new in `sessions`, several at a time.
+    /// Reads the changed sessions among `sessions`, in parallel.
     pub fn read_new(&mut self, sessions: &[StoredSession]) {
         let mut unread = Vec::new();
         for session in sessions {
@@ -88,13 +87,13 @@ impl SessionIndex {
             self.rows.extend(read(first));
             for (share, other) in others {
                 let rows = other.ok().and_then(|other| other.join().ok());
-                // Where no thread can be had, this one does it.
+                // Without threads, reads them here.
                 self.rows.extend(rows.unwrap_or_else(|| read(share)));
             }
         });
     }
 
-    /// What a list shows of `session`; nothing where it cannot be read.
+    /// The list data of `session`; empty if unreadable.
     pub fn head(&mut self, session: &StoredSession) -> SessionHead {
         if let Some(row) = self
             .rows
@@ -108,7 +107,7 @@ impl SessionIndex {
         row.map(|row| row.head.clone()).unwrap_or_default()
     }
 
-    /// Writes it, if something has changed, without the sessions that are gone.
+    /// Saves the index if it changed, without removed sessions.
     pub fn save(mut self) {
         if !self.changed {
             return;
@@ -132,7 +131,7 @@ impl Row {
         (self.size, self.changed) == (session.size, session.changed)
     }
 
-    /// Reads a session that has changed: of one that has grown, what is new.
+    /// Reads a changed session; for a grown one, only the new part.
     fn read(session: &StoredSession, known: Option<&Self>) -> Option<Self> {
         let (head, read) = match known {
             Some(row) if row.size < session.size && !row.head.title.is_empty() => {

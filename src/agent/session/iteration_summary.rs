@@ -1,27 +1,27 @@
-//! An iteration in one line: its figures and calls, without what was said.
+//! One line about an iteration: figures and calls, without messages.
 
 use crate::agent::event::{ToolStatus, is_from_user};
 use crate::llm::{Message, Usage};
 
 use super::iterations::Iteration;
 
-/// Bytes of a prompt that are kept.
+/// Most bytes of a prompt to keep.
 const PROMPT: usize = 200;
 
-/// One model call and its tool calls, in figures.
+/// Figures of one model call and its tool calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IterationSummary {
-    /// Counted from 1 along the branch.
+    /// Numbered from 1 along the branch.
     pub number: usize,
-    /// When it began (Unix ms); 0 where that is not known.
+    /// Start (Unix ms); 0 if unknown.
     pub began: i64,
-    /// When it ended (Unix ms); none while it is under way.
+    /// End (Unix ms); `None` while running.
     pub ended: Option<i64>,
-    /// Milliseconds to the first token, where that is known.
+    /// Milliseconds to the first token, if known.
     pub first_token_ms: Option<u64>,
     /// Tokens and cost of its answer.
     pub usage: Usage,
-    /// The first line of what the user said before it; empty where they said nothing.
+    /// First line of the prompt before it; empty if there was none.
     pub prompt: String,
     /// Its tool calls, in order.
     pub calls: Vec<CallSummary>,
@@ -31,14 +31,14 @@ pub struct IterationSummary {
 pub struct CallSummary {
     pub id: String,
     pub name: String,
-    /// How it ended; none without a result.
+    /// How it ended; `None` without a result.
     pub status: Option<ToolStatus>,
-    /// Milliseconds it ran; none when it did not.
+    /// Milliseconds it ran; `None` if it didn't.
     pub duration_ms: Option<u64>,
 }
 
 impl IterationSummary {
-    /// Takes in a message of the iteration.
+    /// Adds a message of the iteration.
     pub fn message(&mut self, message: &Message) {
         match message {
             Message::User(said) if is_from_user(said.origin.as_deref()) => {

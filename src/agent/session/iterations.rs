@@ -1,6 +1,6 @@
-//! The iterations of a session: a view over the path to its leaf. Each is one model call, with the
-//! messages that led to it and the results of its tool calls; nothing of it is stored twice. Each
-//! answer of a model counts, also one that failed or cannot be read, so numbers need no text.
+//! The iterations of a session, as a view over the path to its leaf. Each is one model call with
+//! the messages before it and the results of its tool calls. Nothing is stored twice. Failed and
+//! unreadable answers count too, so that numbering needs no text.
 
 use std::sync::Arc;
 
@@ -13,22 +13,22 @@ use super::tree::{NodeId, Tree};
 use super::view::SessionView;
 use crate::llm::{AssistantMessage, Message, ToolCall, ToolResultMessage};
 
-/// One model call, with what led to it and its results.
+/// One model call with its input and results.
 #[derive(Clone, Debug, Serialize)]
 pub struct Iteration {
-    /// Counted from 1 along the branch.
+    /// Numbered from 1 along the branch.
     pub number: usize,
-    /// What the user or the program said before it, the answer, the results.
+    /// Messages from the user or tiller before it, the answer, and the results.
     pub messages: Vec<Arc<Message>>,
     /// The calls of the answer.
     pub tool_calls: Vec<IterationCall>,
     /// When the model was called, in ISO 8601 (UTC); empty in very old files.
     pub started_at: String,
-    /// When the last result was there, or the answer; none while it runs, and when the program ended
-    /// before that.
+    /// When the last result or the answer arrived; `None` while running, or if the program ended
+    /// first.
     pub completed_at: Option<String>,
-    /// Usage, model, cost, stop reason, milliseconds to the first token and to the end of the answer,
-    /// ids of the entries.
+    /// Usage, model, cost, stop reason, milliseconds to the first token and to the end of the
+    /// answer, entry ids.
     pub metadata: Map<String, Value>,
 }
 
@@ -37,14 +37,14 @@ pub struct IterationCall {
     pub id: String,
     pub name: String,
     pub arguments: Value,
-    /// Whether it failed; none without a result.
+    /// Whether it failed; `None` without a result.
     pub is_error: Option<bool>,
-    /// How long it took, if the file says so.
+    /// How long it took, if stored.
     pub duration_ms: Option<u64>,
 }
 
 impl Tree {
-    /// The number of the iteration that begins with the next model call at the leaf.
+    /// The number of the next iteration at the leaf.
     pub fn next_iteration(&self) -> usize {
         let path = self.leaf_to_root();
         1 + path.filter(|node| self.is_answer(*node)).count()
@@ -56,8 +56,7 @@ impl Tree {
 }
 
 impl SessionView {
-    /// One iteration, counted from 1; none when there are fewer. Reads no more than that and the one
-    /// before it.
+    /// Iteration `number`, from 1. Reads only that one and the one before.
     pub fn iteration(&self, number: usize) -> Option<Iteration> {
         let before = number.checked_sub(1)?;
         let branch = self.branch();
@@ -70,18 +69,18 @@ impl SessionView {
         iterations.find(|iteration| iteration.number == number)
     }
 
-    /// The iterations on the branch it is on, read one after the other.
+    /// The iterations of the current branch, read one by one.
     pub fn iterations(&self) -> impl Iterator<Item = Iteration> {
         self.fold(0, self.branch())
     }
 
-    /// The iterations from `nodes` on, when so many were `given` before.
+    /// The iterations in `nodes`, numbered after the first `given`.
     fn fold(&self, given: usize, nodes: Vec<NodeId>) -> impl Iterator<Item = Iteration> {
         let mut fold = Fold {
             given,
             ..Fold::default()
         };
-        // At its end one may be over and the next one open.
+        // The end may complete one iteration and leave another open.
         let nodes = nodes.into_iter().map(Some).chain([None, None]);
         nodes.filter_map(move |node| match node {
             Some(node) => fold.entry(self, node),
@@ -90,33 +89,33 @@ impl SessionView {
     }
 }
 
-/// What was read and is not given yet.
+/// What has been read but not returned yet.
 #[derive(Default)]
 struct Fold {
     given: usize,
-    /// The last entry that is part of an iteration was written then.
+    /// Time of the last entry in an iteration.
     time: String,
-    /// Messages that lead to the next call, and the ids of their entries.
+    /// Messages before the next call, and their entry ids.
     leading: Vec<Arc<Message>>,
     entries: Vec<String>,
-    /// What is known of the model call since then.
+    /// The model call since then, if known.
     call: ModelCall,
     current: Option<Iteration>,
     /// The system prompt of the calls.
     system: Option<String>,
 }
 
-/// A model call, as the entries about how the run went have it.
+/// A model call, from the entries about runs.
 #[derive(Default)]
 struct ModelCall {
-    /// When it was made first.
+    /// When its first attempt began.
     started_at: Option<String>,
-    /// The end of its last attempt.
+    /// End of its last attempt.
     end: Value,
 }
 
 impl Fold {
-    /// Takes an entry; gives the iteration that ended before it.
+    /// Adds an entry; returns the iteration that it ends.
     fn entry(&mut self, view: &SessionView, node: NodeId) -> Option<Iteration> {
         let is_answer = view.tree().is_answer(node);
         let stored = match view.entry(node) {
@@ -143,7 +142,7 @@ impl Fold {
                 }
                 None
             }
-            // A result of no answer leads to the next one.
+            // A result without an answer leads to the next call.
             Message::User(_) | Message::ToolResult(_) => {
                 let done = self.complete(true);
                 self.leading.push(message);
@@ -174,7 +173,7 @@ impl Fold {
         done
     }
 
-    /// An answer that cannot be read counts all the same.
+    /// An unreadable answer counts too.
     fn damaged(&mut self) -> Option<Iteration> {
         let done = self.complete(true);
         let mut next = self.next();
@@ -193,7 +192,7 @@ impl Fold {
         Some(self.next())
     }
 
-    /// An iteration that begins with what leads to it.
+    /// A new iteration with its leading messages.
     fn next(&mut self) -> Iteration {
         self.given += 1;
         let ModelCall { started_at, .. } = std::mem::take(&mut self.call);
@@ -212,11 +211,11 @@ impl Fold {
         }
     }
 
-    /// The current iteration. Results that are missing will come unless something follows.
+    /// The current iteration. Missing results may still come unless something follows.
     fn complete(&mut self, followed: bool) -> Option<Iteration> {
         let mut done = self.current.take()?;
         let answered = done.tool_calls.iter().all(|call| call.is_error.is_some());
-        // The calls of an answer that broke off never run.
+        // The calls of an incomplete answer never run.
         let stop = done.metadata.get("stop_reason").and_then(Value::as_str);
         let broken = matches!(stop, Some("error" | "aborted"));
         if answered || broken || followed {
@@ -235,7 +234,7 @@ impl ModelCall {
                 self.started_at = Some(timestamp.to_owned()).filter(|time| !time.is_empty());
             }
             Some("api_call_end") => self.end = data.clone(),
-            // A program that ended during a call left it open.
+            // The program ended during a call.
             Some("agent_start") => *self = Self::default(),
             _ => {}
         }

@@ -1,6 +1,6 @@
-//! What kinds of entries there are: what the tree knows of an entry without reading what it holds.
+//! The kinds of entries: what the tree knows of an entry without reading its content.
 
-// The `customType`s of entries; [`Kind`] says what they are.
+// The `customType`s of entries; see [`Kind`].
 pub(super) const PROMPT: &str = "tiller.prompt";
 pub(super) const THINKING_FROM: &str = "tiller.thinking_from";
 pub(super) const TRIAL: &str = "tiller.try";
@@ -14,39 +14,39 @@ pub(super) const RUN: &str = "tiller.run";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A message of the user, or of the program in their place.
+    /// A message from the user, or from tiller in the user's role.
     User,
     Assistant,
     ToolResult,
-    /// A message of another role, as pi and its extensions write them.
+    /// A message with another role, from pi or an extension.
     OtherMessage,
-    /// A message an extension put into the context.
+    /// A message that an extension added to the context.
     CustomMessage,
     Compaction,
     BranchSummary,
-    /// Another content for an earlier entry, or none.
+    /// New content for an earlier entry, or its removal.
     ContextEdit,
     ModelChange,
     ThinkingLevelChange,
-    /// System prompt and tools of the requests from here on.
+    /// System prompt and tools for the requests from here on.
     Prompt,
-    /// Thinking before it is not sent any more.
+    /// Earlier thinking is no longer sent.
     ThinkingFrom,
     Trial,
     Uncompacted,
     /// A turn began to change files.
     Undo,
-    /// Tokens were spent beside the conversation.
+    /// Tokens used outside the conversation.
     Usage,
     RunEnd,
     Queued,
     Unqueued,
-    /// Anything else, which is no part of a context.
+    /// Anything else; not part of a context.
     Other,
 }
 
 impl Kind {
-    /// Whether it says something to the user.
+    /// True if the user sees it.
     pub fn is_shown(self) -> bool {
         match self {
             Self::User
@@ -72,7 +72,7 @@ impl Kind {
         }
     }
 
-    /// Whether tokens may have been spent on it.
+    /// True if it may report tokens.
     pub fn may_have_usage(self) -> bool {
         matches!(
             self,
@@ -80,7 +80,7 @@ impl Kind {
         )
     }
 
-    /// The kind of an entry of this `type`, with the `role` of its message or its `customType`.
+    /// The kind for this `type` and the message's `role` or the entry's `customType`.
     pub(super) fn of(r#type: &str, role: Option<&str>, custom_type: Option<&str>) -> Self {
         match (r#type, role, custom_type) {
             ("message", Some("user"), _) => Self::User,

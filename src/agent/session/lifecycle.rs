@@ -1,7 +1,7 @@
-//! How runs went, as entries: a `usage` entry for what a summary took that did not come about, and
-//! `custom` entries `tiller.event`, one for each beginning and end of a run, a model call and a tool
-//! call, for each retry, error and compaction (E4), and a `tiller.run` of what a run came to. No model sees them and no conversation needs
-//! them: they hold times and outcomes, and nothing that an entry beside them says.
+//! Entries about runs. A `usage` entry records a failed summary's cost. A `custom` entry
+//! `tiller.event` records each start and end of a run, model call and tool call, and each retry,
+//! error and compaction (E4). `tiller.run` records a run's totals. They contain only times and
+//! outcomes, and neither models nor conversations need them.
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -24,7 +24,7 @@ const ENDED: &str = "tool_call_end";
 const RAN: &str = "tool_call_ran";
 
 impl Body {
-    /// What `event` says about how a run went; most say nothing of it.
+    /// What `event` adds to the record of a run, if anything.
     pub fn of_event(event: &AgentEvent) -> Vec<Self> {
         let data = match event {
             AgentEvent::AgentStart => json!({"event": "agent_start"}),
@@ -107,18 +107,18 @@ impl Body {
         vec![entry(data)]
     }
 
-    /// A call waits for the user's answer before it runs, or has it.
+    /// A call waits for the user's answer before it runs, or got one.
     pub fn of_question(call_id: &str, answered: bool) -> Self {
         let event = if answered { ANSWERED } else { ASKED };
         entry(json!({"event": event, "toolCallId": call_id}))
     }
 
-    /// What came of a call of which the user is asked whether it runs again.
+    /// The outcome of a call that the user may rerun.
     pub fn of_first_run(result: &ToolResultMessage) -> Self {
         entry(json!({"event": RAN, "toolCallId": result.tool_call_id, "result": result}))
     }
 
-    /// How a run ended and what it came to, if it says so.
+    /// How a run ended, and its totals if known.
     pub fn run_end(&self) -> Option<(RunEnd, RunTotals)> {
         let Self::Custom { custom_type, data } = self else {
             return None;
@@ -134,7 +134,7 @@ impl Body {
         Some((end, RunTotals::deserialize(data).ok()?))
     }
 
-    /// What it says about how a run went, if it is such an entry.
+    /// The data about a run, if this is such an entry.
     pub fn lifecycle(&self) -> Option<&Value> {
         match self {
             Self::Custom { custom_type, data } if custom_type == EVENT => Some(data),
@@ -143,20 +143,20 @@ impl Body {
     }
 }
 
-/// How far a call had come that has no result.
+/// How far a call without a result had come.
 #[derive(Clone, Debug)]
 pub enum CallState {
-    /// It waited for the user's answer before it ran.
+    /// It waited for the user before running.
     Waiting,
-    /// It ran.
+    /// It was running.
     Running,
-    /// It had ended. Sessions of before results were stored first have calls that are left so.
+    /// It had ended. Older sessions have such calls, because they didn't store results first.
     Ended,
-    /// It had ended like this, and the user was asked whether it runs again.
+    /// It had ended like this, and tiller asked the user whether to rerun it.
     RanOnce(Box<ToolResultMessage>),
 }
 
-/// How far the calls had come that these entries are about, by their ids.
+/// How far the calls in these entries had come, by id.
 pub(super) fn call_states<'a>(
     entries: impl Iterator<Item = &'a Body>,
 ) -> IndexMap<String, CallState> {
@@ -198,7 +198,7 @@ fn agent_end(outcome: &RunOutcome, totals: &RunTotals) -> Vec<Body> {
         }
     };
     bodies.push(entry(json!({"event": "agent_end", "outcome": name})));
-    // Plain data cannot fail to serialise.
+    // Plain data, so serializing can't fail.
     let mut data = serde_json::to_value(totals).unwrap_or_default();
     data["outcome"] = json!(name);
     bodies.push(Body::custom(RUN, data));

@@ -1,4 +1,4 @@
-//! Which sessions are stored: file names, sizes and times. Opens none of them.
+//! Lists stored sessions: file names, sizes and times. Opens none of them.
 
 use std::fs;
 use std::io::{self, BufRead, Read};
@@ -16,19 +16,19 @@ const LONGEST_HEADER: u64 = 1024 * 1024;
 pub struct StoredSession {
     pub id: String,
     pub path: PathBuf,
-    /// When it was last written to, as Unix time in milliseconds.
+    /// Last change, as Unix time in milliseconds.
     pub changed: i64,
     pub size: u64,
 }
 
-/// The sessions in one folder, the last written first. A folder that is not there holds none.
+/// The sessions in one folder, latest first. A missing folder has none.
 pub fn sessions_in(folder: &Path) -> io::Result<Vec<StoredSession>> {
     let mut sessions = Vec::new();
     for entry in entries(folder)?.flatten() {
         let path = entry.path();
         let Some(id) = id_of(&path) else { continue };
-        // A file that went away meanwhile is no session any more, and one that holds nothing, because
-        // the program was killed as it began it, is none yet.
+        // Skips files that have just been removed, and empty ones, left by a program killed at the
+        // start.
         let Ok(data) = fs::metadata(&path) else {
             continue;
         };
@@ -50,8 +50,7 @@ pub fn sessions_in(folder: &Path) -> io::Result<Vec<StoredSession>> {
     Ok(sessions)
 }
 
-/// The sessions in all folders below `root`, the last written first. One folder that cannot be read
-/// does not hide the others.
+/// The sessions in all folders of `root`, latest first. Skips unreadable folders.
 pub fn all_sessions(root: &Path) -> io::Result<Vec<StoredSession>> {
     let mut sessions = Vec::new();
     for folder in entries(root)?.flatten() {
@@ -80,19 +79,19 @@ impl StoredSession {
         }
     }
 
-    /// The folder it works in; none where its first line does not say.
+    /// The session's folder, if its first line says.
     pub fn cwd(&self) -> Option<String> {
         let header = header_of(&self.path)?;
         Some(header.cwd).filter(|cwd| !cwd.is_empty())
     }
 
-    /// Reads what a list shows of it; nothing where it cannot be read.
+    /// Reads its list data; empty if unreadable.
     pub fn head(&self) -> SessionHead {
         SessionHead::read(&self.path).unwrap_or_default().0
     }
 }
 
-/// The first line of the session in the file at `path`, if it is one.
+/// The first line of the session at `path`, if valid.
 pub(super) fn header_of(path: &Path) -> Option<Header> {
     let mut line = Vec::new();
     let file = reader::open(path, fs::OpenOptions::new().read(true)).ok()?;

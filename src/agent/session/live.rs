@@ -1,6 +1,6 @@
-//! What other programs can see of a session while it is open: one small record, locked as long as
-//! the process that keeps it lives. A process that is killed leaves its record behind without the
-//! lock, so nobody takes it for alive. Knows nothing of what was said.
+//! What other programs can see of an open session: a small record, locked while its process lives.
+//! A killed process leaves its record unlocked, so others recognize it as stale. Contains no
+//! messages.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
@@ -14,22 +14,22 @@ use serde::{Deserialize, Serialize};
 use super::folder::make_private;
 use crate::agent::event::{Phase, RunState, now_ms};
 
-/// The folder of the records, below the root of all sessions.
+/// The folder of the records, in the root of all sessions.
 const FOLDER: &str = ".live";
 
-/// How often a lock is tried for that a reader holds for a moment, and how long between.
+/// How often, and after which pause, to retry a lock that a reader holds briefly.
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// What a session is doing.
+/// The state of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionState {
     /// Open, waiting for a prompt.
     Idle,
-    /// A run is under way.
+    /// The agent is working.
     Processing,
-    /// A run stands still until the user answers.
+    /// A run waits for the user's answer.
     AwaitingInput,
     /// No process has it open.
     Closed,
@@ -64,24 +64,24 @@ impl SessionState {
 pub struct PresenceRecord {
     /// The session's id.
     pub id: String,
-    /// What it is doing.
+    /// Its state.
     pub state: SessionState,
-    /// Since when, as Unix time in milliseconds.
+    /// Start of this state, as Unix time in milliseconds.
     pub since: i64,
     /// The process that has it open.
     pub pid: u32,
-    /// The folder it works in.
+    /// Its folder.
     pub cwd: String,
     /// `provider/id` of the model for the next call.
     pub model: String,
-    /// The session file; it appears with the first message.
+    /// The session file, which appears with the first message.
     pub path: PathBuf,
-    /// The socket that takes messages for it; none when there is none.
+    /// The socket for messages, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<PathBuf>,
 }
 
-/// The record of a session that this process has open. Dropping it takes it away.
+/// The record of a session open in this process. Dropping it removes it.
 #[derive(Debug)]
 pub struct Presence {
     file: File,
@@ -89,20 +89,19 @@ pub struct Presence {
     record: PresenceRecord,
 }
 
-/// Why no record could be opened.
+/// Why the record couldn't be created.
 #[derive(Debug, thiserror::Error)]
 pub enum PresenceError {
     /// Another process has the session open.
     #[error("the session is open in another process")]
     Taken,
-    /// The disk refuses.
+    /// An IO error.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 impl Presence {
-    /// Shows `record` below `root`, the root of all sessions. Records that nobody keeps any more
-    /// are removed on the way.
+    /// Publishes `record` in `root`, the root of all sessions, and removes stale records.
     pub fn open(root: &Path, record: PresenceRecord) -> Result<Self, PresenceError> {
         let folder = root.join(FOLDER);
         make_private(&folder)?;
@@ -118,7 +117,7 @@ impl Presence {
         Ok(live)
     }
 
-    /// Shows what the session is doing.
+    /// Publishes the session's state.
     pub fn set_state(&mut self, state: SessionState) {
         self.change(|record| {
             if record.state != state {
@@ -127,12 +126,12 @@ impl Presence {
         });
     }
 
-    /// Shows the model of the next call.
+    /// Publishes the model for the next call.
     pub fn set_model(&mut self, model: String) {
         self.change(|record| record.model = model);
     }
 
-    /// Shows where other programs can speak to the session.
+    /// Publishes the socket for messages.
     pub fn set_socket(&mut self, socket: Option<PathBuf>) {
         self.change(|record| record.socket = socket);
     }
@@ -147,10 +146,10 @@ impl Presence {
         }
     }
 
-    /// One write over the whole of it: a reader sees the old record, the new one, or something
-    /// that does not parse and is read again.
+    /// Overwrites the record with one write. A reader sees the old one, the new one, or invalid
+    /// JSON, which it reads again.
     fn write(&self) -> io::Result<()> {
-        // A record has string keys only and cannot fail to serialise.
+        // A record has string keys only, so serializing can't fail.
         let mut text = serde_json::to_vec(&self.record).unwrap_or_default();
         let length = self.file.metadata()?.len() as usize;
         text.resize(text.len().max(length), b' ');
@@ -160,14 +159,14 @@ impl Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        // Somebody may have taken the record away and put another one there.
+        // Another process may have replaced the record.
         if is_at(&self.file, &self.place) {
             let _ = fs::remove_file(&self.place);
         }
     }
 }
 
-/// All sessions below `root` that some process has open, the latest change first.
+/// All open sessions in `root`, latest change first.
 pub fn live_sessions(root: &Path) -> Vec<PresenceRecord> {
     let Ok(entries) = fs::read_dir(root.join(FOLDER)) else {
         return Vec::new();
@@ -181,7 +180,7 @@ pub fn live_sessions(root: &Path) -> Vec<PresenceRecord> {
 }
 
 fn place(root: &Path, id: &str) -> PathBuf {
-    // Ids of other programs may hold anything.
+    // Other programs' ids may contain anything.
     let name: String = id
         .chars()
         .map(|c| if c == '/' || c == '\0' { '_' } else { c })
@@ -200,7 +199,7 @@ fn locked(place: &Path) -> Result<File, PresenceError> {
             .mode(0o600)
             .open(place)?;
         match file.try_lock() {
-            // Somebody may have removed it between the two calls.
+            // Another process may have removed it between the two calls.
             Ok(()) if is_at(&file, place) => return Ok(file),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
@@ -210,7 +209,7 @@ fn locked(place: &Path) -> Result<File, PresenceError> {
     Err(PresenceError::Taken)
 }
 
-/// Whether `file` is the one at `place`.
+/// True if `file` is the one at `place`.
 pub(super) fn is_at(file: &File, place: &Path) -> bool {
     match (file.metadata(), fs::metadata(place)) {
         (Ok(ours), Ok(there)) => ours.ino() == there.ino() && ours.dev() == there.dev(),
@@ -236,8 +235,8 @@ fn read(path: &Path) -> Option<PresenceRecord> {
     None
 }
 
-/// Whether some process holds the record. Looking takes a shared lock for a moment, so that those
-/// who look do not mistake each other for its keeper.
+/// True if a process holds the record. Readers briefly take a shared lock, so that they don't
+/// mistake each other for the owner.
 fn is_kept(file: &File) -> bool {
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
@@ -248,7 +247,7 @@ fn sweep(folder: &Path) {
         let Ok(file) = File::open(&path) else {
             continue;
         };
-        // The lock is held until the record is gone, so that nobody takes it over in between.
+        // Holds the lock until the record is gone, so that no process takes it over in between.
         if file.try_lock().is_ok() && is_at(&file, &path) {
             let _ = fs::remove_file(&path);
         }

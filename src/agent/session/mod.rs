@@ -1,6 +1,6 @@
-//! The session: everything that was said, one line each, in pi's session format, version 3. A
-//! file, the tree of its entries, and the conversation at a leaf of it. Beside it, what other
-//! programs can see: which sessions are open and what they do, and which are stored.
+//! The session: every message as a line in pi's session format, version 3. Contains the file, the
+//! tree of its entries, and the conversation at a leaf. Also lists which sessions are stored, and
+//! which are open and what they are doing.
 
 mod branch;
 pub(crate) mod entry;

@@ -1,5 +1,5 @@
-//! The folders beside session files with the outputs that were too long for the model. Results name
-//! them by their path, so a copy also needs those of the sessions before it.
+//! Folders next to session files for outputs too long for the model. Results refer to them by path,
+//! so a copy also needs the folders of the sessions it came from.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -12,8 +12,8 @@ use super::entry::Header;
 use super::folder::make_private;
 use super::list::header_of;
 
-/// The folders of the sessions that the one with `header` was copied from, the last first. The header
-/// may be somebody else's: only a folder where a session below `root` has its own counts.
+/// The output folders of the sessions that this one was copied from, latest first. The header is
+/// untrusted, so only sessions in `root` are accepted.
 pub(super) fn outputs_before(root: &Path, header: &Header) -> Vec<PathBuf> {
     let parent = |header: &Header| header.parent_session.as_ref().map(PathBuf::from);
     let mut folders = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn outputs_before(root: &Path, header: &Header) -> Vec<PathBuf> {
     folders
 }
 
-/// The folder of the session in `file`, if that really lies below `root` as sessions do.
+/// The output folder of the session in `file`, if `file` is in `root` like a session.
 fn outputs_of(root: &Path, file: &Path) -> Option<PathBuf> {
     let folder = fs::canonicalize(file.with_extension("")).ok()?;
     let below = folder.strip_prefix(fs::canonicalize(root).ok()?).ok()?;
@@ -35,9 +35,9 @@ fn outputs_of(root: &Path, file: &Path) -> Option<PathBuf> {
     (is_own && folder.is_dir()).then_some(folder)
 }
 
-/// Gives the session in the file `to`, a copy of that in `from`, the files that its results name.
-/// Somebody else may have made them: no link is followed. Returns what the user should read: the copy
-/// is whole without them.
+/// Copies the output files that the results in `from` mention to the copy `to`. The files are
+/// untrusted, so it follows no links. Returns notices for the user; the copy is valid without these
+/// files.
 pub(super) fn share_outputs(from: &Path, to: &Path) -> Option<String> {
     let (from, to) = (from.with_extension(""), to.with_extension(""));
     let is_folder = fs::symlink_metadata(&from).is_ok_and(|it| it.is_dir());

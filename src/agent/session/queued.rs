@@ -1,6 +1,6 @@
-//! Messages that wait for their moment, as entries: each is stored before whoever sent it has an
-//! answer, and another entry says that it waits no more. What is left over when the program ends waits
-//! again when the session is opened.
+//! Queued messages as entries. tiller stores each one before it confirms it to the sender, and
+//! another entry ends the wait. Messages left when the program ends are queued again when the
+//! session opens.
 
 use std::collections::HashSet;
 
@@ -12,38 +12,38 @@ use super::store::Session;
 use crate::agent::event::Queued;
 use crate::llm::Message;
 
-/// The data of an entry about a message that waits.
+/// The data of an entry about a queued message.
 #[derive(Deserialize, Serialize)]
 struct Waiting {
-    /// The session it was sent to: nothing waits in a copy of it.
+    /// The session it was sent to. Copies of the session don't queue it.
     session: String,
     #[serde(flatten)]
     queued: Queued,
 }
 
-/// The data of an entry about messages that wait no more.
+/// The data of an entry about messages that no longer wait.
 #[derive(Deserialize, Serialize)]
 struct Over {
     ids: Vec<u64>,
-    /// How many still wait: with none, no entry before this one matters.
+    /// Number of messages still waiting. At zero, no earlier entry matters.
     left: usize,
 }
 
 impl Body {
-    /// A message waits in the session with this id.
+    /// Queues a message in the session with this id.
     pub(in crate::agent) fn queued(session: &str, queued: &Queued) -> Self {
         let (session, queued) = (session.to_owned(), queued.clone());
         Self::custom(QUEUED, Waiting { session, queued })
     }
 
-    /// The messages with these ids wait no more; so many others still do.
+    /// These messages no longer wait; `left` others do.
     pub(in crate::agent) fn unqueued(ids: Vec<u64>, left: usize) -> Self {
         Self::custom(UNQUEUED, Over { ids, left })
     }
 }
 
 impl Session {
-    /// The messages that wait, the oldest first.
+    /// The waiting messages, oldest first.
     pub fn queued(&self) -> Vec<Queued> {
         let kind = |node: &_| self.tree().node(*node).kind;
         let nodes = self.tree().nodes();
@@ -55,7 +55,7 @@ impl Session {
             let Ok(body) = self.load(node) else { continue };
             let data = match &*body {
                 Body::Custom { data, .. } => data,
-                // It was delivered, and the program ended before it stored that it waits no more.
+                // It was delivered, but the program ended before it stored that.
                 Body::Message { message } => {
                     if let Message::User(user) = &**message {
                         over.extend(user.queue_id);

@@ -1,6 +1,6 @@
-//! Reads a session file into a tree in one pass. Of a message only the head of its line is looked
-//! at, so that the work follows the number of lines, not what they hold. Changes nothing; names what
-//! cannot be understood.
+//! Reads a session file into a tree in one pass. Parses only the head of each message line, so the
+//! time depends on the number of lines, not their content. Changes nothing and reports what it
+//! can't parse.
 
 use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
@@ -17,33 +17,33 @@ use super::tree::{NodeId, Place, Tree};
 use crate::llm::Usage;
 
 const MIB: u64 = 1024 * 1024;
-/// Bytes read at a time.
+/// Bytes to read at once.
 const CHUNK: usize = MIB as usize;
-/// Longest line that is kept in memory while it is read, in bytes. Of a longer one only its
-/// beginning is looked at, and what it holds is not loaded.
+/// Longest line to hold in memory, in bytes. Of longer ones it examines only the beginning and
+/// never loads the content.
 const LONGEST: usize = 32 * 1024 * 1024;
 
-/// What a session file holds.
+/// The content of a session file.
 pub struct Loaded {
     /// Its first line.
     pub header: Header,
     pub tree: Tree,
     pub usage: Usage,
     pub header_length: u64,
-    /// Bytes up to the end of the last whole entry.
+    /// Bytes up to the end of the last complete entry.
     pub length: u64,
-    /// Bytes behind it: an entry whose writing was cut off.
+    /// Bytes after that: a torn entry.
     pub torn: u64,
-    /// Whether a line end is missing behind the last whole entry.
+    /// Whether the last complete entry lacks its newline.
     pub unterminated: bool,
-    /// What was passed over, for the user to read.
+    /// What was skipped, for the user.
     pub problems: Vec<String>,
 }
 
 /// Reads the session in `file`.
 ///
 /// # Errors
-/// It cannot be read, or its first line is no session header.
+/// The file is unreadable, or its first line isn't a session header.
 pub fn read(file: &File) -> io::Result<Loaded> {
     let mut reader = Reader::default();
     reader.lines(file)?;
@@ -100,7 +100,7 @@ pub fn read(file: &File) -> io::Result<Loaded> {
 }
 
 impl Loaded {
-    /// The line of an entry of version 1, with the id and parent it has here.
+    /// The line of a version 1 entry, with the id and parent assigned here.
     pub fn with_id(&self, file: &File, node: NodeId) -> io::Result<Vec<u8>> {
         let Place::File { offset, length } = self.tree.node(node).place else {
             return Ok(Vec::new());
@@ -114,7 +114,7 @@ impl Loaded {
             .map(|parent| self.tree.id(parent));
         entry.insert("id".into(), self.tree.id(node).into());
         entry.insert("parentId".into(), parent.into());
-        // A compaction of version 1 named what it kept by the number of its line.
+        // Version 1 compactions referred to entries by line number.
         let kept = entry.remove("firstKeptEntryIndex");
         let kept = kept.and_then(|kept| usize::try_from(kept.as_u64()?).ok()?.checked_sub(1));
         if let Some(kept) = kept.and_then(|kept| self.tree.nodes().nth(kept)) {
@@ -126,7 +126,7 @@ impl Loaded {
     }
 }
 
-/// Whether `line` itself gives its entry this id and this parent.
+/// True if `line` itself gives its entry this id and parent.
 pub fn names(line: &[u8], id: &str, parent: Option<&str>) -> bool {
     Head::of(line).is_some_and(|head| {
         let same_parent = match &head.parent {
@@ -138,7 +138,7 @@ pub fn names(line: &[u8], id: &str, parent: Option<&str>) -> bool {
     })
 }
 
-/// What the entry at `place` holds, of a session in `file`.
+/// The content of the entry at `place` in `file`.
 pub fn load(place: &Place, file: Option<&File>) -> io::Result<Arc<Body>> {
     let (offset, length) = match place {
         Place::Memory(body) => return Ok(Arc::clone(body)),
@@ -158,7 +158,7 @@ pub fn can_load(length: u64) -> bool {
 /// Reads the line at `offset` again.
 ///
 /// # Errors
-/// The file cannot be read, or the line is too long to be held in memory.
+/// The file is unreadable, or the line is too long for memory.
 pub fn line(file: &File, offset: u64, length: u32) -> io::Result<Vec<u8>> {
     if !can_load(length.into()) {
         let (size, most) = (u64::from(length) / MIB, LONGEST as u64 / MIB);
@@ -172,7 +172,7 @@ pub fn line(file: &File, offset: u64, length: u32) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Opens a session file. Devices, pipes and folders are none: reading one may never end.
+/// Opens a session file. Rejects devices, pipes and folders, because reading one may never end.
 pub fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
     if !std::fs::metadata(path)?.is_file() {
         let text = "it is not a session file: it is no regular file";
@@ -186,7 +186,7 @@ struct Reader {
     header: Option<Header>,
     tree: Tree,
     usage: Usage,
-    /// Entries whose parent stands behind them, or nowhere.
+    /// Entries with a later or unknown parent.
     forward: Vec<(NodeId, String)>,
     orphans: usize,
     unreadable: usize,
@@ -199,7 +199,7 @@ struct Reader {
 impl Reader {
     fn lines(&mut self, mut file: &File) -> io::Result<()> {
         let mut buffer = Vec::with_capacity(CHUNK);
-        // Where the buffer begins in the file, and bytes of the line before it that were let go.
+        // File offset of the buffer, and bytes of the current line already discarded.
         let (mut offset, mut dropped) = (0, 0);
         loop {
             let searched = buffer.len();
@@ -234,7 +234,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Takes the line of `length` bytes at `offset`, of which `line` is the beginning.
+    /// Handles the line of `length` bytes at `offset`, which starts with `line`.
     fn line(&mut self, line: &[u8], offset: u64, length: u64) {
         if self.header.is_none() {
             self.header = Header::read(line);
@@ -248,11 +248,11 @@ impl Reader {
             self.unreadable += 1;
             return;
         };
-        // The same each time: what is written behind it names it.
+        // Deterministic, because later lines refer to it.
         let nameless = || format!("#{}", self.tree.nodes().len());
         let id = head.id.map_or_else(nameless, Cow::into_owned);
         let parent = match &head.parent {
-            // Version 1 had no tree: each entry goes on from the one before.
+            // Version 1 had no tree: each entry continues the one before.
             Parent::Unnamed => self.tree.leaf(),
             Parent::Root(()) => None,
             Parent::Id(parent) => self.tree.find(parent),
@@ -281,7 +281,7 @@ impl Reader {
     }
 }
 
-/// The tokens an entry says were spent. They stand behind what was said; the line is not parsed.
+/// The tokens that an entry reports, found at the end of its line without parsing it.
 fn usage(line: &[u8]) -> Option<Usage> {
     let at = memchr::memmem::rfind(line, br#""usage":{"#)?;
     let rest = &line[at + br#""usage":"#.len()..];
@@ -289,16 +289,16 @@ fn usage(line: &[u8]) -> Option<Usage> {
     values.next()?.ok()
 }
 
-/// What the tree needs to know of a line.
+/// What the tree needs of a line.
 struct Head<'a> {
     id: Option<Cow<'a, str>>,
     parent: Parent<'a>,
     kind: Kind,
-    /// Whether it names the session or bookmarks an entry.
+    /// Whether it names the session or labels an entry.
     about_tree: bool,
 }
 
-/// What a line says of its parent.
+/// A line's information about its parent.
 #[derive(Default, Deserialize)]
 #[serde(untagged)]
 enum Parent<'a> {
@@ -314,7 +314,7 @@ impl<'a> Head<'a> {
         Self::of_message(line).or_else(|| Self::of_any(line))
     }
 
-    /// The head of a message as tiller and pi write it: type, id, parent, timestamp, role.
+    /// The head of a message in tiller's and pi's own layout: type, id, parent, timestamp, role.
     fn of_message(line: &'a [u8]) -> Option<Self> {
         let rest = line.strip_prefix(br#"{"type":"message","id":""#)?;
         let (id, rest) = plain_string(rest)?;
@@ -368,7 +368,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// A JSON string without escapes behind its opening quote, and what follows its closing one.
+/// Splits off a JSON string without escapes, after its opening quote.
 fn plain_string(text: &[u8]) -> Option<(&str, &[u8])> {
     let end = memchr::memchr2(b'"', b'\\', text)?;
     if text[end] == b'\\' {

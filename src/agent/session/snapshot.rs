@@ -1,5 +1,5 @@
-//! The tree of an open session as it was at one moment, to be read beside the agent that goes on
-//! writing: the file only grows, so what the tree names stays where it is.
+//! A snapshot of an open session's tree, readable while the agent keeps writing. The file only
+//! grows, so positions in the tree stay valid.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use super::store::Session;
 use super::tree::{NodeId, Place, Tree};
 use super::view::StoredEntry;
 
-/// An open session at one moment.
+/// A snapshot of an open session.
 #[derive(Clone, Debug)]
 pub struct SessionSnapshot {
     pub(super) tree: Tree,
@@ -19,7 +19,7 @@ pub struct SessionSnapshot {
 }
 
 impl Session {
-    /// The session as it is now.
+    /// The session's current state.
     pub fn snapshot(&self) -> SessionSnapshot {
         SessionSnapshot {
             tree: self.tree().clone(),
@@ -34,7 +34,7 @@ impl SessionSnapshot {
         &self.tree
     }
 
-    /// What an entry holds.
+    /// The content of an entry.
     pub fn entry(&self, node: NodeId) -> io::Result<StoredEntry> {
         match &self.tree.node(node).place {
             Place::Memory(body) => Ok(StoredEntry {
@@ -48,7 +48,7 @@ impl SessionSnapshot {
         }
     }
 
-    /// The entries on the way to the leaf, as the user reads them.
+    /// The entries up to the leaf, for the user.
     pub fn branch(&self) -> SessionBranch {
         SessionBranch::of(&self.tree, self.file.clone())
     }

@@ -1,5 +1,5 @@
-//! A session: the tree of its entries, and the file that holds them. Every entry is in the file
-//! before [`Session::append`] returns, or waits for room there; nothing is ever rewritten.
+//! An open session: the tree of its entries and their file. When [`Session::append`] returns, the
+//! entry is in the file or waits for disk space. Written lines never change.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -23,16 +23,16 @@ use crate::llm::{Model, ThinkingLevel, Usage};
 pub struct Session {
     header: Header,
     tree: Tree,
-    /// The root of all sessions, and the file; none for a session that is not stored.
+    /// The root of all sessions, and the file; `None` for an unstored session.
     stored: Option<Stored>,
-    /// The file of one that is only read.
+    /// The file of a read-only session.
     looked_at: Option<(PathBuf, Arc<File>)>,
-    /// The folders with long outputs of the sessions it was copied from.
+    /// Output folders of the sessions it was copied from.
     outputs_before: Vec<PathBuf>,
-    /// What the entries of the file took when it was opened, all branches.
+    /// Usage of all branches in the file when it was opened.
     usage: Usage,
-    /// Model and thinking level in force at the leaf, from the last `model_change` and
-    /// `thinking_level_change` entries of its path.
+    /// Current model and thinking level, from the last `model_change` and `thinking_level_change`
+    /// entries before the leaf.
     model: Option<ModelChange>,
     thinking: Option<ThinkingLevel>,
 }
@@ -41,12 +41,12 @@ pub struct Session {
 struct Stored {
     root: PathBuf,
     file: SessionFile,
-    /// The nodes of the lines that wait, in their order; none for the header.
+    /// The nodes of the waiting lines, in order; `None` for the header.
     waiting: Vec<NodeId>,
-    /// The file appears with the first message of the user, also with one that waits; what comes before
-    /// (the model, the thinking level) waits for it.
+    /// The first user message creates the file, even a queued one. Earlier entries (model, thinking
+    /// level) wait for it.
     begun: bool,
-    /// The user was told that entries could not be written.
+    /// The user knows that entries couldn't be written.
     failing: bool,
 }
 
@@ -62,25 +62,25 @@ impl Stored {
     }
 }
 
-/// What the user should read about the session file.
+/// A notice about the session file, for the user.
 pub type SaveNotice = Option<(NoticeLevel, String)>;
 
-/// Why a session cannot be opened.
+/// Why a session can't be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another program writes to it.
     #[error("another tiller has it open")]
     InUse,
-    /// It was written by a newer version, or by one so old that only a copy can go on.
+    /// A newer version wrote it, or one so old that only a copy can continue.
     #[error("it has version {0} of the session format, this tiller writes {VERSION}")]
     Version(u32),
-    /// It cannot be read, or is no session.
+    /// It is unreadable, or not a session.
     #[error("{0}")]
     Io(#[from] io::Error),
 }
 
 impl Session {
-    /// A new session below `root` for the working directory `cwd`. Touches no disk yet.
+    /// A new session in `root` for the working folder `cwd`. Touches no disk yet.
     pub fn create(root: &Path, cwd: &Path) -> Self {
         let session = Self::unstored(cwd);
         let name = file_name(&session.header.timestamp, &session.header.id);
@@ -89,7 +89,7 @@ impl Session {
         Self { stored, ..session }
     }
 
-    /// A session in `cwd` that is kept in memory only.
+    /// A session in `cwd` that exists only in memory.
     pub fn unstored(cwd: &Path) -> Self {
         Self {
             header: Header::new(cwd),
@@ -103,13 +103,13 @@ impl Session {
         }
     }
 
-    /// Opens the session in the file at `path` to go on with it, and says what was passed over.
+    /// Opens the session in the file at `path` and returns what was skipped.
     pub fn open(root: &Path, path: &Path) -> Result<(Self, Vec<String>), OpenError> {
         let file = reader::open(path, OpenOptions::new().read(true).append(true))?;
         if !file::lock(&file) {
             return Err(OpenError::InUse);
         }
-        // Somebody may have moved it to the trash between the two calls.
+        // Another process may have moved it to the trash between the two calls.
         if !is_at(&file, path) {
             return Err(io::Error::from(io::ErrorKind::NotFound).into());
         }
@@ -133,8 +133,8 @@ impl Session {
         Ok((session, problems))
     }
 
-    /// Opens the session in the file at `path` to read it, also while another program has it open, and
-    /// says what was passed over. Nothing that is appended reaches the file.
+    /// Opens the session in the file at `path` read-only, even while another program has it open.
+    /// Returns what was skipped. New entries don't reach the file.
     pub fn look(path: &Path) -> Result<(Self, Vec<String>), OpenError> {
         let file = File::open(path)?;
         let mut loaded = reader::read(&file)?;
@@ -158,8 +158,8 @@ impl Session {
         session
     }
 
-    /// Opens a copy of the session in the file at `source`, for the working directory `cwd`, and says
-    /// what was passed over. The session itself stays as it is and may be open elsewhere.
+    /// Opens a copy of the session in `source` for the working folder `cwd`, and returns what was
+    /// skipped. The original stays unchanged and may be open elsewhere.
     pub fn fork(root: &Path, source: &Path, cwd: &Path) -> Result<(Self, Vec<String>), OpenError> {
         let file = reader::open(source, OpenOptions::new().read(true))?;
         let loaded = reader::read(&file)?;
@@ -187,8 +187,8 @@ impl Session {
         })
     }
 
-    /// Opens a copy of the session in the file at `source`, which has taken `usage`, with the entries
-    /// that `write` gives it, and says what was passed over.
+    /// Opens a copy of the session in `source`, whose entries come from `write` and used `usage`.
+    /// Returns what was skipped.
     pub(super) fn write_copy(
         root: &Path,
         source: &Path,
@@ -223,8 +223,7 @@ impl Session {
         &self.header
     }
 
-    /// The folders with the long outputs that its conversation names: `own`, and those of the sessions
-    /// it was copied from.
+    /// The folders with long outputs: `own`, and those of the sessions it was copied from.
     pub(in crate::agent) fn outputs(&self, own: &Path) -> Vec<PathBuf> {
         let mut folders = self.outputs_before.clone();
         folders.insert(0, own.to_owned());
@@ -241,30 +240,30 @@ impl Session {
         &self.usage
     }
 
-    /// The root of all sessions; none for a session that is not stored.
+    /// The root of all sessions; `None` for an unstored session.
     pub fn root(&self) -> Option<&Path> {
         self.stored.as_ref().map(|stored| stored.root.as_path())
     }
 
-    /// The file, whether it exists yet or not; none for a session that is not stored.
+    /// The file, which may not exist yet; `None` for an unstored session.
     pub fn path(&self) -> Option<&Path> {
         let looked_at = self.looked_at.as_ref().map(|(path, _)| path.as_path());
         let stored = self.stored.as_ref().map(|stored| stored.file.path());
         stored.or(looked_at)
     }
 
-    /// Whether it is only read.
+    /// True if it is read-only.
     pub fn is_read_only(&self) -> bool {
         self.looked_at.is_some()
     }
 
-    /// Appends an entry behind the leaf. It then survives the end of this process, unless the disk
-    /// refuses it: a refused entry waits and is tried again with the next one.
+    /// Appends an entry after the leaf. It survives the end of this process unless the disk rejects
+    /// it; then it waits for the next write.
     pub fn append(&mut self, body: Body) -> SaveNotice {
         self.append_below(self.tree.leaf(), body)
     }
 
-    /// The conversation goes on from `node`, now and when the session is opened again.
+    /// Moves the leaf to `node`, also for later runs.
     pub fn go_to(&mut self, node: Option<NodeId>) -> SaveNotice {
         let custom_type = LEAF.into();
         let data = serde_json::Value::Null;
@@ -273,7 +272,7 @@ impl Session {
         notice
     }
 
-    /// Appends the model and thinking level from here on, as far as they are new.
+    /// Appends the model and thinking level if they changed.
     pub fn set_model(&mut self, model: &Model, thinking: ThinkingLevel) -> SaveNotice {
         let mut notice = None;
         let change = ModelChange {
@@ -293,23 +292,23 @@ impl Session {
         notice
     }
 
-    /// The model in force at the leaf, if an entry says so.
+    /// The current model at the leaf, if set.
     pub fn model(&self) -> Option<&ModelChange> {
         self.model.as_ref()
     }
 
-    /// The thinking level in force at the leaf, if an entry says so.
+    /// The current thinking level at the leaf, if set.
     pub fn thinking(&self) -> Option<ThinkingLevel> {
         self.thinking
     }
 
-    /// What the entry at `node` holds.
+    /// The content of the entry at `node`.
     pub fn load(&self, node: NodeId) -> io::Result<Arc<Body>> {
         reader::load(&self.tree.node(node).place, self.open_file().as_deref())
     }
 
-    /// Tries once more to write what waits: what the user should read, and how many entries are still in
-    /// memory only, with the reason.
+    /// Retries waiting lines. Returns a notice, and how many entries are still only in memory, with
+    /// the reason.
     pub fn save(&mut self) -> (SaveNotice, Option<(usize, String)>) {
         let written = self.write_out();
         let error = written.as_ref().err().map(ToString::to_string);
@@ -317,7 +316,7 @@ impl Session {
         (self.notice(written), error.map(|error| (waiting, error)))
     }
 
-    /// Tries once more to write what waits, and returns when all of it is synced.
+    /// Retries waiting lines and waits until all is synced.
     pub async fn close(&mut self) -> SaveNotice {
         let written = self.write_out();
         let stored = self.stored.as_ref()?;
@@ -329,7 +328,7 @@ impl Session {
         )))
     }
 
-    /// The file that entries are read from; none where nothing is stored yet.
+    /// The file to read entries from; `None` if nothing is stored yet.
     pub(super) fn open_file(&self) -> Option<Arc<File>> {
         let looked_at = self.looked_at.as_ref().map(|(_, file)| file);
         let stored = self
@@ -354,7 +353,8 @@ impl Session {
         let kind = body.kind();
         let begins = matches!(kind, Kind::User | Kind::Queued);
         self.note(&body);
-        // If a power cut loses it, a delivered message is still known by its id; others are queued again.
+        // If a power cut loses it, delivered messages are still known by id; others are queued
+        // again.
         let sync = if kind == Kind::Unqueued || body.lifecycle().is_some() {
             Sync::Later
         } else {
@@ -374,8 +374,8 @@ impl Session {
         let Some(stored) = self.stored.as_mut().filter(|stored| stored.begun) else {
             return Ok(());
         };
-        // The header waits before the entries as long as there is no file. An entry that is too long
-        // to be read back stays in memory: what was said is not to change in the middle of a session.
+        // Writes the header first when creating the file. An entry too long to read back stays in
+        // memory, so that the conversation doesn't change in the middle of a session.
         let header = stored.file.waiting() - stored.waiting.len();
         let mut done = 0;
         let written = stored.file.write_out(|offset, length| {
@@ -391,7 +391,7 @@ impl Session {
         written
     }
 
-    /// What to say of a write: that it failed, and that all is saved again, once each.
+    /// Reports a write failure and the recovery, once each.
     fn notice(&mut self, written: io::Result<()>) -> SaveNotice {
         let stored = self.stored.as_mut()?;
         let path = stored.file.path().display();
@@ -415,7 +415,7 @@ impl Session {
         }
     }
 
-    /// Keeps what `body` says about the session as a whole.
+    /// Applies what `body` says about the whole session.
     fn note(&mut self, body: &Body) {
         match body {
             Body::Label { target_id, label } => {
@@ -428,7 +428,7 @@ impl Session {
         }
     }
 
-    /// Looks up on the way from the leaf which model and thinking level are in force there.
+    /// Finds the current model and thinking level on the path to the leaf.
     fn recall_model(&mut self) {
         (self.model, self.thinking) = (None, None);
         for node in self.tree.leaf_to_root() {
@@ -461,7 +461,7 @@ fn failure(text: String) -> (NoticeLevel, String) {
 }
 
 fn line(value: &impl Serialize) -> Vec<u8> {
-    // These types have string keys only and cannot fail to serialise.
+    // These types have string keys only, so serializing can't fail.
     let mut line = serde_json::to_vec(value).unwrap_or_default();
     line.push(b'\n');
     line

@@ -1,5 +1,5 @@
-//! Makes what was written survive a power cut, on a thread of its own so that nothing waits for
-//! the disk. Requests that come within moments, or while the disk is busy, are answered by one sync.
+//! Syncs writes to disk on a separate thread, so that nothing waits for it. One sync serves all
+//! requests that arrive within moments or while the disk is busy.
 
 use std::fs::File;
 use std::io;
@@ -11,15 +11,15 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-/// How long a sync waits for more lines: a prompt or a result is written as several.
+/// How long to collect more lines before a sync, because a prompt or result is several lines.
 const GATHER: Duration = Duration::from_millis(5);
 
-/// The way to the thread; it ends when this is dropped.
+/// The channel to the thread. Dropping it ends the thread.
 #[derive(Debug)]
 pub(super) struct Syncer {
-    /// Asks for a sync; who wants to know when it is done says so.
+    /// Requests a sync, optionally with a reply when done.
     requests: Sender<Option<oneshot::Sender<()>>>,
-    /// True from a request until its sync begins: more requests change nothing.
+    /// True from a request until its sync begins; further requests change nothing.
     is_due: Arc<AtomicBool>,
     failed: Arc<Mutex<Option<io::Error>>>,
 }
@@ -57,20 +57,20 @@ impl Syncer {
         })
     }
 
-    /// Asks for a sync. Returns at once.
+    /// Requests a sync. Returns at once.
     pub fn request(&self) {
         if !self.is_due.swap(true, Ordering::SeqCst) {
             let _ = self.requests.send(None);
         }
     }
 
-    /// Why the last sync that failed did, told once.
+    /// The last sync error, reported once.
     pub fn take_error(&self) -> Option<io::Error> {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         failed.take()
     }
 
-    /// Returns when everything written so far is synced.
+    /// Waits until everything written so far is synced.
     pub async fn settle(&self) {
         let (done, wait) = oneshot::channel();
         let _ = self.requests.send(Some(done));

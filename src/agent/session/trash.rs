@@ -1,4 +1,4 @@
-//! Removed sessions: moved into a folder of their own, never deleted.
+//! Removes sessions by moving them to a trash folder; never deletes them.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,10 +8,10 @@ use super::file::{lock, torn_path};
 use super::folder::make_private;
 use super::store::OpenError;
 
-/// Moves the session in the file at `path`, with its outputs and what was torn off it, into a folder
-/// below `trash`, and gives that folder.
+/// Moves the session at `path` with its outputs and torn end to a new folder in `trash`, and
+/// returns that folder.
 pub fn move_to_trash(path: &Path, trash: &Path) -> Result<PathBuf, OpenError> {
-    // Locked until it is moved, so that nobody opens it meanwhile.
+    // Locked until it is moved, so that no other process opens it meanwhile.
     let file = File::open(path)?;
     if !lock(&file) {
         return Err(OpenError::InUse);
@@ -29,7 +29,7 @@ pub fn move_to_trash(path: &Path, trash: &Path) -> Result<PathBuf, OpenError> {
     Ok(folder)
 }
 
-/// A folder below `trash` for a session of the folder it lies in, where nothing has its name yet.
+/// A folder in `trash` for a session of this folder, where its name is free.
 fn folder_in(trash: &Path, path: &Path) -> io::Result<PathBuf> {
     let parent = path.parent().and_then(Path::file_name).unwrap_or_default();
     let name = path.file_name().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The tree of a session's entries: an arena of nodes with id, parent, kind and place. A
-//! conversation is the path from a leaf to the root; a fork is another leaf. Holds no text but
-//! labels and the name: what an entry says is read from its place when it is needed.
+//! conversation is the path from a leaf to the root; a fork is another leaf. Contains no text
+//! except labels and the name. An entry's content is read from its place on demand.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZero;
@@ -14,16 +14,16 @@ use super::entry::{Body, Kind};
 /// All entries of one session.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
-    /// The nodes in the order of their lines; the position is the [`NodeId`].
+    /// The nodes in line order; the position is the [`NodeId`].
     pub(super) nodes: IndexMap<CompactString, Node>,
     leaf: Option<NodeId>,
-    /// How often an id came that was taken.
+    /// How often each id was already taken.
     copies: HashMap<Box<str>, u32>,
     labels: HashMap<NodeId, String>,
     name: Option<String>,
 }
 
-/// Names a node of one tree: its position, counted from 1.
+/// Identifies a node of one tree: its position, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(NonZero<u32>);
 
@@ -33,7 +33,7 @@ impl NodeId {
         Self(NonZero::new(count).unwrap_or(NonZero::<u32>::MAX))
     }
 
-    /// Its position among the entries in the order of their lines.
+    /// Its position in line order.
     pub fn index(self) -> usize {
         self.0.get() as usize - 1
     }
@@ -41,23 +41,23 @@ impl NodeId {
 
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// The entry it goes on from; none for a root.
+    /// The parent entry; `None` for a root.
     pub parent: Option<NodeId>,
     pub kind: Kind,
     pub place: Place,
 }
 
-/// Where the text of an entry is.
+/// Where an entry's text is.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// In the file, without the line end.
+    /// In the file, without the newline.
     File {
-        /// Of its first byte.
+        /// Offset of its first byte.
         offset: u64,
-        /// In bytes; of a line that is longer than can be said here, the most that can.
+        /// Length in bytes, capped for longer lines.
         length: u32,
     },
-    /// In memory, because it is not on disk (yet).
+    /// In memory, because it isn't on disk (yet).
     Memory(Arc<Body>),
 }
 
@@ -69,8 +69,8 @@ impl Place {
 }
 
 impl Tree {
-    /// Appends an entry below `parent`; it is the leaf from here on. An id that is taken gets a
-    /// suffix, so that both entries are reachable.
+    /// Appends an entry below `parent` and makes it the leaf. A duplicate id gets a suffix, so that
+    /// both entries are reachable.
     pub fn push(&mut self, id: &str, parent: Option<NodeId>, kind: Kind, place: Place) -> NodeId {
         let node = Node {
             parent,
@@ -112,40 +112,40 @@ impl Tree {
         &self.nodes[node.index()]
     }
 
-    /// Where the conversation goes on.
+    /// Where the conversation continues.
     pub fn leaf(&self) -> Option<NodeId> {
         self.leaf
     }
 
-    /// The entries of the conversation, from its leaf up to its root.
+    /// The entries of the conversation, from its leaf to its root.
     pub fn leaf_to_root(&self) -> impl Iterator<Item = NodeId> {
         self.leaf.into_iter().flat_map(|leaf| self.ancestors(leaf))
     }
 
-    /// The same from its root on.
+    /// The same from root to leaf.
     pub fn branch(&self) -> Vec<NodeId> {
         self.leaf.map(|leaf| self.path(leaf)).unwrap_or_default()
     }
 
-    /// The nodes from the root to `node`, in the order of a conversation.
+    /// The nodes from the root to `node`.
     pub fn path(&self, node: NodeId) -> Vec<NodeId> {
         let mut path: Vec<NodeId> = self.ancestors(node).collect();
         path.reverse();
         path
     }
 
-    /// `node` and the entries it goes on from, up to its root.
+    /// `node` and its ancestors, up to its root.
     pub fn ancestors(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
         std::iter::successors(Some(node), |node| self.node(*node).parent)
     }
 
-    /// All nodes, in the order of their lines.
+    /// All nodes, in line order.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeId> + use<> {
         (0..self.nodes.len()).map(NodeId::at)
     }
 
-    /// Where a conversation that goes on from `node` begins: behind the results of the calls it
-    /// belongs to, so that none of them is without one.
+    /// Where a conversation that continues from `node` begins: after the results of its calls, so
+    /// that each call has one.
     pub fn behind_results(&self, node: NodeId) -> NodeId {
         let mut said = self.ancestors(node).map(|node| self.node(node).kind);
         let said = said.find(|kind| kind.is_shown());
@@ -159,7 +159,7 @@ impl Tree {
             }
             match self.node(next).kind {
                 Kind::ToolResult => end = next,
-                // The model may have been changed while a call ran.
+                // The model may have changed while a call ran.
                 kind if !kind.is_shown() => {}
                 _ => break,
             }
@@ -168,13 +168,13 @@ impl Tree {
         end
     }
 
-    /// The deepest entry that both `one` and `other` go on from.
+    /// The deepest common ancestor of `one` and `other`.
     pub fn common_ancestor(&self, one: NodeId, other: NodeId) -> Option<NodeId> {
         let of_one: HashSet<NodeId> = self.ancestors(one).collect();
         self.ancestors(other).find(|node| of_one.contains(node))
     }
 
-    /// The user's bookmark at `node`.
+    /// The user's label on `node`.
     pub fn label(&self, node: NodeId) -> Option<&str> {
         self.labels.get(&node).map(String::as_str)
     }
@@ -190,19 +190,19 @@ impl Tree {
         self.name.as_deref()
     }
 
-    /// Names the session; an empty name is none.
+    /// Names the session; an empty name removes it.
     pub fn set_name(&mut self, name: Option<String>) {
         self.name = name.filter(|name| !name.trim().is_empty());
     }
 
-    /// Gives nodes a parent that stands behind them in the file, but for those where that closes a
-    /// circle; their number. Looks at each node once, whatever the file says.
+    /// Assigns parents that come later in the file, except where that would close a cycle. Returns
+    /// the number of these. Visits each node once, even in a malicious file.
     pub(super) fn adopt(&mut self, children: &[(NodeId, NodeId)]) -> usize {
         for (node, parent) in children {
             self.nodes[node.index()].parent = Some(*parent);
         }
         let mut circles = 0;
-        // The walk that came to a node; each goes up until it meets one that was there before.
+        // The walk that reached each node. A walk goes up until it meets a visited node.
         let mut walks = vec![
             0_u32;
             if children.is_empty() {
@@ -217,7 +217,7 @@ impl Tree {
                 walks[node.index()] = walk;
                 match self.nodes[node.index()].parent {
                     Some(parent) if walks[parent.index()] == walk => {
-                        // Some link of every circle leads to a line further down.
+                        // Every cycle contains a link to a later line.
                         let child = self.last_link_down(parent);
                         self.nodes[child.index()].parent = None;
                         circles += 1;
@@ -231,7 +231,7 @@ impl Tree {
         circles
     }
 
-    /// The last node of the circle through `node` whose parent stands behind it.
+    /// The last node in the cycle through `node` whose parent comes after it.
     fn last_link_down(&self, node: NodeId) -> NodeId {
         let (mut at, mut found) = (node, node);
         loop {

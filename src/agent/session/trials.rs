@@ -1,5 +1,5 @@
-//! Trials as a session remembers them: an entry when one begins, below the entry that a discard goes
-//! back to, and another when it ends.
+//! Trials as stored in a session: an entry when one begins, after the entry that discarding returns
+//! to, and another when it ends.
 
 use std::path::Path;
 
@@ -14,29 +14,29 @@ use crate::agent::trial::{Trial, recover, remove};
 #[derive(Serialize, Deserialize)]
 struct Entry {
     state: State,
-    /// The session it began in. A copy of that has no part in it.
+    /// The session it began in. Copies of that session ignore the trial.
     session: String,
     trial: Trial,
 }
 
-/// What became of a trial.
+/// The state of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::agent) enum State {
     Open,
-    /// It has ended, and its changes are in the user's files.
+    /// Ended; its changes are in the user's files.
     Kept,
-    /// It has ended, and the conversation goes on from before it.
+    /// Ended; the conversation continues from before it.
     Discarded,
     /// Its files are gone.
     Lost,
 }
 
-/// Makes the trial that is open in `session` ready to go on, and takes back a keep that was killed.
-/// Removes what is left of one that has ended. Returns what the user should read. Blocks.
+/// Reopens the session's trial and reverts an interrupted keep. Cleans up after a trial that has
+/// ended. Returns notices for the user. Blocks.
 ///
-/// A session file may come from anywhere: only what is below `trials` is a trial, and only as its own
-/// record has it. A session that is only read may be open elsewhere, where its trial is being kept.
+/// Session files are untrusted: only folders in `trials` with matching records are trials. A
+/// read-only session may be open elsewhere, where its trial is being kept.
 pub fn ready_trial(session: &mut Session, trials: &Path) -> Option<String> {
     if session.is_read_only() {
         return None;
@@ -73,8 +73,8 @@ pub fn ready_trial(session: &mut Session, trials: &Path) -> Option<String> {
     }
 }
 
-/// The trial that is open in `session`, and its entry. In one that is only read none is: it belongs to
-/// whoever writes there.
+/// The open trial of `session`, and its entry. A read-only session has none, because it belongs to
+/// the writer.
 pub(in crate::agent) fn open_trial(session: &Session) -> Option<(Trial, NodeId)> {
     if session.is_read_only() {
         return None;
@@ -89,11 +89,11 @@ pub(in crate::agent) fn trial_entry(session: &Session, trial: &Trial, state: Sta
         session: session.id().to_owned(),
         trial: trial.clone(),
     };
-    // A path that is no text was refused when the trial began.
+    // Paths that aren't UTF-8 were refused when the trial began.
     Body::custom(TRIAL, entry)
 }
 
-/// What the session says last about a trial of its own.
+/// The session's last entry about a trial of its own.
 fn last_trial(session: &Session) -> Option<(State, Trial, NodeId)> {
     let tree = session.tree();
     let about_trials = |node: &NodeId| tree.node(*node).kind == Kind::Trial;

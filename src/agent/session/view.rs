@@ -1,5 +1,5 @@
-//! A stored session to look at: its header, its tree and what its entries hold. Takes no lock and
-//! changes nothing, so the session may be open elsewhere.
+//! A read-only view of a stored session: its header, its tree and its entries' content. Takes no
+//! lock and changes nothing, so the session may be open elsewhere.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -14,7 +14,7 @@ use super::snapshot::SessionSnapshot;
 use super::tree::{NodeId, Place, Tree};
 use crate::llm::Usage;
 
-/// A stored session that is only read.
+/// A stored session, read-only.
 pub struct SessionView {
     path: PathBuf,
     file: Arc<File>,
@@ -23,9 +23,9 @@ pub struct SessionView {
 
 #[derive(Debug)]
 pub struct StoredEntry {
-    /// In ISO 8601, as in the file; empty where it does not say.
+    /// In ISO 8601, as in the file; empty if missing.
     pub timestamp: String,
-    /// The rest; none if its form is not known here.
+    /// The content; `None` if its format is unknown.
     pub body: Option<Body>,
 }
 
@@ -53,17 +53,17 @@ impl SessionView {
         &self.loaded.tree
     }
 
-    /// Tokens and cost of all its branches, without those of a session that it was copied from.
+    /// Tokens and cost of all its branches, without those of a session it was copied from.
     pub fn usage(&self) -> &Usage {
         &self.loaded.usage
     }
 
-    /// What was passed over, for the user to read.
+    /// What was skipped, for the user.
     pub fn problems(&self) -> &[String] {
         &self.loaded.problems
     }
 
-    /// Bytes at the end of the file that are no whole entry.
+    /// Bytes at the end of the file that aren't a complete entry.
     pub fn torn(&self) -> u64 {
         self.loaded.torn
     }
@@ -73,7 +73,7 @@ impl SessionView {
         self.tree().branch()
     }
 
-    /// The model in force at the leaf, if an entry says so.
+    /// The current model at the leaf, if set.
     pub fn model(&self) -> Option<ModelChange> {
         let tree = self.tree();
         let mut changes = tree
@@ -85,17 +85,17 @@ impl SessionView {
         }
     }
 
-    /// The line of an entry.
+    /// An entry's line.
     pub fn line(&self, node: NodeId) -> io::Result<Value> {
         Ok(serde_json::from_slice(&self.bytes(node)?)?)
     }
 
-    /// What an entry holds.
+    /// An entry's content.
     pub fn entry(&self, node: NodeId) -> io::Result<StoredEntry> {
         Ok(StoredEntry::read(&self.bytes(node)?)?)
     }
 
-    /// The file as far as its entries are whole, with its length up to there.
+    /// The file and the length of its complete entries.
     pub fn whole(&self) -> (&File, u64) {
         (&self.file, self.loaded.length)
     }
@@ -110,7 +110,7 @@ impl SessionView {
 
     /// The text of an entry's line.
     pub fn bytes(&self, node: NodeId) -> io::Result<Vec<u8>> {
-        // A file that was only read has all its entries there.
+        // All entries of a read-only file are on disk.
         let Place::File { offset, length } = self.tree().node(node).place else {
             return Ok(Vec::new());
         };
