@@ -42,7 +42,7 @@ pub struct BranchTail {
     pub end: ComparedEntry,
     /// Number of messages.
     pub entries: usize,
-    /// Number of prompts.
+    /// The user's prompts.
     pub prompts: Vec<ComparedEntry>,
     /// Number of model calls.
     pub model_calls: usize,

@@ -41,7 +41,7 @@ pub struct Session {
 struct Stored {
     root: PathBuf,
     file: SessionFile,
-    /// The nodes of the waiting lines, in order; `None` for the header.
+    /// The nodes of the waiting lines, in order. The header has no node.
     waiting: Vec<NodeId>,
     /// The first user message creates the file, even a queued one. Earlier entries (model, thinking
     /// level) wait for it.

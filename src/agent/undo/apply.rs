@@ -1,6 +1,6 @@
-//! Brings paths from one state into another: what has to go first, the deepest first; then folders
-//! from the top; then files and links, each whole or not at all. A path that does not hold what it
-//! should is left alone and named. No link is ever written through.
+//! Changes paths from one state to another: first removes what must go, deepest first; then creates
+//! folders from the top; then files and links, each completely or not at all. A path in an
+//! unexpected state stays unchanged and is reported. Never writes through a link.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File, Permissions};
@@ -20,19 +20,19 @@ use crate::agent::stamp::Stamp;
 use crate::agent::trial::is_gone;
 use crate::agent::workspace::Place;
 
-/// Why what others have changed stays.
+/// Why changes by others stay.
 const OTHERS: &str = "was changed since by others";
-/// Up to so many files are on the disk before the next is written. To wait for each of thousands takes
-/// minutes; the file systems of today write a file before the name that it takes over.
+/// Syncs this many files before writing the next. Syncing each of thousands takes minutes, and
+/// today's file systems write a file before the name it replaces.
 const SYNCED: usize = 64;
 
-/// A path that is to be brought from one state into another.
+/// A path to change from one state to another.
 #[derive(Clone, Debug)]
 pub(super) struct Step<'a> {
     pub path: &'a Path,
     pub from: &'a State,
     pub to: &'a State,
-    /// When what stands there was last touched, as it was planned; none of what is no file.
+    /// When the path was last touched, as of planning; `None` if it isn't a file.
     stamp: Option<Stamp>,
 }
 
@@ -46,8 +46,8 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Whether others have changed what stands there since it was planned. Only what was touched is
-    /// noticed, because to read all once more would take as long again.
+    /// True if the path was touched since planning. It checks only stamps, because reading
+    /// everything again would double the time.
     fn is_touched(&self) -> bool {
         match self.from {
             State::File { .. } => stamp(self.path) != self.stamp,
@@ -58,7 +58,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// Without what changes when another name of the same file goes.
+/// The stamp without what changes when another name of the file goes.
 fn stamp(path: &Path) -> Option<Stamp> {
     let meta = fs::symlink_metadata(path).ok()?;
     let stamp = Stamp::of(&meta);
@@ -68,7 +68,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
     })
 }
 
-/// A path that stays as it is, and why.
+/// A path that stays unchanged, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// The path.
@@ -86,20 +86,20 @@ impl Kept {
     }
 }
 
-/// What came of undoing or redoing.
+/// The result of undoing or redoing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// What was changed.
+    /// What changed.
     pub changed: BTreeSet<PathBuf>,
-    /// What stays as it is, because it is not the turn's any more or nobody has its bytes.
+    /// Paths that stay, because the turn's change is no longer there or its bytes are lost.
     pub kept: Vec<Kept>,
-    /// What could not be done. The turn is open until it is: the same can be tried again.
+    /// Paths that failed. The turn stays open until they succeed, so you can retry.
     pub failed: Vec<Kept>,
 }
 
-/// What can be done of `steps` with the files as they are, and what stays. What has come about already
-/// is neither. A file that was being overwritten when steps were cut short (`is_resumed`) counts as not
-/// touched.
+/// Splits `steps` into those possible with the current files and those that stay. Drops those
+/// already done. After an interruption (`is_resumed`), a file being overwritten counts as
+/// untouched.
 pub(super) fn plan<'a>(
     steps: Vec<Step<'a>>,
     is_resumed: bool,
@@ -121,8 +121,8 @@ pub(super) fn plan<'a>(
     (todo, kept)
 }
 
-/// Whether what stands there is left of a file that was being overwritten in place, in one direction or
-/// the other: it has several names, or attributes that cannot be copied to another file.
+/// True if the file may be the rest of an interrupted in-place overwrite: it has several names, or
+/// attributes that can't be copied.
 pub(super) fn is_cut_off(step: &Step<'_>, here: &State, store: &Store) -> bool {
     let (State::File { content: from, .. }, State::File { content: to, .. }) = (step.from, step.to)
     else {
@@ -144,7 +144,7 @@ pub(super) fn is_cut_off(step: &Step<'_>, here: &State, store: &Store) -> bool {
     })
 }
 
-/// Why a step cannot be done where `here` stands at its path.
+/// Why a step is impossible with `here` at its path.
 pub(super) fn obstacle(step: &Step<'_>, here: &State, store: &Store) -> Option<&'static str> {
     match step.to {
         to if here == to => None,
@@ -159,7 +159,7 @@ pub(super) fn obstacle(step: &Step<'_>, here: &State, store: &Store) -> Option<&
     }
 }
 
-/// Why the bytes cannot be had.
+/// Why the bytes are unavailable.
 fn is_missing(content: &Content, store: &Store) -> Option<&'static str> {
     if store.has(&content.hash, content.size) {
         return None;
@@ -171,7 +171,7 @@ fn is_missing(content: &Content, store: &Store) -> Option<&'static str> {
     }
 }
 
-/// Keeps the bytes of all files that `steps` take away or overwrite, so that they can be brought back.
+/// Saves the bytes of all files that `steps` remove or overwrite.
 pub(super) fn keep_present(
     steps: &[Step<'_>],
     store: &Store,
@@ -182,14 +182,14 @@ pub(super) fn keep_present(
             && content.size <= largest
             && !store.has(&content.hash, content.size)
         {
-            // One that changes at this very moment is noticed right before it goes.
+            // A file that changes right now is detected before it is replaced.
             let _ = store.keep_file(step.path)?;
         }
     }
     Ok(())
 }
 
-/// Does all of `steps`. Gives those that could not be done.
+/// Runs all `steps` and returns those that failed.
 pub(super) fn apply(steps: &[Step<'_>], store: &Store) -> Vec<Kept> {
     let mut failed = Vec::new();
     let mut note = |step: &Step<'_>, done: io::Result<()>| {
@@ -224,7 +224,7 @@ pub(super) fn apply(steps: &[Step<'_>], store: &Store) -> Vec<Kept> {
         let contents = GitContents::read(wanted, store);
         for step in steps {
             let shared = shared_file(step);
-            // Written under another name just now, by this very undo.
+            // This undo has just written it under another name.
             let is_own = || {
                 let here = fs::symlink_metadata(step.path);
                 here.is_ok_and(|it| written.contains(&(it.dev(), it.ino())))
@@ -252,7 +252,7 @@ pub(super) fn apply(steps: &[Step<'_>], store: &Store) -> Vec<Kept> {
             note(step, done);
         }
     }
-    // Last, since one may not be writable then.
+    // Permissions come last, because a folder may become unwritable.
     for step in ordered.iter().rev() {
         if let State::Folder(mode) = step.to {
             let set = Place::open(step.path).and_then(|place| place.set_folder_mode(*mode));
@@ -262,7 +262,7 @@ pub(super) fn apply(steps: &[Step<'_>], store: &Store) -> Vec<Kept> {
     failed
 }
 
-/// Fails where others have changed what stands there since it was planned.
+/// Fails if the path was touched since planning.
 fn untouched(step: &Step<'_>) -> io::Result<()> {
     if step.is_touched() {
         return Err(io::Error::other(OTHERS));
@@ -270,7 +270,7 @@ fn untouched(step: &Step<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether what is there can stay until something takes its place.
+/// True if the old content can stay until something replaces it.
 fn stays(from: &State, to: &State) -> bool {
     match (from, to) {
         (_, State::Nothing) => false,
@@ -289,7 +289,7 @@ fn take_away(step: &Step<'_>) -> io::Result<()> {
     });
     match removed {
         Err(error) if is_gone(&error) => Ok(()),
-        // What others have put into it stays, and with it the folder.
+        // Others have put files into the folder, so it stays.
         Err(error) if is_folder && error.kind() == io::ErrorKind::DirectoryNotEmpty => {
             match step.to {
                 State::Nothing => Ok(()),
@@ -300,9 +300,9 @@ fn take_away(step: &Step<'_>) -> io::Result<()> {
     }
 }
 
-/// The file that `step` is about, if it has other names and had its former content under them too: it
-/// is written in place then, and changes under all. Any other file gets another one in its place, since
-/// its other names, which may be anybody's, are none of the step's business.
+/// The file of `step`, if its other names also had the former content. It is then overwritten in
+/// place, which changes all names. Any other file is replaced, because its other names may belong
+/// to anyone.
 fn shared_file(step: &Step<'_>) -> Option<(u64, u64)> {
     let State::File { content, .. } = step.to else {
         return None;
@@ -312,17 +312,17 @@ fn shared_file(step: &Step<'_>) -> Option<(u64, u64)> {
     is_shared.then(|| (meta.dev(), meta.ino()))
 }
 
-/// A file as it is to be.
+/// The new state of a file.
 struct New<'a> {
     mode: u32,
     content: &'a Content,
-    /// Whether it is written where it is, so that its other names stay names of it.
+    /// Whether to write it in place, to keep its other names.
     in_place: bool,
-    /// Whether it is waited for until it is on the disk.
+    /// Whether to sync it.
     is_synced: bool,
 }
 
-/// Puts the bytes of a content in the place of what is at `path`, or into it.
+/// Replaces the file at `path` with these bytes, or writes them into it.
 fn put(path: &Path, new: &New<'_>, store: &Store, contents: &GitContents<'_>) -> io::Result<()> {
     let place = Place::open(path)?;
     let there = fs::symlink_metadata(path)

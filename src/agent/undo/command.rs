@@ -1,4 +1,4 @@
-//! What an agent can be asked about the changes of its turns.
+//! Requests to an agent about the changes of its turns.
 
 use std::sync::Arc;
 
@@ -7,55 +7,55 @@ use tokio::sync::oneshot;
 use super::history::Direction;
 use super::preview::Preview;
 
-/// What can be asked. Everything is refused while a run is under way.
+/// A request. All are refused during a run.
 #[derive(Debug)]
 pub enum UndoCommand {
-    /// Answers with what the next undo or redo would change; none where there is nothing.
+    /// Returns what the next undo or redo would change, if anything.
     Preview(Direction, oneshot::Sender<Result<Option<Preview>, String>>),
     /// Undoes or redoes this turn, which must be the next one.
     Go {
-        /// Which way.
+        /// The direction.
         direction: Direction,
-        /// The id of the turn.
+        /// The turn's id.
         turn: String,
     },
-    /// Answers with the prompts of the conversation and what each of them has changed.
+    /// Returns the prompts of the conversation and what each changed.
     Prompts(oneshot::Sender<Result<Vec<RewindPoint>, String>>),
-    /// Answers with what going back to before this prompt would change in files.
+    /// Returns which files rewinding to before this prompt would change.
     PreviewRewind(RewindPoint, oneshot::Sender<Result<Preview, String>>),
-    /// Goes back to before this prompt.
+    /// Rewinds to before this prompt.
     Rewind(RewindPoint, Rewind),
 }
 
-/// A prompt that can be gone back to.
+/// A prompt to rewind to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RewindPoint {
     /// The id of its entry in the session.
     pub entry: String,
-    /// What the user said.
+    /// Its text.
     pub prompt: String,
-    /// All turns of the conversation, the oldest first.
+    /// All turns of the conversation, oldest first.
     pub all_turns: Arc<[String]>,
-    /// Which of them is the first from this prompt on.
+    /// The first turn after this prompt.
     pub first: usize,
-    /// The files that it has changed and that are still changed.
+    /// The files it changed that are still changed.
     pub files: usize,
 }
 
 impl RewindPoint {
-    /// The turns from this prompt on, the oldest first.
+    /// The turns after this prompt, oldest first.
     pub fn turns(&self) -> &[String] {
         &self.all_turns[self.first..]
     }
 }
 
-/// What goes back.
+/// What to rewind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rewind {
     /// Conversation and files.
     Both,
-    /// The conversation alone.
+    /// Only the conversation.
     Conversation,
-    /// The files alone.
+    /// Only the files.
     Files,
 }

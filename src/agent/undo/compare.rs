@@ -1,5 +1,5 @@
-//! What a turn has changed: the trees before its first command beside what is there now, and the
-//! paths that were changed by name. Only what was touched is read.
+//! Finds what a turn changed. Compares the trees before its first command with the current ones,
+//! and adds the paths that tools named. Reads only what was touched.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
@@ -15,8 +15,8 @@ use super::state::{Blob, Content, Lost, State};
 use super::tree::{Folder, Image, Kind, Seen, Tree};
 use crate::agent::hash;
 
-/// All that was changed, by path. What only others have named is theirs. `afters` are what paths held
-/// right after they were written, where nothing of the turn has run since.
+/// All changes, by path. Excludes paths that only other sessions named. `afters` are the states
+/// right after writes, if nothing of the turn ran since.
 pub(super) fn compare(
     trees: &[Arc<Tree>],
     befores: &[Before],
@@ -58,7 +58,7 @@ pub(super) fn compare(
     changes.collect()
 }
 
-/// What was there before and was touched since. Where nobody has looked `now`, each path is asked.
+/// Existing paths that were touched since. Checks each path if there is no current tree (`now`).
 fn touched_files<'t>(tree: &'t Tree, now: Option<&Tree>) -> Vec<(PathBuf, &'t Seen)> {
     let mut touched = Vec::new();
     for folder in &tree.folders {
@@ -79,7 +79,7 @@ fn touched_files<'t>(tree: &'t Tree, now: Option<&Tree>) -> Vec<(PathBuf, &'t Se
 fn is_untouched(tree: &Tree, seen: &Seen, present: Option<&Arc<Folder>>, whole: &Path) -> bool {
     let later = present.and_then(|folder| folder.get(&seen.name)).cloned();
     let later = later.or_else(|| {
-        // One that git ignores by now is not gone.
+        // A path that git now ignores isn't gone.
         let meta = fs::symlink_metadata(whole).ok()?;
         Seen::new(seen.name.clone(), whole, &meta)
     });
@@ -96,8 +96,8 @@ fn is_untouched(tree: &Tree, seen: &Seen, present: Option<&Arc<Folder>>, whole: 
     }
 }
 
-/// What is there now and was not before. What only came to light, because git no longer ignores it, is
-/// older than the turn.
+/// New paths. Excludes files that only became visible because git no longer ignores them, since
+/// they are older than the turn.
 fn added(tree: &Tree, now: &Tree) -> Vec<PathBuf> {
     if !tree.is_whole {
         return Vec::new();
@@ -124,14 +124,13 @@ fn added(tree: &Tree, now: &Tree) -> Vec<PathBuf> {
     added
 }
 
-/// Whether the file was made after `since`; so is one of which nobody knows, in a file system
-/// that does not tell.
+/// True if the file was created after `since`, or if the file system doesn't say.
 pub(super) fn is_born_since(path: &Path, since: SystemTime) -> bool {
     let meta = fs::symlink_metadata(path);
     meta.is_ok_and(|meta| meta.created().map_or(true, |born| born >= since))
 }
 
-/// The contents that git has of files that were touched.
+/// What git has for files that were touched.
 struct Blobs(HashMap<(Arc<Path>, String, u64), Content>);
 
 impl Blobs {
@@ -169,7 +168,7 @@ impl Blobs {
         Self(found)
     }
 
-    /// What stood there when it was seen.
+    /// The state as seen.
     fn state(&self, seen: &Seen) -> State {
         let size = seen.stamp.size;
         let lost = |lost| Content {

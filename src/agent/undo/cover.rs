@@ -1,6 +1,5 @@
-//! Sees to it that every file of a tree can be brought back, whatever a command does to it: git has
-//! it, or the store gets a copy. What cannot be covered is named. Where nothing has changed since the
-//! former look, nothing is done.
+//! Makes every file of a tree recoverable before a command runs: either git has it, or the store
+//! gets a copy. Reports what it can't cover. Does nothing if nothing changed since the last scan.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -17,22 +16,22 @@ use super::store::Store;
 use super::tree::{Folder, Image, Kind, Seen, Tree, order};
 use crate::agent::trial::{Found, Looker, stays_within};
 
-/// How much may be copied.
+/// Limits for copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Limits {
     /// Bytes of one file.
     pub file: u64,
-    /// Bytes of all files of a tree together.
+    /// Bytes of all files of a tree.
     pub tree: u64,
 }
 
-/// The place of an entry: of its folder, and in that.
+/// Index of an entry: its folder's, and its own in that folder.
 type Place = (usize, usize);
-/// What git has for a path: its git folder, and how it names the content.
+/// What git has for a path: the git folder and the blob id.
 type Blob = (Arc<Path>, Box<[u8]>);
 
-/// Fills in where the bytes of all files of `tree` are but those in `covered`. `base` is the tree that
-/// was covered before it. Copies only what nobody has yet, small files first.
+/// Records where the bytes of each file in `tree` are, except those in `covered`. `base` is the
+/// tree covered before. Copies only missing files, small ones first.
 pub(super) fn cover(
     tree: &mut Tree,
     base: Option<&Tree>,
@@ -48,7 +47,7 @@ pub(super) fn cover(
     let indexes = Some(indexes.collect());
     forget_lost_copies(tree, store);
     let mut dirty: HashMap<Place, Blob> = HashMap::new();
-    // What was touched since an index was written is not what that index names.
+    // Files touched after the index was written may differ from it.
     let knows_git = base.is_some_and(|base| base.indexes == indexes && tree.has_all_of(base));
     let mut is_complete = true;
     if !knows_git {
@@ -86,7 +85,7 @@ pub(super) fn cover(
     Ok(())
 }
 
-/// Copies that were evicted have to be made again.
+/// Evicted copies must be made again.
 fn forget_lost_copies(tree: &mut Tree, store: &Store) {
     let lost = places(tree).filter(|place| match &at(tree, *place).kind {
         Kind::File(Image::Kept(hash)) => !store.has(hash, at(tree, *place).stamp.size),
@@ -139,8 +138,8 @@ fn copy(
     })
 }
 
-/// The files that git tracks, folder by folder: the path of the folder below the top, and what is
-/// tracked in it. A folder may come more than once.
+/// The files that git tracks, by folder: the folder's path below the top, and its tracked files. A
+/// folder may occur several times.
 fn by_folder(repository: &Repository) -> impl Iterator<Item = (PathBuf, &[Tracked])> {
     let groups = repository
         .tracked
@@ -152,7 +151,7 @@ fn by_folder(repository: &Repository) -> impl Iterator<Item = (PathBuf, &[Tracke
     })
 }
 
-/// The folder of a path of git, and the name in it.
+/// Splits a git path into folder and name.
 fn split(path: &[u8]) -> (&[u8], &OsStr) {
     let (folder, name) = match memchr::memrchr(b'/', path) {
         Some(at) => (&path[..at], &path[at + 1..]),
@@ -161,8 +160,7 @@ fn split(path: &[u8]) -> (&[u8], &OsStr) {
     (folder, OsStr::from_bytes(name))
 }
 
-/// Adds the files that git tracks although it ignores them. Gives whether there are none such, and none
-/// that is missing.
+/// Adds tracked files that git ignores. Returns whether there are none, and none are missing.
 fn add_ignored(tree: &mut Tree, repository: &Repository) -> bool {
     let mut missing: Vec<(PathBuf, &Tracked)> = Vec::new();
     for (below, group) in by_folder(repository) {
@@ -209,8 +207,7 @@ fn add_ignored(tree: &mut Tree, repository: &Repository) -> bool {
     is_complete
 }
 
-/// Names the content of the files that git has as they stand there. Those that it tracks and that
-/// may be the same go into `dirty`.
+/// Fills in the blob ids of unchanged files. Tracked files that may be unchanged go into `dirty`.
 fn take_clean(tree: &mut Tree, repository: &Repository, dirty: &mut HashMap<Place, Blob>) {
     let mut open: Vec<(Place, &Tracked)> = Vec::new();
     for (below, group) in by_folder(repository) {
@@ -238,7 +235,7 @@ fn take_clean(tree: &mut Tree, repository: &Repository, dirty: &mut HashMap<Plac
             at_mut(tree, place).kind = Kind::File(Image::Blob(blob.0, blob.1));
             continue;
         }
-        // It may still have that content. Git writes 0 where it was not sure of a size itself.
+        // It may still have that content. Git writes size 0 if it isn't sure.
         let size = at(tree, place).stamp.size;
         if size <= MAX_READ && (tracked.size == 0 || u64::from(tracked.size) == size) {
             dirty.insert(place, blob);

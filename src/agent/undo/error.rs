@@ -1,36 +1,36 @@
-//! Why something cannot be undone, each with the way out.
+//! Why something can't be undone, with a suggestion.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a change cannot be covered or undone.
+/// Why a change can't be covered or undone.
 #[derive(Debug, thiserror::Error)]
 pub enum UndoError {
-    /// A file or folder cannot be read or written.
+    /// A file or folder is unreadable or unwritable.
     #[error("{what} {}: {error}", .path.display())]
     Io {
-        /// What was done.
+        /// The operation.
         what: &'static str,
-        /// To what.
+        /// Its path.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         error: io::Error,
     },
-    /// What is kept is damaged.
+    /// Stored undo data is damaged.
     #[error("{} is damaged ({what}); what it covers cannot be undone", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// What's wrong.
         what: String,
     },
-    /// The turn is not there, or not in the state for it.
+    /// The turn doesn't exist, or is in the wrong state.
     #[error("{0}")]
     Refused(String),
 }
 
 impl UndoError {
-    /// For `map_err`: what was done to `path`.
+    /// For `map_err`: names the operation on `path`.
     pub(super) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |error| Self::Io { what, path, error }

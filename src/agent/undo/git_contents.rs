@@ -1,5 +1,5 @@
-//! Contents that git has and the store does not: many are asked for at once, because a process of git
-//! for each of a thousand files takes many seconds.
+//! Reads contents that git has and the store doesn't. Reads many at once, because a git process for
+//! each of a thousand files takes many seconds.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -11,19 +11,19 @@ use super::repository::read_blobs;
 use super::state::Content;
 use super::store::Store;
 
-/// So many contents are asked for together.
+/// Contents per request.
 pub(super) const TOGETHER: usize = 128;
-/// Larger ones are read alone, so that few of them are in memory.
+/// Larger ones are read one by one, to limit memory.
 const SMALL: u64 = 1 << 20;
 
-/// Some contents, by their hash.
+/// Contents by hash.
 pub(super) struct GitContents<'s> {
     store: &'s Store,
     read: HashMap<String, Vec<u8>>,
 }
 
 impl<'s> GitContents<'s> {
-    /// Reads the small ones of `wanted` that the store does not have.
+    /// Reads the small contents in `wanted` that the store doesn't have.
     pub fn read<'c>(wanted: impl Iterator<Item = &'c Content>, store: &'s Store) -> Self {
         let missing = wanted.filter(|it| it.size <= SMALL && !store.has(&it.hash, it.size));
         Self {
@@ -32,7 +32,7 @@ impl<'s> GitContents<'s> {
         }
     }
 
-    /// The bytes of a content, if anybody has them.
+    /// The bytes of a content, if available.
     pub fn get(&self, content: &Content) -> Option<Cow<'_, [u8]>> {
         if let Some(bytes) = self.read.get(&content.hash) {
             return Some(Cow::Borrowed(bytes));
@@ -49,7 +49,7 @@ impl<'s> GitContents<'s> {
     }
 }
 
-/// The contents that are wanted of one repository, by the id of the blob: hash and size.
+/// The contents wanted from one repository, by blob id: hash and size.
 type Wanted<'c> = HashMap<&'c str, HashSet<(&'c str, u64)>>;
 
 fn read<'c>(wanted: impl Iterator<Item = &'c Content>) -> HashMap<String, Vec<u8>> {

@@ -1,13 +1,13 @@
-//! Reads the index of a git repository: which files git tracks, and what they were like when it last
-//! looked. Never writes one, and takes a form that it does not know for none.
+//! Parses a git index: which files git tracks, and their state when it last checked. Never writes
+//! one, and rejects unknown formats.
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tracked {
-    /// Below the top of the working tree.
+    /// Relative to the top of the working tree.
     pub path: Box<[u8]>,
-    /// How git names its content.
+    /// The blob id.
     pub id: Box<[u8]>,
-    /// Whether it is a file whose content git surely has.
+    /// True if git certainly has this file's content.
     pub is_file: bool,
     pub modified: (u32, u32),
     pub changed: (u32, u32),
@@ -19,10 +19,10 @@ const FILE_TYPE: u32 = 0o170_000;
 const FILE: u32 = 0o100_000;
 const EXTENDED: u16 = 0x4000;
 const STAGE: u16 = 0x3000;
-/// In the extended flags: git is to add it later.
+/// Extended flag: git will add it later.
 const INTENT_TO_ADD: u16 = 0x2000;
 
-/// The entries of the index in `bytes`, whose names of content are `id_len` bytes long.
+/// Parses the index in `bytes`, with blob ids of `id_len` bytes.
 pub(super) fn read(bytes: &[u8], id_len: usize) -> Option<Vec<Tracked>> {
     let mut rest = bytes.strip_prefix(b"DIRC")?;
     let version = take_u32(&mut rest)?;
@@ -54,7 +54,7 @@ pub(super) fn read(bytes: &[u8], id_len: usize) -> Option<Vec<Tracked>> {
             path.into_boxed_slice()
         } else {
             let path = Box::from(take_until_nul(&mut rest)?);
-            // One NUL at least, and then up to a multiple of eight.
+            // At least one NUL, then padding to a multiple of eight.
             let taken = start - rest.len() - 1;
             take(&mut rest, 7 - taken % 8)?;
             path
@@ -69,7 +69,7 @@ pub(super) fn read(bytes: &[u8], id_len: usize) -> Option<Vec<Tracked>> {
             size,
         });
     }
-    // What follows may say that entries are missing: of an index in two files, of a sparse one.
+    // The extensions may say that entries are missing, as in split and sparse indexes.
     while rest.len() >= id_len + 8 {
         let name = take(&mut rest, 4)?;
         if matches!(name, b"link" | b"sdir") {
@@ -106,7 +106,7 @@ fn take_until_nul<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(path)
 }
 
-/// A number as in the offsets of a pack.
+/// A varint, as in pack offsets.
 fn take_varint(rest: &mut &[u8]) -> Option<usize> {
     let mut byte = *take(rest, 1)?.first()?;
     let mut number = usize::from(byte & 0x7f);

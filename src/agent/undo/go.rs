@@ -1,4 +1,4 @@
-//! Undoing and redoing what is recorded of turns, and what that would change.
+//! Undoes and redoes recorded turns, and previews what that would change.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use super::record::{Record, Status};
 use super::store::Store;
 
 impl Undo {
-    /// What undoing or redoing the next turn would change, of the turns `path`, the oldest first. None
-    /// where there is none.
+    /// Previews the next undo or redo of the turns in `path`, oldest first. `None` if there is
+    /// none.
     pub fn preview(
         &self,
         path: &[String],
@@ -29,8 +29,8 @@ impl Undo {
         Ok(Some(preview(direction, record, &todo, kept, &store)))
     }
 
-    /// Undoes or redoes `turn`, which must be the next one of the turns `path`. Where a step fails, the
-    /// turn stays the next one.
+    /// Undoes or redoes `turn`, which must be the next one in `path`. If a step fails, it stays the
+    /// next one.
     pub fn go(
         &self,
         path: &[String],
@@ -50,7 +50,7 @@ impl Undo {
         self.carry_out(&mut record, direction, &store)
     }
 
-    /// What undoing all of `turns`, the oldest first, would change.
+    /// Previews undoing all of `turns`, oldest first.
     pub fn preview_all(&self, turns: &[String]) -> Result<Preview, UndoError> {
         self.close()?;
         let store = self.opened()?;
@@ -58,11 +58,11 @@ impl Undo {
         Ok(preview_back(&records, &store))
     }
 
-    /// Undoes all of `turns`, the oldest first, that are done, from the newest to the oldest, or to the
-    /// first of which a step fails, or until it `is_cancelled`: what is left then has failed.
+    /// Undoes all applied `turns` (given oldest first), from newest to oldest. Stops at the first
+    /// failed step or once `is_cancelled`; the rest then counts as failed.
     ///
     /// # Errors
-    /// Before anything is changed: what is kept cannot be read or written, or it is cancelled.
+    /// Nothing has changed: the stored data is unreadable or unwritable, or it was cancelled.
     pub fn go_back(
         &self,
         path: &[String],
@@ -104,7 +104,7 @@ impl Undo {
         Ok(all)
     }
 
-    /// Fills in how many files each of these prompts has changed.
+    /// Fills in how many files each prompt changed.
     pub fn count_files(&self, points: &mut [RewindPoint]) -> Result<(), UndoError> {
         let store = self.opened()?;
         let mut end = None;
@@ -150,7 +150,7 @@ impl Undo {
     }
 }
 
-/// Ends the undoing or redoing of a turn that was cut short, if nothing of it was left to do.
+/// Completes an interrupted undo or redo that had nothing left to do.
 pub(super) fn finish_if_done(record: &mut Record, store: &Store) {
     let direction = match record.status {
         Status::Undoing => Direction::Undo,
@@ -163,8 +163,8 @@ pub(super) fn finish_if_done(record: &mut Record, store: &Store) {
     }
 }
 
-/// Notes that all is done. Where that fails the turn is finished the next time: the files are as they
-/// are to be.
+/// Marks the turn as done. If that fails, the next attempt marks it, since the files are already
+/// right.
 fn finish(record: &mut Record, direction: Direction, store: &Store) {
     record.status = match direction {
         Direction::Undo => Status::Undone(jiff::Timestamp::now().as_millisecond()),

@@ -1,5 +1,5 @@
-//! The way in for an agent: it says what is about to happen, and everything that has to be covered is
-//! on disk when the answer comes. Blocks: callers run it off the threads of the runtime.
+//! The interface for an agent. The agent announces what it will change, and when the call returns,
+//! everything is covered on disk. Blocks, so callers run it off the runtime's threads.
 
 use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt;
@@ -20,23 +20,23 @@ use super::store::Store;
 use crate::agent::hash;
 use crate::agent::new_id::new_id;
 
-/// A file may take this part of what all may take, the files of one tree that.
+/// The share of the limit for one file, and for the files of one tree.
 const FILE_PART: u64 = 8;
 const TREE_PART: u64 = 4;
 
-/// Keeps what turns change, so that it can be undone.
+/// Records what turns change, so that they can be undone.
 #[derive(Debug)]
 pub struct Undo {
     home: PathBuf,
     max_bytes: u64,
-    /// Of the turn that begins with the next change. Never held for long.
+    /// The turn that begins with the next change. Never locked for long.
     next: Mutex<Option<Prompt>>,
     prompts: AtomicU64,
     is_open: AtomicBool,
     state: Mutex<State>,
 }
 
-/// What a turn answers to.
+/// What a turn belongs to.
 #[derive(Clone, Debug, Default)]
 struct Prompt {
     session: String,
@@ -49,29 +49,29 @@ struct State {
     open: Option<OpenTurn>,
     prompt: Prompt,
     looks: Looks,
-    /// Files that are not covered, of which the user was told.
+    /// Uncovered files already reported to the user.
     told: HashSet<PathBuf>,
-    /// Turns that were evicted, until somebody was told.
+    /// Evicted turns not yet reported.
     evicted: usize,
-    /// Whether somebody was.
+    /// Whether evictions were reported.
     told_evicted: bool,
-    /// The bytes that the store takes, as far as this program knows.
+    /// Size of the store in bytes, as far as this process knows.
     used: Option<u64>,
 }
 
-/// What came of covering something.
+/// The result of covering something.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Covered {
-    /// The id of the turn, if it has begun with this.
+    /// The turn's id, if this began it.
     pub begun: Option<String>,
-    /// Files that are not covered, each with the reason.
+    /// Uncovered files with reasons.
     pub uncovered: Vec<(PathBuf, &'static str)>,
-    /// How many turns were evicted and can no longer be undone; told the first time alone.
+    /// Number of evicted turns that can no longer be undone; reported only once.
     pub evicted: usize,
 }
 
 impl Undo {
-    /// Keeps at most `max_bytes` of contents in the folder `home`. Nothing is done there yet.
+    /// Stores at most `max_bytes` in the folder `home`. Touches no disk yet.
     pub fn new(home: PathBuf, max_bytes: u64) -> Self {
         let state = State {
             store: None,
@@ -93,7 +93,7 @@ impl Undo {
         }
     }
 
-    /// What is changed from now on answers to this prompt in that session.
+    /// Attributes later changes to this prompt in that session.
     pub fn prompt(&self, session: &str, text: &str) {
         self.prompts.fetch_add(1, Ordering::Relaxed);
         *lock(&self.next) = Some(Prompt {
@@ -102,8 +102,7 @@ impl Undo {
         });
     }
 
-    /// Covers these paths (absolute, links in them followed), which are about to be written by work in
-    /// the folder `cwd`.
+    /// Covers these paths (absolute, with links resolved) before a write from the folder `cwd`.
     pub fn before_write(&self, cwd: &Path, paths: &[PathBuf]) -> Result<Covered, UndoError> {
         // A write may change a file under its other names too.
         let has_names = |path: &PathBuf| {
@@ -119,8 +118,8 @@ impl Undo {
         })
     }
 
-    /// Covers everything in the working tree around `cwd` that a command could change. Costs nothing
-    /// but the first time in a turn.
+    /// Covers everything that a command could change in the working tree around `cwd`. Does nothing
+    /// after the first time in a turn.
     pub fn before_command(&self, cwd: &Path) -> Result<Covered, UndoError> {
         let root = root_of(cwd);
         self.cover(cwd, |turn, store, looks, limits| {
@@ -130,10 +129,10 @@ impl Undo {
         })
     }
 
-    /// Covers what [`Self::before_command`] will have to cover, which then takes a third of the time.
-    /// Only where nothing is known yet; begins no turn.
+    /// Covers in advance for [`Self::before_command`], which then takes a third of the time. Only
+    /// for the first scan; begins no turn.
     pub fn look_ahead(&self, cwd: &Path) {
-        // Whoever is at work there looks too.
+        // A thread at work there scans too.
         let Ok(mut state) = self.state.try_lock() else {
             return;
         };
@@ -141,7 +140,7 @@ impl Undo {
         if state.looks.last(&root).is_some() {
             return;
         }
-        // What fails now fails again, and is told, when the command comes.
+        // If this fails, it fails again and is reported when the command comes.
         let covered = self.store(&mut state.store).and_then(|store| {
             let _lock = store.lock()?;
             covered(
@@ -157,8 +156,8 @@ impl Undo {
         }
     }
 
-    /// Whether [`Self::before_command`] has nothing left to do for this folder. Asks no file and waits
-    /// for nobody.
+    /// True if [`Self::before_command`] has nothing left to do for this folder. Touches no file and
+    /// waits for nothing.
     pub fn covers_command(&self, cwd: &Path) -> bool {
         if lock(&self.next).is_some() {
             return false;
@@ -168,8 +167,8 @@ impl Undo {
         open.is_some_and(|open| open.covers_command(cwd))
     }
 
-    /// Notes what these paths hold, which `before_write` was told of and which were just written: what
-    /// they hold at the end of the turn may be the doing of others.
+    /// Records what these paths hold right after a write announced with `before_write`. Later
+    /// content may come from others.
     pub fn after_write(&self, paths: &[PathBuf]) -> Result<(), UndoError> {
         match &mut lock(&self.state).open {
             Some(open) => open.after_write(paths),
@@ -233,8 +232,8 @@ impl Undo {
         })
     }
 
-    /// The files that commands have changed in `session`, the latest last; without those that tools changed
-    /// by name or whose changes were undone.
+    /// The files that commands changed in `session`, latest last. Excludes files that tools changed
+    /// by name, and undone changes.
     pub fn changed_by_commands(&self, session: &str) -> Result<Vec<PathBuf>, UndoError> {
         if !self.home.exists() {
             return Ok(Vec::new());
@@ -258,12 +257,12 @@ impl Undo {
         Ok(changed.into_iter().map(|change| change.path).collect())
     }
 
-    /// Ends the turn: what changes from now on is none of its doing.
+    /// Ends the turn; later changes don't belong to it.
     pub fn close(&self) -> Result<(), UndoError> {
         self.close_open(&mut lock(&self.state))
     }
 
-    /// The same, unless there was another prompt since that one.
+    /// The same, unless a newer prompt has begun.
     pub fn close_of(&self, prompt: u64) -> Result<(), UndoError> {
         let mut state = lock(&self.state);
         if self.prompt_number() == prompt {
@@ -273,12 +272,12 @@ impl Undo {
         }
     }
 
-    /// How many prompts there were.
+    /// Number of prompts so far.
     pub fn prompt_number(&self) -> u64 {
         self.prompts.load(Ordering::Relaxed)
     }
 
-    /// Whether a turn is open.
+    /// True if a turn is open.
     pub fn is_open(&self) -> bool {
         self.is_open.load(Ordering::Relaxed)
     }
@@ -292,7 +291,7 @@ impl Undo {
         let lock = store.lock()?;
         open.close(&store, &mut state.looks)?;
         drop(lock);
-        // To add up all that is there takes its time.
+        // Adding up the whole store takes a while.
         let added = store.written.swap(0, Ordering::Relaxed);
         state.used = state.used.map(|used| used + added);
         if state.used.is_none_or(|used| used > self.max_bytes) {
@@ -303,10 +302,10 @@ impl Undo {
         Ok(())
     }
 
-    /// Completes turns that were cut short. Of the turns `path`, whose undoing or redoing may have been
-    /// cut short too, no file is touched: they are the next to be undone or redone. Gives these turns,
-    /// with those of `session` that it does not know (`known` are all of its turns): it was
-    /// cut short before they were stored there.
+    /// Completes interrupted turns. Doesn't touch files of the turns in `path`, whose undo or redo
+    /// may have been interrupted, because they are next to be undone or redone. Returns those
+    /// turns, and those of `session` that it doesn't know because it ended before storing them
+    /// (`known` are all its turns).
     pub fn recover(
         &self,
         session: &str,
@@ -330,7 +329,7 @@ impl Undo {
                 && let Ok(Some(record)) = Record::load(&store, &id)
                 && record.begun.session == session
             {
-                // Ids sort by time, as long as nobody sets the clock back.
+                // Ids sort by time unless the clock was set back.
                 let before = path.iter().rposition(|known| *known < id);
                 path.insert(before.map_or(0, |before| before + 1), id);
             }
@@ -349,7 +348,7 @@ impl Undo {
         self.store(&mut lock(&self.state).store)
     }
 
-    /// The store. Whoever opens it first completes the turns that were left open by those who are gone.
+    /// The store. The first to open it completes turns left open by processes that are gone.
     fn store(&self, open: &mut Option<Store>) -> Result<Store, UndoError> {
         if let Some(store) = open {
             return Ok(store.clone());
@@ -360,7 +359,7 @@ impl Undo {
         for (folder, _) in folders(&store.turns())? {
             let closed = OpenTurn::take_over(&folder)
                 .and_then(|turn| turn.map_or(Ok(None), |turn| turn.close(&store, &mut looks)));
-            // One that is damaged must not keep all others from being covered.
+            // A damaged turn must not prevent covering others.
             if let Err(error) = closed {
                 tracing::warn!("undo: {error}");
             }
@@ -369,13 +368,13 @@ impl Undo {
     }
 }
 
-/// What the ids of the turns of a session end in, so that those of others need not be read.
+/// The suffix of a session's turn ids, which spares reading other sessions' turns.
 fn tag(session: &str) -> String {
     let hash = hash::of_bytes(session.as_bytes());
     format!("-{}", &hash[..8])
 }
 
-/// The top of the working tree around `cwd`; that folder itself where there is none.
+/// The top of the working tree around `cwd`, or else `cwd`.
 fn root_of(cwd: &Path) -> PathBuf {
     let cwd = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
     let mut above = cwd.ancestors();

@@ -1,22 +1,21 @@
-//! The turns of a conversation, and which of them can be undone or redone: the newest that is done,
-//! the one that was undone last.
+//! The turns of a conversation, and which can be undone or redone: the newest applied one and the
+//! last undone one.
 
 use super::error::UndoError;
 use super::record::{Record, Status};
 use super::store::Store;
 
-/// Which way.
+/// The direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Back.
     Undo,
-    /// Forth again.
+    /// Redo.
     Redo,
 }
 
-/// The records of the turns `path`, from the oldest to the newest, as far as they are still kept.
-/// Without those in the folder of a trial that has ended: nothing of it is left but what was kept, which
-/// is a turn of its own.
+/// The remaining records of the turns in `path`, oldest to newest. Excludes turns in the folder of
+/// a finished trial: only its kept changes matter, and they are a separate turn.
 pub(super) fn load(store: &Store, path: &[String]) -> Result<Vec<Record>, UndoError> {
     let records = path.iter().map(|id| Record::load(store, id));
     let records: Result<Vec<_>, _> = records.collect();
@@ -28,18 +27,18 @@ pub(super) fn load(store: &Store, path: &[String]) -> Result<Vec<Record>, UndoEr
     Ok(records.filter(|record| !has_ended(record)).collect())
 }
 
-/// The turn that is next in this direction.
+/// The next turn in this direction.
 pub(super) fn next(records: &[Record], direction: Direction) -> Option<usize> {
     let last = (records.iter()).rposition(|record| !matches!(record.status, Status::Undone(_)));
     match direction {
         Direction::Undo => last,
-        // One that was cut short can be finished, or taken back, either way.
+        // An interrupted turn can be finished or reverted.
         Direction::Redo if last.is_some_and(|at| records[at].is_under_way()) => last,
         Direction::Redo => {
             let newest = records.iter().map(|record| record.begun.at).max()?;
             let undone = records.iter().enumerate();
             let undone = undone.filter_map(|(at, record)| match record.status {
-                // What was done since stands on what it left.
+                // Later changes build on it.
                 Status::Undone(when) if when >= newest => Some((when, std::cmp::Reverse(at))),
                 _ => None,
             });

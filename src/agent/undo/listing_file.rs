@@ -1,10 +1,10 @@
-//! A tree as a file: what a turn that was cut short is completed from.
+//! Stores a tree in a file, to complete an interrupted turn.
 
 use std::io;
 
 use super::tree::Tree;
 
-/// Tells the form of the file: other versions have other trees.
+/// Identifies the format; other versions have other trees.
 const MAGIC: &[u8] = b"tiller tree 3\n";
 
 pub(super) fn to_bytes(tree: &Tree) -> io::Result<Vec<u8>> {

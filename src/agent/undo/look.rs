@@ -1,4 +1,4 @@
-//! What a path holds now. No link is followed, also not above the path.
+//! What a path holds now. Follows no links, not even in parent folders.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -12,16 +12,16 @@ use crate::agent::hash;
 use crate::agent::stamp::Stamp;
 use crate::agent::trial::{Found, Looker};
 
-/// Larger files are told from others by when they were written, in the place of a hash: to read them
-/// takes too long, and a file of holes has no end.
+/// Larger files are identified by modification time instead of a hash, because reading them takes
+/// too long and sparse files may be endless.
 pub(super) const MAX_READ: u64 = 256 << 20;
 
-/// What `path` holds now, without a copy of it.
+/// What `path` holds now, without saving a copy.
 pub(super) fn look(path: &Path) -> State {
     look_with(path, |_, size| read_hash(path, size))
 }
 
-/// What `path` holds now; the store has its bytes when this returns.
+/// What `path` holds now, with its bytes saved in the store.
 pub(super) fn look_and_keep(
     path: &Path,
     store: &Store,
@@ -91,7 +91,7 @@ pub(super) fn content(hash: String, size: u64) -> Content {
     }
 }
 
-/// The bytes of a file of `size` bytes for which git has `bytes`: those, or the same with other line
+/// The bytes of a file of `size` bytes for which git has `bytes`: either those, or with CRLF line
 /// ends. The flag says which.
 pub(super) fn as_in_tree(bytes: Vec<u8>, size: u64) -> Option<(Vec<u8>, bool)> {
     if bytes.len() as u64 == size {
@@ -102,7 +102,7 @@ pub(super) fn as_in_tree(bytes: Vec<u8>, size: u64) -> Option<(Vec<u8>, bool)> {
     converted.then(|| (with_crlf(&bytes, lines), true))
 }
 
-/// The bytes with a carriage return before each of the line feeds.
+/// The bytes with a carriage return before each line feed.
 fn with_crlf(bytes: &[u8], lines: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len() + lines);
     for byte in bytes {

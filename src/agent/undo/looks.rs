@@ -1,5 +1,5 @@
-//! The looks at trees of one program: what the last one saw is where the next one begins. One that does
-//! not end in time is tried once more, for a shorter time, and then no more.
+//! Scans of trees in this process. Each scan starts from the last one. A scan that times out is
+//! retried once with less time, and then not again.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,20 +8,20 @@ use std::sync::Arc;
 use super::tree::Tree;
 use super::walk;
 
-/// How long a look may take: the first, and the one after one that took too long.
+/// Time limits of a scan: the first one, and one after a timeout.
 const SECONDS: [u64; 2] = [5, 1];
 
-/// What was seen last, and how often that was not all in time.
+/// The last scan, and the number of timeouts.
 #[derive(Debug)]
 pub(super) struct Looks {
-    /// The folder of the program's data, which is left out.
+    /// tiller's data folder, which scans skip.
     own: PathBuf,
     seen: HashMap<PathBuf, Arc<Tree>>,
     too_slow: HashMap<PathBuf, usize>,
 }
 
 impl Looks {
-    /// Without `own`, the folder of the program's data.
+    /// `own` is tiller's data folder, which scans skip.
     pub fn new(own: &Path) -> Self {
         Self {
             own: own.to_owned(),
@@ -34,12 +34,12 @@ impl Looks {
         self.seen.get(root).cloned()
     }
 
-    /// Begins the next look with what was seen in this one.
+    /// Starts the next scan from this one.
     pub fn keep(&mut self, tree: &Arc<Tree>) {
         self.seen.insert(tree.root.clone(), Arc::clone(tree));
     }
 
-    /// Looks at the tree below `root`; none where that takes too long.
+    /// Scans the tree in `root`; `None` if it takes too long.
     pub fn first(&mut self, root: &Path) -> Option<Tree> {
         let failed = self.too_slow.get(root).copied().unwrap_or_default();
         let seconds = *SECONDS.get(failed)?;
@@ -50,7 +50,7 @@ impl Looks {
         Some(tree)
     }
 
-    /// Looks again at what was seen as `tree`; none where that was not all.
+    /// Scans `tree` again; `None` if that is incomplete.
     pub fn look(&mut self, tree: &Arc<Tree>) -> Option<Arc<Tree>> {
         if !tree.is_whole {
             return None;

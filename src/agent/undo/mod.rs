@@ -1,7 +1,7 @@
-//! What turns change in the user's files, and the way back. Before a file is written, and before the
-//! first command of a turn, everything that could change is covered: the files that git has byte by
-//! byte by their name there, all others by a copy in a folder outside the repository. The user's git
-//! is only read.
+//! Records what turns change in the user's files, and undoes it. Before a write, and before the
+//! first command of a turn, it covers everything that could change. For files that git has
+//! unchanged, it records their blob ids; others are copied to a folder outside the repository. Only
+//! reads the user's git.
 
 mod go;
 mod handle;

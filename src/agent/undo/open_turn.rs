@@ -1,4 +1,4 @@
-//! The turn under way: covers what is about to be changed, and is closed with what was.
+//! The current turn: covers files before they change, and records the changes at its end.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use super::state::{Lost, State};
 use super::store::Store;
 use super::tree::Tree;
 
-/// A turn that may still change something.
+/// A turn that may still change files.
 #[derive(Debug)]
 pub(super) struct OpenTurn {
     journal: Journal,
     pub(super) said: Said,
     /// The paths of `said.befores`.
     known: HashSet<PathBuf>,
-    /// The folders in which commands may run without more being covered.
+    /// The folders where commands can run without covering more.
     pub(super) covered: HashSet<PathBuf>,
 }
 
@@ -43,8 +43,8 @@ impl OpenTurn {
         })
     }
 
-    /// Goes on with one that was left open by somebody who is gone; none where there is none, or where
-    /// its files are out of reach.
+    /// Continues a turn left open by a process that is gone; `None` if there is none or its files
+    /// are out of reach.
     pub fn take_over(folder: &Path) -> Result<Option<Self>, UndoError> {
         let taken = Journal::take_over(folder)?;
         let taken = taken.filter(|(_, said)| {
@@ -58,8 +58,8 @@ impl OpenTurn {
         }))
     }
 
-    /// Covers these paths, which are about to be written, and the folders that will be made for them.
-    /// Gives those that are not covered.
+    /// Covers these paths before a write, and the folders to be created for them. Returns the
+    /// uncovered ones.
     pub fn before_write(
         &mut self,
         paths: &[PathBuf],
@@ -114,7 +114,7 @@ impl OpenTurn {
         Ok(lost)
     }
 
-    /// Whether the turn itself has made what is at the path. Of what git ignores nobody knows.
+    /// True if the turn itself created the path. Unknown for files that git ignores.
     fn is_new(&self, path: &Path) -> bool {
         let mut around = self.said.trees.iter();
         let around = around.find(|tree| path.starts_with(&tree.root));
@@ -126,7 +126,7 @@ impl OpenTurn {
         })
     }
 
-    /// Whether a tree that was looked at covers the path.
+    /// True if a scanned tree covers the path.
     fn has_seen(&self, path: &Path) -> bool {
         self.said.trees.iter().any(|tree| {
             let below = path.strip_prefix(&tree.root);
@@ -134,8 +134,7 @@ impl OpenTurn {
         })
     }
 
-    /// Notes what these paths hold, which were just written: what they hold later may be the doing of
-    /// others.
+    /// Records what these paths hold right after a write; later content may come from others.
     pub fn after_write(&mut self, paths: &[PathBuf]) -> Result<(), UndoError> {
         let named = paths.iter().filter(|path| self.known.contains(*path));
         let afters = named.map(|path| (path.clone(), Some(look(path))));
@@ -146,12 +145,12 @@ impl OpenTurn {
         Ok(())
     }
 
-    /// Whether a command in the folder `cwd` needs nothing more.
+    /// True if a command in `cwd` needs no more covering.
     pub fn covers_command(&self, cwd: &Path) -> bool {
         self.covered.contains(cwd) && self.said.afters.is_empty()
     }
 
-    /// Covers the tree below `root`, once. Gives the files that are not covered.
+    /// Covers the tree in `root` once. Returns the uncovered files.
     pub fn before_command(
         &mut self,
         root: &Path,
@@ -160,7 +159,7 @@ impl OpenTurn {
         limits: Limits,
     ) -> Result<Vec<(PathBuf, Lost)>, UndoError> {
         if !self.said.afters.is_empty() {
-            // What a command makes of these files is the turn's doing too.
+            // What a command makes of these files belongs to the turn too.
             self.journal.command()?;
             self.said.afters.clear();
         }
@@ -180,7 +179,7 @@ impl OpenTurn {
         Ok(uncovered)
     }
 
-    /// What it has changed so far.
+    /// The changes so far.
     pub fn changed(&self, store: &Store, looks: &mut Looks) -> Result<Vec<Change>, UndoError> {
         let said = &self.said;
         let others = match said.trees.iter().map(|tree| tree.taken).min() {
@@ -196,7 +195,7 @@ impl OpenTurn {
         ))
     }
 
-    /// Ends it. Gives its record, unless it has changed nothing.
+    /// Ends the turn and returns its record, unless it changed nothing.
     pub fn close(self, store: &Store, looks: &mut Looks) -> Result<Option<Record>, UndoError> {
         let record = Record {
             changed: self.changed(store, looks)?,
@@ -208,7 +207,7 @@ impl OpenTurn {
     }
 }
 
-/// Looks at the tree below `root` and covers all of it but `known`.
+/// Scans the tree in `root` and covers all of it except `known`.
 pub(super) fn covered(
     root: &Path,
     store: &Store,

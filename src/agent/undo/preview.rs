@@ -1,4 +1,4 @@
-//! What undoing or redoing a turn would change, for the user to see before it is done.
+//! Previews what undoing or redoing a turn would change.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,34 +15,34 @@ use super::store::Store;
 use crate::agent::diff::{self, DiffTag};
 use crate::agent::tool::FileChange;
 
-/// Larger files are not compared line by line.
+/// Larger files aren't compared line by line.
 const MAX_COMPARED: u64 = 1 << 20;
-/// So long lines are compared; of the files that are left they are not counted.
+/// Time limit for comparing lines; later files get no line counts.
 const COMPARING: Duration = Duration::from_secs(1);
 
-/// What would change.
+/// The changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// The turn.
     pub turn: String,
-    /// What the user had said.
+    /// Its prompt.
     pub prompt: String,
-    /// The files and folders, by path.
+    /// Files and folders, by path.
     pub files: Vec<FilePreview>,
-    /// What would stay as it is.
+    /// What would stay unchanged.
     pub kept: Vec<Kept>,
 }
 
-/// What would become of a file.
+/// The change to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePreview {
     /// It.
     pub path: PathBuf,
-    /// What would happen to it.
+    /// The kind of change.
     pub change: FileChange,
-    /// Lines that would come and go; none where they cannot be compared.
+    /// Lines added and removed; `None` if they can't be compared.
     pub lines: Option<(usize, usize)>,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn preview(
     }
 }
 
-/// What undoing all of `records`, the oldest first, would change.
+/// Previews undoing all of `records`, oldest first.
 pub(super) fn preview_back(records: &[Record], store: &Store) -> Preview {
     let mut states: BTreeMap<&Path, (State, State)> = BTreeMap::new();
     let mut kept: BTreeMap<&Path, Kept> = BTreeMap::new();
@@ -136,7 +136,7 @@ fn compared(state: &State) -> Option<&Content> {
     }
 }
 
-/// The text that is in the file.
+/// The current text.
 fn here(step: &Step<'_>) -> Option<String> {
     if *step.from == State::Nothing {
         return Some(String::new());
@@ -145,7 +145,7 @@ fn here(step: &Step<'_>) -> Option<String> {
     String::from_utf8(fs::read(step.path).ok()?).ok()
 }
 
-/// The text that will be.
+/// The new text.
 fn there(state: &State, contents: &GitContents<'_>) -> Option<String> {
     if *state == State::Nothing {
         return Some(String::new());

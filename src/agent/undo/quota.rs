@@ -1,5 +1,5 @@
-//! Keeps what is kept within its limit: the oldest turns go first, then what no turn names. A turn
-//! that is open stays.
+//! Limits the size of undo data: removes the oldest turns first, then contents that no turn uses.
+//! Open turns stay.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -11,16 +11,16 @@ use super::state::State;
 use super::store::{Store, is_temporary};
 use super::tree::{Image, Kind};
 
-/// What came of making room.
+/// The result of making room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Evicted {
-    /// How many turns can no longer be undone.
+    /// Number of turns that can no longer be undone.
     pub turns: usize,
-    /// The bytes that contents and records take now.
+    /// Bytes of contents and records now.
     pub used: u64,
 }
 
-/// Makes contents and records take at most `max_bytes`, unless others are using the store.
+/// Shrinks contents and records to `max_bytes`, unless other processes use the store.
 pub(super) fn evict(store: &Store, max_bytes: u64) -> Result<Evicted, UndoError> {
     let used = objects(store)?.values().sum::<u64>() + records(store)?;
     let nothing = Ok(Evicted { turns: 0, used });
@@ -59,7 +59,7 @@ pub(super) fn evict(store: &Store, max_bytes: u64) -> Result<Evicted, UndoError>
             }
         }
     }
-    // Nobody else has the lock, so nobody is writing what has no name yet.
+    // With an exclusive lock, no process is writing an unfinished content.
     for hash in sizes.keys().filter(|hash| !uses.contains_key(*hash)) {
         let path = if is_temporary(hash) {
             store.objects().join(hash)
@@ -78,7 +78,7 @@ struct Turn {
     folder: PathBuf,
     is_open: bool,
     hashes: HashSet<String>,
-    /// The bytes of its record.
+    /// The size of its record.
     record: u64,
 }
 
@@ -87,7 +87,7 @@ fn records(store: &Store) -> Result<u64, UndoError> {
     Ok(folders.iter().map(|(folder, _)| record_size(folder)).sum())
 }
 
-/// The contents, each with its bytes; also those that were never finished.
+/// The contents and their sizes, including unfinished ones.
 fn objects(store: &Store) -> Result<HashMap<String, u64>, UndoError> {
     let mut sizes = HashMap::new();
     for (path, name) in files(&store.objects())? {
@@ -114,7 +114,7 @@ fn turns(store: &Store) -> Result<Vec<Turn>, UndoError> {
                 let states = states.flat_map(|change| [&change.before, &change.after]);
                 (false, states.filter_map(hash_of).collect())
             }
-            // Nothing can be brought back with it.
+            // It can restore nothing.
             Err(_) => (false, HashSet::new()),
             Ok(None) => match read_open(&folder) {
                 Ok(said) => (true, said.map(hashes_of).unwrap_or_default()),

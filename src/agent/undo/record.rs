@@ -1,5 +1,5 @@
-//! What is kept of a turn: while it is open a journal, to which the state of a path is written before
-//! the path is changed; once it is closed a record of what it changed, written whole or not at all.
+//! The data of a turn. While open, it is a journal that stores each path's state before it changes.
+//! Once closed, it is a record of the changes, written completely or not at all.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -27,18 +27,18 @@ const LISTING: &str = "tree-";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Begun {
-    /// Names it. Sorts by time.
+    /// The id, which sorts by time.
     pub id: String,
     pub session: String,
     pub prompt: String,
     /// When, in milliseconds.
     pub at: i64,
-    /// The folder whose files it works on.
+    /// The folder it works on.
     #[serde(with = "stored_path")]
     pub root: PathBuf,
 }
 
-/// A turn that is closed.
+/// A closed turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Record {
@@ -55,24 +55,24 @@ pub(super) struct Change {
     pub path: PathBuf,
     pub before: State,
     pub after: State,
-    /// Whether a tool has said that it would change it.
+    /// Whether a tool announced the change.
     #[serde(default)]
     pub named: bool,
 }
 
-/// Whether the changes of a turn are in the files.
+/// Whether a turn's changes are in the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Status {
     Done,
     Undoing,
-    /// They were taken back at this time, in milliseconds.
+    /// Undone at this time, in milliseconds.
     Undone(i64),
     Redoing,
 }
 
 impl Record {
-    /// The record of the turn `id`; none where it was evicted or never closed.
+    /// The record of the turn `id`; `None` if it was evicted or never closed.
     pub fn load(store: &Store, id: &str) -> Result<Option<Self>, UndoError> {
         if id.is_empty()
             || !id
@@ -94,7 +94,7 @@ impl Record {
         })
     }
 
-    /// Whether it was begun to be undone or redone, and not finished.
+    /// True if an undo or redo of it was interrupted.
     pub fn is_under_way(&self) -> bool {
         matches!(self.status, Status::Undoing | Status::Redoing)
     }
@@ -118,25 +118,26 @@ enum Line {
     After {
         #[serde(with = "stored_path")]
         path: PathBuf,
-        /// None when it is written once more.
+        /// `None` when written again.
         state: Option<State>,
     },
-    /// What was said of paths after they were written no longer holds.
+    /// Earlier states after writes are no longer valid.
     Command,
 }
 
-/// The state of a path before it was changed by name.
+/// The state of a path before a change by name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Before {
     #[serde(with = "stored_path")]
     pub path: PathBuf,
     pub state: State,
-    /// Whether the tree around it was looked at before: if that knows the path, it has the first word.
+    /// Whether the tree around it was scanned before. If that scan contains the path, it takes
+    /// precedence.
     #[serde(default)]
     pub late: bool,
 }
 
-/// The journal of an open turn. Nobody else has it while this lives.
+/// The journal of an open turn, owned exclusively.
 #[derive(Debug)]
 pub(super) struct Journal {
     folder: PathBuf,
@@ -144,15 +145,15 @@ pub(super) struct Journal {
     trees: usize,
 }
 
-/// What a journal says.
+/// The content of a journal.
 #[derive(Debug)]
 pub(super) struct Said {
     pub begun: Begun,
-    /// What was changed by name.
+    /// Paths changed by name.
     pub befores: Vec<Before>,
     /// The trees before the first command.
     pub trees: Vec<Arc<Tree>>,
-    /// What paths held right after they were written, if no command has run since.
+    /// States right after writes, if no command has run since.
     pub afters: HashMap<PathBuf, State>,
 }
 
@@ -177,14 +178,14 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Writes down what these paths hold. Nobody waits until it is on the disk, as for the copies: a
-    /// program that is killed loses nothing, a power cut may.
+    /// Stores the states of these paths without syncing, like the copies. A killed process loses
+    /// nothing; a power cut may.
     pub fn before(&mut self, befores: &[Before]) -> Result<(), UndoError> {
         let lines = befores.iter().cloned().map(Line::Before);
         self.append(&lines.collect::<Vec<_>>())
     }
 
-    /// Writes down what paths hold that were just written; none of those that will be.
+    /// Stores the states of paths right after a write.
     pub fn after(&mut self, afters: &[(PathBuf, Option<State>)]) -> Result<(), UndoError> {
         let lines = afters.iter().map(|(path, state)| Line::After {
             path: path.clone(),
@@ -197,7 +198,7 @@ impl Journal {
         self.append(&[Line::Command])
     }
 
-    /// Writes down a tree, whole or not at all.
+    /// Stores a tree, completely or not at all.
     pub fn tree(&mut self, tree: &Tree) -> Result<(), UndoError> {
         let path = self.folder.join(format!("{LISTING}{}", self.trees));
         let new = path.with_extension("new");
@@ -219,7 +220,7 @@ impl Journal {
         written.map_err(UndoError::io("cannot write in", &self.folder))
     }
 
-    /// Ends it: the turn has changed this, or nothing.
+    /// Closes it: records these changes, or nothing.
     pub fn close(self, store: &Store, record: &Record) -> Result<(), UndoError> {
         if record.changed.is_empty() {
             let removed = fs::remove_dir_all(&self.folder);
@@ -229,8 +230,8 @@ impl Journal {
         remove_open(&self.folder)
     }
 
-    /// Takes over the journal of a turn that somebody who is gone has left open, and what it says.
-    /// None where there is none, or where its owner lives.
+    /// Takes over the journal of a turn left open by a process that is gone; `None` if there is
+    /// none or its owner lives.
     pub fn take_over(folder: &Path) -> Result<Option<(Self, Said)>, UndoError> {
         let path = folder.join(JOURNAL);
         let mut options = OpenOptions::new();
@@ -243,12 +244,12 @@ impl Journal {
             return Ok(None);
         }
         if folder.join(RECORD).exists() {
-            // Its owner had nothing left to do but this.
+            // Its owner had nothing left to do except this.
             remove_open(folder)?;
             return Ok(None);
         }
         let Some(said) = read(folder, &file)? else {
-            // Nothing was changed yet.
+            // Nothing had changed yet.
             let removed = fs::remove_dir_all(folder);
             removed.map_err(UndoError::io("cannot remove", folder))?;
             return Ok(None);
@@ -262,7 +263,7 @@ impl Journal {
     }
 }
 
-/// The paths that turns of other sessions than `session` have named since `since`.
+/// The paths named since `since` by turns of sessions other than `session`.
 pub(super) fn named_by_others(
     store: &Store,
     session: &str,
@@ -288,18 +289,18 @@ pub(super) fn named_by_others(
     Ok(named)
 }
 
-/// The bytes that the record in the folder of a turn takes.
+/// The size of the record in a turn's folder.
 pub(super) fn record_size(folder: &Path) -> u64 {
     let meta = fs::metadata(folder.join(RECORD));
     meta.map_or(0, |meta| meta.len())
 }
 
-/// The folders in a folder, each with its name. What a file manager has put beside them is none.
+/// The subfolders of a folder with their names. Ignores files that a file manager adds.
 pub(super) fn folders(folder: &Path) -> Result<Vec<(PathBuf, String)>, UndoError> {
     entries(folder, |kind| kind.is_dir())
 }
 
-/// The files in a folder, each with its name.
+/// The files in a folder, with their names.
 pub(super) fn files(folder: &Path) -> Result<Vec<(PathBuf, String)>, UndoError> {
     entries(folder, |kind| kind.is_file())
 }
@@ -317,7 +318,7 @@ fn entries(
     Ok(named.collect())
 }
 
-/// What the journal in `folder` says, whoever has it; none where it does not even say whose it is.
+/// Reads the journal in `folder`, whoever owns it; `None` if even its header is missing.
 pub(super) fn read_open(folder: &Path) -> Result<Option<Said>, UndoError> {
     match File::open(folder.join(JOURNAL)) {
         Ok(file) => read(folder, &file),
@@ -337,7 +338,7 @@ fn read(folder: &Path, file: &File) -> Result<Option<Said>, UndoError> {
                 None => afters.remove(&path),
             }),
             Ok(Line::Command) => afters.clear(),
-            // The last line of one that was killed: what it was about was not changed yet.
+            // The last line of a killed process: that change never happened.
             Err(_) => break,
         }
     }

@@ -1,5 +1,5 @@
-//! What a repository of the user has of the files in its working tree. It is only read: its index is
-//! parsed here, and git itself is asked for contents and attributes without taking a lock.
+//! What a user's repository has of the files in its working tree. Only reads it: tiller parses the
+//! index, and asks git for contents and attributes without taking a lock.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -16,18 +16,18 @@ use crate::agent::trial::{Git, TrialError};
 use crate::agent::workspace::{GitFolders, git_folders};
 use crate::llm::read_small::read_plain;
 
-/// Attributes that make a file differ from what git has in more than its line ends.
+/// Attributes that make a file differ from git's content in more than line ends.
 const CONVERTING: [&str; 3] = ["filter", "ident", "working-tree-encoding"];
-/// Larger files of attributes or settings are none.
+/// Larger attribute or settings files are ignored.
 const MAX_TEXT: u64 = 1 << 20;
 
-/// A larger index is none: one entry takes about 100 bytes, so that it names millions of files.
+/// A larger index is ignored; at about 100 bytes per entry, this allows millions of files.
 const MAX_INDEX: u64 = 1 << 30;
 
 /// A repository whose working tree is in a tree.
 #[derive(Debug)]
 pub(super) struct Repository {
-    /// The top of its working tree, below the root of the tree.
+    /// The top of its working tree, relative to the tree's root.
     pub below: PathBuf,
     /// Where its contents are.
     pub common_dir: PathBuf,
@@ -38,7 +38,7 @@ pub(super) struct Repository {
 }
 
 impl Repository {
-    /// The repository with its top at `below` in `tree`; none where its files cannot be read.
+    /// The repository with its top at `below` in `tree`; `None` if unreadable.
     pub fn read(tree: &Tree, below: &Path) -> Option<Self> {
         let top = tree.root.join(below);
         let GitFolders {
@@ -61,11 +61,11 @@ impl Repository {
         })
     }
 
-    /// Whether git has the file byte by byte as it stands there: nobody has touched it since git
-    /// looked, nor could have in the same moment.
+    /// True if git has exactly these bytes: no change since git checked the file, and none possible
+    /// in that same moment.
     pub fn is_clean(&self, tracked: &Tracked, stamp: &Stamp) -> bool {
         let same = |(seconds, nanos): (u32, u32), of: (i64, u32)| {
-            // Some programs leave the parts of a second out.
+            // Some programs omit fractions of a second.
             i64::from(seconds) == of.0 && (nanos == of.1 || nanos == 0)
         };
         let (seconds, nanos) = tracked.modified;
@@ -77,7 +77,7 @@ impl Repository {
             && (i64::from(seconds), nanos) < self.index_modified
     }
 
-    /// Those of the paths `asked`, below its top, that git converts by more than their line ends.
+    /// The paths in `asked`, relative to its top, that git converts in more than line ends.
     pub fn converted<'p>(
         &self,
         tree: &Tree,
@@ -104,7 +104,7 @@ impl Repository {
             Ok(bytes)
         };
         let Ok(said) = git.converse(&arguments, &paths, read) else {
-            // Then nothing is sure.
+            // Then nothing is certain.
             let asked = paths.split(|byte| *byte == 0);
             return asked.map(Box::from).collect();
         };
@@ -117,7 +117,7 @@ impl Repository {
             .collect()
     }
 
-    /// Whether any file of attributes speaks of such.
+    /// True if any attributes file mentions them.
     fn may_convert(&self, tree: &Tree) -> bool {
         let speaks = |path: &Path, words: &[&str]| {
             let text = read_small(path).map(|text| String::from_utf8_lossy(&text).to_lowercase());
@@ -150,7 +150,7 @@ impl Repository {
     }
 }
 
-/// Whether git ignores the path; never outside of a repository.
+/// True if git ignores the path; always false outside a repository.
 pub(super) fn is_ignored(root: &Path, path: &Path) -> bool {
     let asked = ["check-ignore", "--quiet", "--no-index", "--"];
     let mut arguments: Vec<&OsStr> = asked.iter().map(AsRef::as_ref).collect();
@@ -158,7 +158,7 @@ pub(super) fn is_ignored(root: &Path, path: &Path) -> bool {
     Git::within(root).run(&arguments).is_ok()
 }
 
-/// Reads contents of the repository at `common_dir`, as far as it has them.
+/// Reads contents from the repository at `common_dir`, if it has them.
 pub(super) fn read_blobs<'i>(
     common_dir: &Path,
     ids: impl Iterator<Item = &'i str>,
@@ -177,7 +177,7 @@ pub(super) fn read_blobs<'i>(
     }
 }
 
-/// When the index of the repository with its top at `top` was written.
+/// When the index of the repository at `top` was written.
 pub(super) fn index_stamp(top: &Path) -> Option<Stamp> {
     let index = git_folders(top)?.own.join("index");
     fs::metadata(index).ok().map(|meta| Stamp::of(&meta))
@@ -187,7 +187,7 @@ fn read_small(path: &Path) -> Option<Vec<u8>> {
     read_plain(path, MAX_TEXT).ok()
 }
 
-/// Whether the file at `path` holds the content that git calls `id`.
+/// True if the file at `path` has the content with the blob id `id`.
 pub(super) fn holds(path: &Path, size: u64, id: &[u8]) -> bool {
     let opened = super::store::open_file(path);
     opened.is_ok_and(|mut file| hash::of_blob(&mut file, size, id.len()).is_ok_and(|it| it == id))

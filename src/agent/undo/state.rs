@@ -1,5 +1,4 @@
-//! What a path holds. Contents are named by their SHA-256; a record
-//! never holds the bytes.
+//! The state of a path. Contents are identified by SHA-256; records never contain bytes.
 
 use std::path::PathBuf;
 
@@ -7,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::stored_path;
 
-/// What stands at a path. Two are equal when a user would find the same there.
+/// The state of a path. Two are equal if the user would see no difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum State {
@@ -17,30 +16,30 @@ pub(super) enum State {
         content: Content,
     },
     Link(#[serde(with = "stored_path")] PathBuf),
-    /// A folder, with its permissions.
+    /// A folder and its permissions.
     Folder(u32),
-    /// A pipe, a socket or a device: left alone.
+    /// A pipe, socket or device; left alone.
     Special,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Content {
-    /// Their SHA-256 in hexadecimal digits; empty where they were not read.
+    /// SHA-256 in hex; empty if not read.
     pub hash: String,
     pub size: u64,
     /// Where git has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blob: Option<Blob>,
-    /// Why nobody has them.
+    /// Why they are unavailable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<Lost>,
-    /// Which file it was: of one with several names, all change with it.
+    /// The file's identity; all names of a file change together.
     #[serde(default)]
     pub inode: u64,
 }
 
-/// Where they are kept does not matter, nor in which file. Bytes that were not read equal no others.
+/// Ignores where bytes are kept and in which file. Unread bytes equal no others.
 impl PartialEq for Content {
     fn eq(&self, other: &Self) -> bool {
         !self.hash.is_empty() && self.hash == other.hash
@@ -49,39 +48,39 @@ impl PartialEq for Content {
 
 impl Eq for Content {}
 
-/// Bytes that a git repository has.
+/// Bytes in a git repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Blob {
     #[serde(with = "stored_path")]
     pub git_dir: PathBuf,
-    /// How git names them.
+    /// The blob id.
     pub id: String,
-    /// Whether each line feed is preceded by a carriage return in the file but not in git.
+    /// Whether the file has CRLF line ends where git has LF.
     #[serde(default)]
     pub crlf: bool,
 }
 
-/// Why there is no copy of a file.
+/// Why a file has no copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Lost {
-    /// It is larger than a file that is copied may be.
+    /// It exceeds the size limit for one file.
     TooLarge,
-    /// The copies of one turn would have become too large.
+    /// The turn's copies would exceed their limit.
     TooMuch,
     Unreadable,
     Changing,
-    /// Git no longer has it as it was.
+    /// Git no longer has this content.
     NotInGit,
-    /// It is the home folder, or one above it.
+    /// It is the home folder, or a parent of it.
     Home,
-    /// There is too much in it to be looked at in time.
+    /// It is too large to scan in time.
     TooSlow,
 }
 
 impl Lost {
-    /// The reason in words, after the name of a file.
+    /// The reason, to follow a file name.
     pub fn why(self) -> &'static str {
         match self {
             Self::TooLarge => "too large for a copy",

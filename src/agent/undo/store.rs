@@ -1,6 +1,6 @@
-//! Contents by their hash, in a folder that only its owner can read. Several programs may use it at
-//! once: who adds something and names it in a record holds the lock, shared; who removes what no
-//! record names holds it alone.
+//! Contents by hash, in a private folder that several processes may share. A process that adds a
+//! content and refers to it from a record holds a shared lock. One that removes unused contents
+//! holds an exclusive lock.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, Write};
@@ -19,23 +19,23 @@ use crate::agent::hash;
 use crate::agent::session::folder::make_private;
 use crate::agent::stamp::Stamp;
 
-/// Larger files are never whole in memory.
+/// Larger files are never completely in memory.
 const SMALL: u64 = 1 << 20;
-/// How often a file is copied that changes meanwhile.
+/// Attempts to copy a file that keeps changing.
 const TRIES: usize = 3;
-/// How temporary names begin.
+/// Prefix of temporary names.
 const TEMPORARY: &str = "new-";
 
 /// The folder of contents.
 #[derive(Clone, Debug)]
 pub(super) struct Store {
     home: PathBuf,
-    /// The bytes that this program has put in since anybody asked.
+    /// Bytes added by this process since the last query.
     pub(super) written: Arc<AtomicU64>,
 }
 
 impl Store {
-    /// The store in the folder `home`, which is made when it is missing.
+    /// Opens or creates the store in the folder `home`.
     pub fn open(home: &Path) -> Result<Self, UndoError> {
         let store = Self {
             home: home.to_owned(),
@@ -47,12 +47,12 @@ impl Store {
         Ok(store)
     }
 
-    /// The folder of the program's data, in which the store is.
+    /// tiller's data folder, which contains the store.
     pub fn data(&self) -> &Path {
         self.home.parent().unwrap_or(&self.home)
     }
 
-    /// Notes that something is put in beside contents.
+    /// Counts data stored besides contents.
     pub fn note_written(&self, bytes: u64) {
         self.written.fetch_add(bytes, Ordering::Relaxed);
     }
@@ -66,20 +66,20 @@ impl Store {
         self.home.join("objects")
     }
 
-    /// Where the content `hash` is, if it is there.
+    /// The path of the content `hash`, if stored.
     pub fn path_of(&self, hash: &str) -> PathBuf {
         let (folder, name) = hash.split_at_checked(2).unwrap_or(("", hash));
         self.objects().join(folder).join(name)
     }
 
-    /// Whether the content `hash` is there with all its `size` bytes: after a power cut a file may be
+    /// True if the content `hash` is stored with all `size` bytes. After a power cut a file may be
     /// empty.
     pub fn has(&self, hash: &str, size: u64) -> bool {
         let meta = fs::symlink_metadata(self.path_of(hash));
         hash.len() > 2 && meta.is_ok_and(|meta| meta.is_file() && meta.len() == size)
     }
 
-    /// Keeps what is named from now on, while this lock lives.
+    /// Protects contents used from now on, while the lock lives.
     pub fn lock(&self) -> Result<FileLock, UndoError> {
         let file = self.lock_file()?;
         let path = self.home.join("lock");
@@ -88,7 +88,7 @@ impl Store {
         Ok(FileLock(file))
     }
 
-    /// Keeps everybody else away; none while somebody holds a lock.
+    /// Excludes all other processes; `None` while any holds a lock.
     pub fn lock_alone(&self) -> Result<Option<FileLock>, UndoError> {
         let file = self.lock_file()?;
         match file.try_lock() {
@@ -109,8 +109,8 @@ impl Store {
         file.map_err(UndoError::io("cannot open", &path))
     }
 
-    /// Keeps the bytes of the file at `path`, which was as `stamp` says, and returns their hash.
-    /// Where the file is another by now, what it holds now is kept.
+    /// Stores the bytes of the file at `path` and returns their hash. If the file no longer matches
+    /// `stamp`, stores its current content.
     pub fn keep_file(&self, path: &Path) -> Result<Result<(String, Stamp), Lost>, UndoError> {
         match self.try_to_keep(path) {
             Ok(kept) => Ok(Ok(kept)),
@@ -160,7 +160,7 @@ impl Store {
         Ok(hash)
     }
 
-    /// A copy of a large file, and its hash: of the copy, so that they belong together.
+    /// Copies a large file, and hashes the copy so that both match.
     fn copy(&self, source: &mut File) -> Result<(NamedTempFile, String), Failed> {
         let mut temp = self.temporary()?;
         let path = temp.path().to_owned();
@@ -212,7 +212,7 @@ enum Kept {
     Copy(NamedTempFile, String),
 }
 
-/// Why a file was not kept. What cannot be read is lost.
+/// Why a file wasn't stored. Unreadable content is lost.
 enum Failed {
     Lost(Lost),
     Writing(UndoError),
@@ -230,14 +230,14 @@ impl From<UndoError> for Failed {
     }
 }
 
-/// Opens a file without following a link or waiting for a pipe.
+/// Opens a file without following links or blocking on a pipe.
 pub(super) fn open_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK);
     options.open(path)
 }
 
-/// Whether a file in the folder of contents was being written by somebody who is gone.
+/// True if a file in the folder of contents is left over from a process that is gone.
 pub(super) fn is_temporary(name: &str) -> bool {
     name.starts_with(TEMPORARY)
 }

@@ -1,5 +1,5 @@
-//! A tree as it stands: every path below a folder that git does not ignore, with what it is and when
-//! it was touched last, folder by folder. What did not change between two looks is in memory once.
+//! A scanned tree: every path that git doesn't ignore, with its state and stamp, by folder. Parts
+//! unchanged between two scans share memory.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
@@ -14,10 +14,10 @@ use crate::agent::stamp::Stamp;
 use crate::agent::stored_path;
 use crate::agent::tools::Rules;
 
-/// Two changes this close to one another may look like one.
+/// Changes this close together may be indistinguishable.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Its serde form is a file of `listing_file`.
+/// Its serde format is the file of `listing_file`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Tree {
     #[serde(with = "stored_path")]
@@ -25,20 +25,20 @@ pub(super) struct Tree {
     /// Sorted by path.
     pub folders: Vec<Arc<Folder>>,
     pub is_whole: bool,
-    /// When it was looked at, by the clock of files.
+    /// When it was scanned, by the file system's clock.
     pub taken: SystemTime,
-    /// The files outside that say what is ignored, as they were.
+    /// Ignore files outside the tree, as of the scan.
     #[serde(skip)]
     pub rule_files: Vec<Option<Stamp>>,
-    /// The indexes of the repositories in it, as they were when it was covered; none where a file that
-    /// one of them names was not there, or is not any more.
+    /// The indexes of its repositories when it was covered; `None` if a tracked file was missing or
+    /// is now.
     #[serde(skip)]
     pub indexes: Option<Vec<Option<Stamp>>>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Folder {
-    /// Below the root.
+    /// Relative to the root.
     #[serde(with = "stored_path")]
     pub path: PathBuf,
     /// Sorted by name.
@@ -46,12 +46,12 @@ pub(super) struct Folder {
     /// Whether it is the top of a repository.
     #[serde(skip)]
     pub is_top: bool,
-    /// Whether git ignores it, so that only what git tracks all the same is here.
+    /// Whether git ignores it; then it lists only tracked files.
     #[serde(skip)]
     pub is_ignored: bool,
     #[serde(skip)]
     pub rules: Rules,
-    /// The files in it that say so, as they were.
+    /// The ignore files in it, as of the scan.
     #[serde(skip)]
     pub rule_files: [Option<Stamp>; 2],
 }
@@ -65,7 +65,7 @@ pub(super) struct Seen {
     pub kind: Kind,
 }
 
-/// What stands at a path, and where a file's bytes are.
+/// The state of a path, and where a file's bytes are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Kind {
     File(Image),
@@ -74,19 +74,19 @@ pub(super) enum Kind {
     Special,
 }
 
-/// Where the bytes of a file are.
+/// Where a file's bytes are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Image {
     Unknown,
-    /// A repository has them: its git folder, and how git names them.
+    /// In a repository: its git folder and the blob id.
     Blob(#[serde(with = "stored_path")] Arc<Path>, Box<[u8]>),
-    /// The store has them.
+    /// In the store.
     Kept(String),
     Lost(Lost),
 }
 
 impl Tree {
-    /// Where the folder at `path` below the root is among the folders.
+    /// The index of the folder at `path`, relative to the root.
     pub fn place_of(&self, path: &Path) -> Option<usize> {
         let found = self
             .folders
@@ -98,7 +98,7 @@ impl Tree {
         self.place_of(path).and_then(|at| self.folders.get(at))
     }
 
-    /// Whether it lacks nothing that was there at a former look.
+    /// True if nothing from an earlier scan is missing.
     pub fn has_all_of(&self, former: &Self) -> bool {
         former.folders.iter().all(|before| {
             let now = self.folder(&before.path);
@@ -119,9 +119,9 @@ impl Tree {
         folders.flat_map(|folder| folder.entries.iter().map(move |seen| (&**folder, seen)))
     }
 
-    /// The whole path of what was seen in one of its folders.
+    /// The full path of an entry in one of its folders.
     pub fn whole(&self, folder: &Folder, seen: &Seen) -> PathBuf {
-        // Not by two joins: there may be many.
+        // Avoids two joins, because there may be many.
         let mut path = PathBuf::with_capacity(
             self.root.as_os_str().len() + folder.path.as_os_str().len() + seen.name.len() + 2,
         );
@@ -131,13 +131,13 @@ impl Tree {
         path
     }
 
-    /// Whether the file at `path` was seen under another name.
+    /// True if the file at `path` was seen under another name.
     pub fn has_file_of(&self, path: &Path) -> bool {
         let inode = fs::symlink_metadata(path).map(|meta| Stamp::of(&meta).inode);
         inode.is_ok_and(|inode| self.entries().any(|(_, seen)| seen.stamp.inode == inode))
     }
 
-    /// Whether a change right after the look may have left this stamp as it is.
+    /// True if a change right after the scan could leave this stamp unchanged.
     pub fn is_fresh(&self, stamp: &Stamp) -> bool {
         let (seconds, nanos) = stamp.changed;
         let changed = Duration::new(seconds.max(0) as u64, nanos);
@@ -146,7 +146,7 @@ impl Tree {
     }
 }
 
-/// Now, as files are stamped: behind the clock by up to a tick.
+/// The current time as file stamps have it, which lags the clock by up to a tick.
 #[cfg(target_os = "linux")]
 pub(super) fn file_time() -> SystemTime {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
@@ -164,7 +164,7 @@ pub(super) fn order(a: &Path, b: &Path) -> std::cmp::Ordering {
 }
 
 impl Folder {
-    /// Where `name` is among the entries, or would be.
+    /// The position of `name` among the entries, or where it would be.
     pub fn place_of(&self, name: &OsStr) -> Result<usize, usize> {
         (self.entries).binary_search_by(|seen| seen.name.as_os_str().cmp(name))
     }
@@ -190,7 +190,7 @@ impl Seen {
         Some(Self { name, stamp, kind })
     }
 
-    /// Whether somebody may still say where the bytes of the file are: there may be room by now.
+    /// True if covering the file may still succeed, because there may be space by now.
     pub fn is_open(&self) -> bool {
         matches!(
             self.kind,

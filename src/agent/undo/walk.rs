@@ -1,6 +1,6 @@
-//! Looks at a tree. Every folder is listed and every file asked for its data each time, since that
-//! alone shows a change of content; what a former look knows of the same file is taken from there: its
-//! content, and that git does not ignore it. No file is opened but those that say what is ignored.
+//! Scans a tree. Lists every folder and stats every file each time, because only that shows a
+//! change. For unchanged files, reuses what an earlier scan knows: content, and that git doesn't
+//! ignore them. Opens only ignore files.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,11 +18,11 @@ use crate::agent::workspace::{Reach, git_folders};
 
 /// More threads only wait for each other.
 const MAX_THREADS: usize = 12;
-/// So many folders are looked at before other threads help.
+/// Folders to scan before other threads help.
 const ALONE: usize = 32;
 
-/// Looks at the tree below `root`, for at most `seconds`, without `own`, the folder of the program's
-/// data: that changes all the time. `base` is a former look at it.
+/// Scans the tree in `root` for at most `seconds`. Skips `own`, tiller's data folder, which changes
+/// all the time. `base` is an earlier scan.
 pub(super) fn look(root: &Path, own: &Path, base: Option<&Tree>, seconds: u64) -> Tree {
     let taken = file_time();
     let limits = Limits {
@@ -59,7 +59,7 @@ pub(super) fn look(root: &Path, own: &Path, base: Option<&Tree>, seconds: u64) -
         thread::scope(|scope| {
             let threads = available_parallelism().map_or(1, usize::from);
             for _ in 1..threads.min(MAX_THREADS) {
-                // Where no more threads can be had, those that there are do the work.
+                // If no more threads are available, the existing ones do the work.
                 let work = || walk.work(usize::MAX);
                 if thread::Builder::new().spawn_scoped(scope, work).is_err() {
                     break;
@@ -81,17 +81,17 @@ pub(super) fn look(root: &Path, own: &Path, base: Option<&Tree>, seconds: u64) -
     }
 }
 
-/// A folder that is still to be looked at.
+/// A folder to scan.
 struct Task {
-    /// Below the root.
+    /// Relative to the root.
     path: PathBuf,
-    /// The rules that hold for it from outside.
+    /// The ignore rules from its parents.
     above: Rules,
-    /// Whether these are those of the former look.
+    /// Whether they match the earlier scan.
     same_rules: bool,
 }
 
-/// What the threads of a look share.
+/// State shared by the scanning threads.
 struct Walk<'w> {
     root: &'w Path,
     own: &'w Path,
@@ -102,11 +102,11 @@ struct Walk<'w> {
     found: Mutex<Vec<Arc<Folder>>>,
 }
 
-/// A name in a folder, and what is there.
+/// A name in a folder, and its state.
 type Named = (OsString, Stat);
 
 impl Walk<'_> {
-    /// Looks at up to `most` folders. Gives how many they were.
+    /// Scans up to `most` folders and returns how many.
     fn work(&self, most: usize) -> usize {
         let mut found = Vec::new();
         let mut count = 0;
@@ -121,7 +121,7 @@ impl Walk<'_> {
         count
     }
 
-    /// What is in a folder; none where that cannot be read.
+    /// The entries of a folder; `None` if unreadable.
     fn enter(&self, task: Task) -> Option<Arc<Folder>> {
         if self.budget.is_spent() {
             return None;
@@ -200,8 +200,8 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a folder holds what it held at a former look, none of it touched so shortly before that
-/// that another change may not show.
+/// True if a folder is unchanged since an earlier scan, and nothing in it was touched so recently
+/// that a change might not show.
 fn is_same(tree: &Tree, folder: &Folder, names: &[Named]) -> bool {
     folder.entries.len() == names.len()
         && folder
