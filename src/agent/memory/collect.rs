@@ -1,11 +1,11 @@
-//! Instruction files: AGENTS.md and its kin, from the user's folder and from the repository root down
-//! to the working folder, with the files they import.
+//! Finds instruction files (AGENTS.md and similar) in the user's folder and from the repository
+//! root down to the working folder, with their imports.
 //!
-//! Of each folder count `AGENTS.override.md`, else `AGENTS.md`, and behind it the file that the model's
-//! vendor has made known, if it says something else. Folders below the working folder count once a tool
-//! has looked into them. A word `@path` imports a file, relative to the one it stands in; see `imports`.
-//! Nothing is read from outside the project, not through a link either, and nothing that may hold
-//! secrets. Only a project that the user trusts is read at all; that is decided elsewhere.
+//! In each folder it takes `AGENTS.override.md` or else `AGENTS.md`, then the file named by the
+//! model's vendor if it says something else. It includes folders below the working folder once a
+//! tool has read in them. A word `@path` imports a file, relative to the importing one; see
+//! `imports`. It reads nothing outside the project, not even through a link, and nothing that may
+//! contain secrets. The caller decides whether the project is trusted; an untrusted one isn't read.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -18,17 +18,17 @@ use super::imports::{imports, is_secret};
 use super::instructions::Instructions;
 use crate::llm::Model;
 
-/// Bytes of all files together.
+/// Most bytes of all files together.
 const MAX_BYTES: usize = 32 * 1024;
-/// How many files may import one another in a row.
+/// Maximum depth of imports.
 const MAX_DEPTH: usize = 5;
-/// The files of a folder: the first that is there counts.
+/// A folder's own instruction files; the first that exists wins.
 const NAMES: [&str; 2] = ["AGENTS.override.md", "AGENTS.md"];
-/// The names that vendors have given the file, with a part of the ids of their models.
+/// Vendors' file names, each with a part of their model ids.
 const VENDOR_NAMES: [(&str, &str); 2] = [("claude", "CLAUDE.md"), ("gemini", "GEMINI.md")];
-/// The vendors' names for the file, as there are models that read none of them.
+/// Vendors' file names, and `None` for models without one.
 const VENDOR_FILES: [Option<&str>; 3] = [None, Some(VENDOR_NAMES[0].1), Some(VENDOR_NAMES[1].1)];
-/// Why a file is not taken in.
+/// Why a file is left out.
 const OUTSIDE: &str = "it is outside the project";
 const SECRET: &str = "it may hold secrets";
 
@@ -37,7 +37,7 @@ const SECRET: &str = "it may hold secrets";
 pub struct InstructionSources {
     /// The user's own folder.
     pub user: Option<PathBuf>,
-    /// Whether the project counts: its folder is trusted.
+    /// Whether to read the project, because its folder is trusted.
     pub project: bool,
 }
 
@@ -45,12 +45,12 @@ pub struct InstructionSources {
 pub(in crate::agent) struct Collected {
     /// The files, outermost first.
     pub files: Vec<Instructions>,
-    /// Files that were not taken in, each with the reason.
+    /// Files left out, with reasons.
     pub refused: Vec<String>,
 }
 
-/// The instruction files around `cwd` and in `folders`, which tools have looked into; one list for each
-/// vendor's name of the file, and one without any.
+/// Collects the instruction files around `cwd` and in `folders`, where tools have read. One list
+/// for each vendor's file name, and one without.
 pub(super) fn collect(
     sources: &InstructionSources,
     cwd: &Path,
@@ -89,38 +89,38 @@ pub(super) fn collect(
     VENDOR_FILES.map(of_vendor).into()
 }
 
-/// The files of `folder` that count for some model.
+/// The files in `folder` that some model reads.
 pub fn instruction_files(folder: &Path) -> Vec<&'static str> {
     let vendors = VENDOR_NAMES.iter().map(|(_, name)| *name);
     let names = NAMES.into_iter().chain(vendors);
     names.filter(|name| folder.join(name).is_file()).collect()
 }
 
-/// The name that the vendor of `model` has given the file.
+/// The vendor's file name for `model`.
 pub(super) fn vendor_file(model: &Model) -> Option<&'static str> {
     let id = model.id.to_lowercase();
     let of_vendor = |(part, _): &&(&str, &str)| id.contains(part);
     VENDOR_NAMES.iter().find(of_vendor).map(|(_, name)| *name)
 }
 
-/// A folder, with the names of its files that count for some model.
+/// A folder and its file names that some model reads.
 type Looked = (PathBuf, Vec<&'static str>);
 
 struct Collector<'a> {
     vendor: Option<&'static str>,
     home: Option<PathBuf>,
-    /// The user's own folder, with keys in it.
+    /// The user's own folder, which contains keys.
     own: Option<&'a Path>,
-    /// Bytes that are left.
+    /// Bytes left.
     room: usize,
-    /// The files that were read, so that each counts once.
+    /// Files already read, so that none appears twice.
     seen: BTreeSet<PathBuf>,
     found: Collected,
 }
 
 impl Collector<'_> {
-    /// Takes in the files of the user's own folder. Where dotfiles are kept, they are often links; and
-    /// they may import whatever the user has.
+    /// Adds the files in the user's own folder. They may be links, as is common for dotfiles, and
+    /// may import any file of the user.
     fn user_folder(&mut self, folder: &Looked) {
         for file in self.files_of(folder) {
             let real = fs::canonicalize(&file);
@@ -131,7 +131,7 @@ impl Collector<'_> {
         }
     }
 
-    /// The files of `folder` that count for the model.
+    /// The files in `folder` that the model reads.
     fn files_of(&self, (folder, found): &Looked) -> Vec<PathBuf> {
         let there = |name: &&str| found.contains(name);
         let own = NAMES.into_iter().find(there);
@@ -139,7 +139,7 @@ impl Collector<'_> {
         names.map(|name| folder.join(name)).collect()
     }
 
-    /// Takes in a file of this kind, if it lies in `scope`.
+    /// Adds a file of this kind, if it is in `scope`.
     fn add(&mut self, file: &Path, scope: &[PathBuf]) {
         let Ok(real) = fs::canonicalize(file) else {
             return;
@@ -154,7 +154,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Takes in the file at `real`, and what it imports.
+    /// Adds the file at `real` and its imports.
     fn file(&mut self, real: &Path, scope: &[PathBuf], depth: usize) {
         if !self.seen.insert(real.to_path_buf()) {
             return;
@@ -185,8 +185,8 @@ impl Collector<'_> {
         }
     }
 
-    /// The file that an import of a file in `folder` means, if it means one. The error says why it
-    /// is not taken in.
+    /// Resolves an import in a file of `folder`, if it names a file. The error says why it is left
+    /// out.
     fn judge(
         &self,
         folder: &Path,
@@ -223,7 +223,7 @@ impl Collector<'_> {
         own && real.extension() != Some("md".as_ref()) || is_secret(real)
     }
 
-    /// Whether a file says the same: often one is a copy for the models of another vendor.
+    /// True if an earlier file says the same. Often one is a copy for another vendor's models.
     fn repeats(&self, text: &str) -> bool {
         self.found.files.iter().any(|file| file.text == text)
     }
@@ -236,7 +236,7 @@ impl Collector<'_> {
         let end = text.floor_char_boundary(self.room.min(text.len()));
         let mut kept = text[..end].to_owned();
         if end < text.len() {
-            // Nothing more fits, however short.
+            // No room left, not even for a short file.
             self.room = 0;
             if !kept.is_empty() {
                 kept.push('\n');
@@ -258,14 +258,14 @@ impl Collector<'_> {
     }
 }
 
-/// A path without what could end the mark that it stands in.
+/// Removes from a path what could end its surrounding tag.
 fn shown(path: &Path) -> String {
     let shown = path.display().to_string();
     let shown = shown.chars().filter(|c| !c.is_control() && *c != '"');
     shown.collect()
 }
 
-/// A little more than could be used, so that what is too long is seen to be cut.
+/// Reads slightly more than the limit, to detect longer files.
 fn read(path: &Path) -> Result<String, String> {
     let mut bytes = Vec::new();
     let most = MAX_BYTES as u64 + 1;

@@ -1,7 +1,7 @@
-//! What a session's first request tells of the place: the shell of its commands and the state of the
-//! git repository. Looked at when the user types the first key, never before the first frame; a git
-//! that is slow is told in a later request, one that is absent costs a line. Later changes are not
-//! told: the model has tools to look.
+//! What the first request says about the environment: the shell and the state of the git
+//! repository. tiller looks when the user types the first key, not before the first frame. A slow
+//! git answers in a later request; without git, a line is missing. Later changes aren't reported,
+//! because the model has tools to look.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -10,23 +10,23 @@ use std::time::Duration;
 use super::git::{Git, LIMIT};
 use super::git_head::{GitHead, git_head};
 
-/// Most changed files that are named.
+/// Most changed files to list.
 const MAX_CHANGES: usize = 20;
 const MAX_LINE_CHARS: usize = 120;
 
-/// What is known of the place; what is empty is not told.
+/// Facts about the environment; empty ones are omitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// The shell that runs commands.
+    /// The shell for commands.
     pub shell: String,
-    /// Lines about the git repository that its files give: where it is, and the branch.
+    /// Lines about the git repository from its files: its path and branch.
     pub repository: String,
-    /// Lines that git gives; none while it has not answered.
+    /// Lines from git; `None` until it answers.
     pub git: Option<String>,
 }
 
 impl Environment {
-    /// Looks at `cwd`, without asking git. Blocks.
+    /// Examines `cwd` without running git. Blocks.
     pub fn read(cwd: &Path) -> Self {
         Self {
             shell: shell().to_owned(),
@@ -36,19 +36,19 @@ impl Environment {
     }
 }
 
-/// The repository around `folder`: the nearest folder that holds `.git`.
+/// The repository around `folder`: the nearest folder with `.git`.
 pub(super) fn repository(folder: &Path) -> Option<&Path> {
     folder
         .ancestors()
         .find(|folder| folder.join(".git").exists())
 }
 
-/// The folder of the project around `folder`: its repository, or itself where there is none.
+/// The project around `folder`: its repository, or else itself.
 pub fn project_root(folder: &Path) -> &Path {
     repository(folder).unwrap_or(folder)
 }
 
-/// Commands run in bash, and in sh where there is no bash.
+/// Commands run in bash, or in sh if there is no bash.
 fn shell() -> &'static str {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut bash = std::env::split_paths(&path)
@@ -76,8 +76,8 @@ fn repository_lines(cwd: &Path) -> String {
     out
 }
 
-/// Changed files and last commits of the repository around `cwd`. Where the project is not `trusted`,
-/// git is asked only if that can run nothing of the project's.
+/// Changed files and last commits of the repository around `cwd`. If the project isn't `trusted`,
+/// runs git only if that can't run the project's programs.
 pub(super) async fn git_state(cwd: &Path, trusted: bool, limit: Duration) -> String {
     let mut out = String::new();
     let Some(git) = Git::open(cwd, trusted, limit).await else {
@@ -104,7 +104,7 @@ pub(super) async fn git_state(cwd: &Path, trusted: bool, limit: Duration) -> Str
     out
 }
 
-/// How many files of the work tree around `cwd` are changed or new; none where that is not known.
+/// The number of changed or new files in the working tree around `cwd`, if known.
 pub async fn count_changes(cwd: &Path, trusted: bool) -> Option<usize> {
     repository(cwd)?;
     let status = Git::open(cwd, trusted, LIMIT).await?.status().await?;
@@ -117,7 +117,7 @@ fn push_lines<'a>(out: &mut String, lines: impl Iterator<Item = &'a str>) {
     }
 }
 
-/// One line of git's, short and without control characters.
+/// One line from git, short and without control characters.
 fn line(text: &str) -> String {
     let plain = text.chars().filter(|c| !c.is_control());
     plain.take(MAX_LINE_CHARS).collect()

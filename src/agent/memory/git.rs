@@ -1,9 +1,10 @@
-//! Asks git about a repository, within a time limit and without letting the repository run anything.
+//! Queries git about a repository, within a time limit and without letting the repository run
+//! anything.
 //!
-//! A repository's own settings name programs: `core.fsmonitor`, hooks, `filter.*.clean` (which `git
-//! status` runs over changed files), a transport for objects that are missing. In a project that is
-//! trusted git works as everywhere, but for what no question here needs. In any other it is asked
-//! only when the repository sets nothing but what is known to be harmless, and without filters.
+//! A repository's settings can name programs: `core.fsmonitor`, hooks, `filter.*.clean` (which `git
+//! status` runs on changed files), or a transport for missing objects. In a trusted project git
+//! works as usual, except for what these queries don't need. In any other project tiller runs git
+//! only if the repository's settings are all known to be harmless, and without filters.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -20,24 +21,24 @@ use tokio::time::timeout;
 use super::environment::project_root;
 use crate::agent::word_list::WordList;
 
-/// How long git may take for each question where somebody waits for the answer; questions that are
-/// independent are asked at the same time.
+/// Time limit for a query that something waits for. Independent queries run in parallel.
 pub(super) const LIMIT: Duration = Duration::from_millis(500);
-/// Most bytes of one answer that are looked at.
+/// Most bytes of an answer to read.
 const MAX_ANSWER: u64 = 64 * 1024;
-/// The variables of tiller that git sees: what it needs to find its settings, and no secrets.
+/// The variables that git sees: those it needs to find its settings, and no secrets.
 const VARIABLES: [&str; 3] = ["HOME", "XDG_CONFIG_HOME", "TMPDIR"];
-/// What every question is asked with: settings of the repository that start programs are overruled.
+/// Arguments for every query, which override settings that start programs.
 const SETTINGS: [&str; 5] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
-    // Settings can name hooks too; of the questions here, only a refreshed index would run one.
+    // Settings can also name hooks. Of these queries, only one that refreshes the index would run
+    // one.
     "hook.post-index-change.enabled=false",
     "safe.bareRepository=explicit",
     "color.ui=false",
 ];
-/// What a repository that nobody trusts may set; `*` stands for any text. None of it makes `status` or
-/// `log` start a program.
+/// What an untrusted repository may set; `*` matches any text. None of it makes `status` or `log`
+/// start a program.
 const HARMLESS: WordList = WordList(
     "core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase \
     core.precomposeunicode core.symlinks core.autocrlf core.eol core.safecrlf core.quotepath \
@@ -53,14 +54,14 @@ const HARMLESS: WordList = WordList(
 pub struct Git<'a> {
     cwd: &'a Path,
     trusted: bool,
-    /// How long it may take for each question.
+    /// Time limit per query.
     limit: Duration,
-    /// Settings that are overruled besides those of [`SETTINGS`].
+    /// Settings to override besides [`SETTINGS`].
     overruled: Vec<String>,
 }
 
 impl<'a> Git<'a> {
-    /// The repository around `cwd`, if asking about it can run none of its programs.
+    /// The repository around `cwd`, if querying it can't run its programs.
     pub async fn open(cwd: &'a Path, trusted: bool, limit: Duration) -> Option<Self> {
         let mut git = Self {
             cwd,
@@ -76,18 +77,18 @@ impl<'a> Git<'a> {
         Some(git)
     }
 
-    /// The changed files of the work tree, a line for each.
+    /// The changed files of the working tree, one line each.
     pub async fn status(&self) -> Option<String> {
         let submodules = if self.trusted {
             "--ignore-submodules=dirty"
         } else {
-            // Their own settings were not looked at.
+            // Submodules have settings that weren't checked.
             "--ignore-submodules=all"
         };
         self.ask(&["status", "--porcelain", submodules]).await
     }
 
-    /// What git answers; nothing when there is no git, it fails or it takes too long.
+    /// Git's answer; `None` if git is missing, fails or takes too long.
     pub async fn ask(&self, question: &[&str]) -> Option<String> {
         let overruled = self.overruled.iter().map(String::as_str);
         let settings = SETTINGS.into_iter().chain(overruled);
@@ -106,7 +107,7 @@ impl<'a> Git<'a> {
             .envs([
                 ("LC_ALL", "C"),
                 ("GIT_TERMINAL_PROMPT", "0"),
-                // Objects that are missing are not fetched, by whatever the repository names for that.
+                // Don't fetch missing objects with the repository's own transport.
                 ("GIT_NO_LAZY_FETCH", "1"),
             ])
             .env("PATH", search_path(Some(self.cwd)))
@@ -115,12 +116,12 @@ impl<'a> Git<'a> {
             .stderr(Stdio::null())
             .kill_on_drop(true);
         let answer = async {
-            // A folder on a disk that hangs blocks the start of a program in it.
+            // A folder on a hanging disk blocks starting a program in it.
             let mut child = spawn_blocking(move || command.spawn()).await.ok()?.ok()?;
             let mut bytes = Vec::new();
             let mut read = child.stdout.take()?.take(MAX_ANSWER);
             read.read_to_end(&mut bytes).await.ok()?;
-            // One that was cut does not end by itself in good order.
+            // Truncated output means that git didn't exit on its own.
             let whole = (bytes.len() as u64) < MAX_ANSWER;
             if whole && !child.wait().await.ok()?.success() {
                 return None;
@@ -131,18 +132,18 @@ impl<'a> Git<'a> {
     }
 }
 
-/// Where else commands in the sandbox may write, in any project.
+/// Other folders that sandboxed commands can write to, in any project.
 static WRITABLE: RwLock<BTreeSet<PathBuf>> = RwLock::new(BTreeSet::new());
 
-/// Stops looking for programs that tiller itself starts in these folders: sandboxed commands can write there.
+/// Stops searching these folders for programs that tiller itself starts, because sandboxed commands
+/// can write there.
 pub fn distrust_programs_in<'a>(folders: impl Iterator<Item = &'a PathBuf>) {
     let mut writable = WRITABLE.write().unwrap_or_else(PoisonError::into_inner);
     writable.extend(folders.cloned());
 }
 
-/// Where tiller finds the programs that it starts for itself (git, those of the clipboard): the folders of
-/// `PATH` that do not depend on where they are started, without those that commands in the sandbox may
-/// write a program in, as they may in the project that `cwd` is in.
+/// Where tiller finds programs for itself (git, clipboard programs): the absolute folders in
+/// `PATH`, except those where sandboxed commands can write, such as the project around `cwd`.
 pub fn search_path(cwd: Option<&Path>) -> OsString {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let writable = WRITABLE.read().unwrap_or_else(PoisonError::into_inner);
@@ -157,17 +158,16 @@ pub fn search_path(cwd: Option<&Path>) -> OsString {
         folder.is_absolute() && !places.iter().any(is_written)
     };
     let path = std::env::join_paths(std::env::split_paths(&path).filter(is_outside));
-    // An empty one would mean the current folder.
+    // An empty entry would mean the current folder.
     path.ok()
         .filter(|path| !path.is_empty())
         .unwrap_or_else(|| "/usr/bin:/bin".into())
 }
 
-/// The settings that keep the user's own filters from running over what is in a repository, or nothing
-/// when the repository's settings could run a program. `listed` are scopes and names in turn, each
-/// with a NUL behind it.
+/// Overrides that disable the user's filters, or `None` if the repository's settings could run a
+/// program. `listed` alternates scopes and names, each followed by NUL.
 fn filters_off(listed: &str) -> Option<Vec<String>> {
-    // One that was cut may hide something.
+    // A truncated list may hide something.
     let listed = listed.strip_suffix('\0')?;
     let mut words = listed.split('\0');
     let mut off = Vec::new();

@@ -1,5 +1,5 @@
-//! What is checked out in a repository, read without git: nothing that a repository holds can make
-//! this run a program.
+//! Finds what is checked out in a repository without running git, so that a repository can't make
+//! this start a program.
 
 use std::fmt;
 use std::fs::File;
@@ -11,7 +11,7 @@ use super::environment::repository;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GitHead {
     Branch(String),
-    /// No branch, but a commit; the beginning of its id.
+    /// A detached commit; the start of its id.
     Commit(String),
 }
 
@@ -29,7 +29,7 @@ pub fn git_head(folder: &Path) -> Option<GitHead> {
     let git = if git.is_dir() {
         git
     } else {
-        // A worktree or submodule: a file that says where.
+        // A worktree or submodule has a file that points to the git folder.
         let text = read_short(&git)?;
         let target = text.strip_prefix("gitdir:")?.trim();
         git.parent()?.join(target)
@@ -40,8 +40,8 @@ pub fn git_head(folder: &Path) -> Option<GitHead> {
         Some(name) => {
             let name = name.trim();
             let name = name.strip_prefix("refs/heads/").unwrap_or(name);
-            // A file that was cut by a crash holds NULs, and where refs are kept in tables HEAD names
-            // none: no branch has such a name.
+            // A file damaged by a crash contains NULs, and with the reftable format HEAD names no
+            // branch. No valid branch is called that.
             let is_name = !name.starts_with('.') && !name.contains(char::is_control);
             is_name.then(|| GitHead::Branch(name.to_owned()))
         }
@@ -53,7 +53,7 @@ pub fn git_head(folder: &Path) -> Option<GitHead> {
     }
 }
 
-/// The beginning of a small file; none when it is no plain file (opening a FIFO would wait).
+/// The beginning of a small file; `None` if it isn't a regular file (opening a FIFO would block).
 fn read_short(path: &Path) -> Option<String> {
     if !path.metadata().ok()?.is_file() {
         return None;

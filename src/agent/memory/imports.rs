@@ -1,5 +1,5 @@
-//! What an instruction file imports: which of its words name a file, and which files are never taken
-//! in. Reads no file.
+//! Imports in instruction files: which words name a file, and which files are never imported. Reads
+//! no file.
 
 use std::path::{Component, Path};
 
@@ -7,24 +7,24 @@ use pulldown_cmark::{Event, Parser, Tag};
 
 use crate::agent::word_list::WordList;
 
-/// Names of files that hold secrets, in lower case; `*` stands for anything.
+/// Names of files with secrets, in lower case; `*` matches anything.
 const SECRET_NAMES: WordList = WordList(
     ".env .env.* *.env *.pem *.key *.p12 *.pfx *.jks *.keystore *.kdbx *.gpg *.age id_rsa* id_dsa* \
     id_ecdsa* id_ed25519* .netrc .npmrc .pypirc .pgpass .htpasswd .git-credentials credentials* \
     secret.* secrets.* *history",
 );
-/// Folders that hold secrets, or what no instruction needs.
+/// Folders with secrets or without useful instructions.
 const SECRET_FOLDERS: WordList = WordList(".ssh .aws .gnupg .kube .docker .git");
 /// Templates of such files, without secrets.
 const TEMPLATES: WordList = WordList("*.example *.sample *.template *.pub");
-/// What may stand before the `@` of a word.
+/// Characters allowed before the `@` of a word.
 const OPENING: [char; 7] = ['(', '[', '<', '"', '\'', '*', '_'];
-/// What may stand behind a path.
+/// Characters allowed after a path.
 const CLOSING: [char; 13] = [
     '.', ',', ';', ':', '!', '?', ')', ']', '>', '"', '\'', '*', '_',
 ];
 
-/// The paths of the words `@path` outside of code. Most `@`s are no files: the caller looks.
+/// The paths in words `@path` outside code. Most `@`s aren't files, so the caller checks.
 pub fn imports(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut plain = 0;
@@ -46,7 +46,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     paths.filter(|path| !path.is_empty())
 }
 
-/// Whether a file of this path may hold a password or a key.
+/// True if a file with this path may contain a password or key.
 pub fn is_secret(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_lowercase();

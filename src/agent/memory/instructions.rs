@@ -1,9 +1,9 @@
-//! Instruction files as the model reads them, in the prompt and in notes, and the marks by which a
-//! change is seen. Where they come from is `collect`'s.
+//! Instruction files as the model reads them, in the prompt and in notes, and the hashes that
+//! reveal changes. `collect` finds them.
 
 use std::collections::BTreeMap;
 
-/// How a rendered file begins.
+/// The start of a rendered file.
 const OPENING: &str = "<instructions path=\"";
 const CLOSING: &str = "</instructions>";
 
@@ -11,7 +11,7 @@ const CLOSING: &str = "</instructions>";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::agent) struct Instructions {
     pub path: String,
-    /// What it says, as far as there was room.
+    /// Its text, as far as there was room.
     pub text: String,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn rendered_path(text: &str) -> Option<&str> {
     Some(text.strip_prefix(OPENING)?.split_once("\">\n")?.0)
 }
 
-/// The files that are rendered within `text`, each as it stands there.
+/// The rendered files within `text`, verbatim.
 pub(super) fn rendered_in(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices(OPENING).filter_map(|(start, _)| {
         let end = text[start..].find(CLOSING)? + CLOSING.len();
@@ -34,15 +34,15 @@ pub(super) fn rendered_in(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A short mark of a rendered file, to see whether it has changed. The same in every release: it is
-/// stored.
+/// A short hash of a rendered file, to detect changes. It is stored, so it must be the same in
+/// every release.
 pub(super) fn digest(rendered: &str) -> String {
     let fnv1a = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = rendered.bytes().fold(0xcbf2_9ce4_8422_2325, fnv1a);
     format!("{hash:016x}")
 }
 
-/// The section of the prompt, with its heading; empty when there are no files.
+/// The prompt section with its heading; empty if there are no files.
 pub(super) fn section(files: &[Instructions]) -> String {
     if files.is_empty() {
         return String::new();
@@ -56,7 +56,7 @@ pub(super) fn section(files: &[Instructions]) -> String {
     )
 }
 
-/// The marks of `files` by path.
+/// The hashes of `files` by path.
 pub(super) fn digests(files: &[Instructions]) -> BTreeMap<String, String> {
     let mark = |file: &Instructions| (file.path.clone(), digest(&file.render()));
     files.iter().map(mark).collect()

@@ -1,4 +1,4 @@
-//! What the model is told besides the conversation: prompt, place, and what changes later.
+//! What the model learns besides the conversation: the prompt, the environment, and later changes.
 
 mod collect;
 pub(crate) mod compaction;

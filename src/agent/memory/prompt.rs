@@ -1,5 +1,5 @@
-//! The system prompt, rendered once for a session (see `session_prompt`). It does not name the
-//! model, so that models that edit in the same way share it.
+//! The system prompt, rendered once per session (see `session_prompt`). It doesn't name the model,
+//! so models with the same edit format share it.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -8,9 +8,9 @@ use super::environment::Environment;
 use super::system_files::SystemFiles;
 use crate::llm::{EditFormat, ToolSpec};
 
-/// The built-in prompt. A line that begins with `[a|b]` is kept only when one of these tools is
-/// there, `[a&b]` only when all are; `{a|b}` in a line names those of them that are. `@edit`,
-/// `@apply_patch` and `@replace` stand for the models that edit so, whatever tools they have.
+/// The built-in prompt. A line starting with `[a|b]` appears only if one of these tools is
+/// available, `[a&b]` only if all are. `{a|b}` in a line lists the available ones. `@edit`,
+/// `@apply_patch` and `@replace` stand for models with that edit format, whatever their tools.
 const BUILT_IN: &str = include_str!("../../../assets/system.md");
 
 /// Makes system prompts.
@@ -20,18 +20,18 @@ pub struct SystemPrompt {
     pub base: Option<String>,
     /// Paragraphs at the end, where nothing overrides them.
     pub append: Vec<String>,
-    /// The folder the tools work in.
+    /// The tools' working folder.
     pub cwd: PathBuf,
-    /// What is known of that place.
+    /// Facts about the environment.
     pub environment: Environment,
-    /// What replaces the built-in prompt when `base` does not, and what is added before `append`.
+    /// Replaces the built-in prompt if `base` doesn't, and adds text before `append`.
     pub files: SystemFiles,
-    /// The section of the instruction files, or nothing.
+    /// The section of instruction files, or empty.
     pub instructions: String,
 }
 
 impl SystemPrompt {
-    /// The prompt of `date` for models that edit in `format` and are offered `tools`.
+    /// The prompt on `date` for models that edit in `format` and have `tools`.
     pub fn render(
         &self,
         tools: &[ToolSpec],
@@ -73,7 +73,7 @@ impl SystemPrompt {
     }
 }
 
-/// Drops the lines, and then the headings, that speak of tools that are not there.
+/// Drops lines about unavailable tools, then empty sections.
 fn fit_to_tools(text: &str, tools: &[&str]) -> String {
     let mut out = String::new();
     let mut skipping = false;
@@ -106,7 +106,7 @@ fn holds(condition: &str, tools: &[&str]) -> bool {
     }
 }
 
-/// Fills in `{a|b}`: those of the names that are there, joined by "and".
+/// Replaces `{a|b}` with the available names, joined by "and".
 fn name_tools(line: &str, tools: &[&str]) -> String {
     let Some((before, rest)) = line.split_once('{') else {
         return line.to_owned();

@@ -1,22 +1,22 @@
-//! What the requests of a session begin with: system prompt and tools, rendered once, stored in the
-//! session and the same in every later request.
+//! The start of a session's requests: system prompt and tools, rendered once, stored in the session and the
+//! same in every later request.
 //!
 //! # Append-only
 //!
-//! Providers cache by prefix, and some models bind their thinking to it. So the prompt is never
-//! rendered again for the same conversation: not on another day, not in another release, not with
-//! other settings. There is one prompt for each edit format, because models that edit in another
-//! way are offered another tool; going back to a model goes back to its prompt.
+//! Providers cache by prefix, and some models bind their thinking to it. So tiller never renders the prompt
+//! again for the same conversation, even on another day, in another release or with other settings. There is
+//! one prompt for each edit format, because those models get different tools; switching back to a model
+//! switches back to its prompt.
 //!
-//! - The entry (`custom`, type `tiller.prompt`) is written before the first request that uses it.
-//!   The last entry of its edit format is the one in force.
-//! - What changes later is told in a stored message of the user's next turn, whose `origin` is
-//!   [`NOTE_ORIGIN`]: the date, the working directory, tools that are gone, and that the user interrupted
-//!   the last answer. Instruction files that are new, different or gone are told in the next request.
-//! - A tool that is new or takes other arguments needs another tool list, and a prompt that was made
-//!   while the files of the user could not be read another prompt. Then, with a prompt of the user and
-//!   never inside a run, another entry begins another prefix, and thinking from before it is not sent
-//!   ([`SessionPrompt::thinking_from`]). The same happens when a provider refuses the thinking.
+//! - The entry (`custom`, type `tiller.prompt`) is written before the first request that uses it. The last
+//!   entry of an edit format is the current one.
+//! - A stored message in the user's next turn, with `origin` [`NOTE_ORIGIN`], tells the model about later
+//!   changes: date, working folder, removed tools, and an answer that the user interrupted. The next request
+//!   already reports new, changed and removed instruction files.
+//! - A new tool or changed arguments need a new tool list. A prompt rendered while the user's files were
+//!   unreadable needs replacing. Then another entry starts a new prefix, at a user prompt and never during a
+//!   run, and earlier thinking is no longer sent ([`SessionPrompt::thinking_from`]). The same happens if a
+//!   provider rejects the thinking.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -30,36 +30,36 @@ use super::surroundings::Surroundings;
 use crate::agent::toolbox::Toolbox;
 use crate::llm::{Content, EditFormat, Message, Model, StopReason, ToolSpec};
 
-/// The `origin` of messages that tell the model what has changed.
+/// The `origin` of messages that tell the model about changes.
 pub const NOTE_ORIGIN: &str = "note";
-/// Stands first in the turn after an answer that the user cut off.
+/// Precedes the user's message after an interrupted answer.
 const INTERRUPTED: &str = "[interrupted by the user]";
-/// How the sentences about what changes begin.
+/// How the sentences about changes begin.
 const CHANGES: [&str; 3] = [
     "The date is now ",
     "The working directory is now ",
     "Tools that are no longer available: ",
 ];
-/// Which of them names the working directory.
+/// The one that names the working folder.
 const PLACE: usize = 1;
-/// Stands before an instruction file that is new or has changed.
+/// Precedes a new or changed instruction file.
 const INSTRUCTIONS: &str = "[These project instructions are new or have changed:]\n";
-/// Stands before the path of an instruction file that is gone.
+/// Precedes the path of a removed instruction file.
 const INSTRUCTIONS_GONE: &str = "[Project instructions that no longer count: ";
-/// How the note begins that tells what git answered after the prompt was made.
+/// Start of the note with git's answers that arrived after the prompt.
 const GIT: &str = "The git repository at the beginning of this session:\n";
-/// How the note of what may be done without a question begins.
+/// Start of the note about what needs no question.
 const MODE: &str = "Permission mode: ";
-/// How the mode begins in which a model works that was told of none.
+/// The initial mode of a model that hasn't been told one.
 const UNTOLD_MODE: &str = "full";
-/// In place of an empty list.
+/// Replaces an empty list.
 const NONE: &str = "none";
 
-/// Tells the date.
+/// States the date.
 pub type Today = Arc<dyn Fn() -> jiff::civil::Date + Send + Sync>;
 
-/// System prompt and tools of a session, for one edit format. Its serde form is the data of the
-/// stored entry.
+/// A session's system prompt and tools, for one edit format. Its serde format is the stored entry's
+/// data.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionPrompt {
@@ -68,38 +68,39 @@ pub struct SessionPrompt {
     pub date: String,
     pub cwd: String,
     pub system: String,
-    /// The instruction files it holds, each with a mark of its text.
+    /// The instruction files in it, each with a hash of its text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub instructions: BTreeMap<String, String>,
     pub tools: Vec<ToolSpec>,
-    /// Whether the files of the user could not be read in time: another takes its place when they can.
+    /// Whether the user's files couldn't be read in time. A new prompt replaces this one when they
+    /// can.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lacks_files: bool,
-    /// How many messages stand before the entry: thinking in them belongs to another prefix.
+    /// Number of messages before the entry; thinking in them belongs to another prefix.
     #[serde(skip)]
     pub thinking_from: usize,
-    /// The models whose provider refused the thinking: how often, and of how many messages.
+    /// The models whose provider rejected the thinking: how often, and in how many messages.
     #[serde(skip)]
     pub thinking_refused: BTreeMap<String, (u32, usize)>,
 }
 
 impl SessionPrompt {
-    /// Thinking in the first `messages` messages is not sent.
+    /// Omits the thinking in the first `messages` messages.
     pub(in crate::agent) fn leave_thinking_before(&mut self, messages: usize) {
         self.thinking_from = self.thinking_from.max(messages);
     }
 
-    /// The provider of `model`, a full id, refuses the thinking of the first `messages` messages.
+    /// The provider of `model` (a full id) rejected the thinking in the first `messages` messages.
     pub(in crate::agent) fn drop_thinking(&mut self, model: &str, messages: usize) {
         let (times, from) = self.thinking_refused.entry(model.to_owned()).or_default();
         (*times, *from) = (*times + 1, messages);
     }
 
-    /// Thinking in the first so many of `messages` messages is not sent to `model`: in none of them where
-    /// its provider refused it twice, for it would in every turn.
+    /// How many of the first `messages` go to `model` without thinking: all, if its provider
+    /// rejected it twice, since it would on every turn.
     pub(in crate::agent) fn sends_thinking_from(&self, model: &Model, messages: usize) -> usize {
         let of = |model: &str| self.thinking_refused.get(model);
-        // Older entries name no model and count for all models.
+        // Older entries name no model and apply to all.
         match of(&model.full_id()).or_else(|| of("")) {
             Some((2.., _)) => messages,
             Some((_, from)) => self.thinking_from.max(*from),
@@ -107,27 +108,27 @@ impl SessionPrompt {
         }
     }
 
-    /// Whether it offers a tool that takes the same arguments.
+    /// True if it offers a tool with the same arguments.
     fn offers(&self, tool: &ToolSpec) -> bool {
         (self.tools.iter()).any(|it| it.name == tool.name && it.parameters == tool.parameters)
     }
 }
 
-/// What a note says of an instruction file.
+/// What a note says about an instruction file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InstructionNote<'a> {
-    /// It is new or has changed.
+    /// It is new or changed.
     Read {
         path: &'a str,
         /// The file as the model reads it.
         rendered: &'a str,
     },
-    /// It does not count any more.
+    /// It no longer applies.
     Gone { path: &'a str },
 }
 
 impl<'a> InstructionNote<'a> {
-    /// What the text of a note says, if it is of an instruction file.
+    /// Parses a note about an instruction file.
     pub fn parse(text: &'a str) -> Option<Self> {
         if let Some(path) = text.strip_prefix(INSTRUCTIONS_GONE) {
             let path = path.strip_suffix(']')?;
@@ -139,7 +140,7 @@ impl<'a> InstructionNote<'a> {
     }
 }
 
-/// What an agent was started with for its prompts.
+/// Options for an agent's prompts.
 #[derive(Clone, Debug)]
 pub(in crate::agent) struct PromptOptions {
     /// Replaces the built-in prompt.
@@ -149,28 +150,28 @@ pub(in crate::agent) struct PromptOptions {
     pub cwd: PathBuf,
 }
 
-/// The prompts in force, and what the model was told of changes since.
+/// The current prompts, and the changes already told to the model.
 pub(in crate::agent) struct SessionPrompts {
     options: PromptOptions,
     today: Today,
     in_force: Vec<Arc<SessionPrompt>>,
-    /// The folder the agent works in now. The prompt still names the session's own, and a note tells the
-    /// model of the change.
+    /// The agent's current working folder. The prompt keeps the session's original one, and a note
+    /// tells the model about the change.
     pub place: PathBuf,
     /// What the model knows of each of `CHANGES`.
     known: [String; 3],
-    /// What may be done without a question, in words; empty where there is nothing to say.
+    /// What needs no question, in words; may be empty.
     pub mode: &'static str,
-    /// The same as the model knows it.
+    /// The version of it that the model knows.
     known_mode: String,
-    /// The marks of the instruction files that the model knows.
+    /// The hashes of the instruction files that the model knows.
     known_instructions: BTreeMap<String, String>,
-    /// A prompt was made before git had answered.
+    /// A prompt was rendered before git answered.
     lacks_git: bool,
 }
 
 impl SessionPrompts {
-    /// The prompts of a conversation that is still to be read.
+    /// The prompts of a conversation not read yet.
     pub fn new(options: PromptOptions, today: Today) -> Self {
         Self {
             place: options.cwd.clone(),
@@ -185,11 +186,10 @@ impl SessionPrompts {
         }
     }
 
-    /// Takes these in place of all before: the conversation is `messages`, with those that are
-    /// `stored` in the order of their entries.
+    /// Replaces all prompts with those in `stored`, in entry order; the conversation is `messages`.
     pub fn restore(&mut self, stored: Vec<SessionPrompt>, messages: &[Arc<Message>]) {
         self.in_force.clear();
-        // What said so may be gone with what a summary stands for.
+        // Compaction may have removed the note about it.
         self.known_mode.clear();
         for prompt in stored {
             self.put_in_force(prompt);
@@ -203,7 +203,7 @@ impl SessionPrompts {
         }
     }
 
-    /// Begins anew for another conversation that is still to be read.
+    /// Starts over for another conversation not read yet.
     pub fn restart(&mut self) {
         let (options, today) = (self.options.clone(), Arc::clone(&self.today));
         let (place, mode) = (self.place.clone(), self.mode);
@@ -223,13 +223,13 @@ impl SessionPrompts {
         self.known_instructions.keys().cloned().collect()
     }
 
-    /// The prompt in force for models that edit in `format`.
+    /// The current prompt for models that edit in `format`.
     pub fn in_force(&self, format: EditFormat) -> Option<&Arc<SessionPrompt>> {
         (self.in_force.iter()).find(|prompt| prompt.edit_format == format)
     }
 
-    /// The prompt that has to be stored before a request to `model` after `messages` messages leaves,
-    /// if the one in force does not do. `user_spoke`: the request answers something new of the user.
+    /// The prompt to store before a request to `model` after `messages` messages, if the current
+    /// one won't do. `user_spoke` means that the request answers new user input.
     pub fn begin(
         &mut self,
         surroundings: &Surroundings,
@@ -269,14 +269,14 @@ impl SessionPrompts {
             thinking_refused: BTreeMap::new(),
         });
         if first {
-            // Where it is another, that was told with the user's words.
+            // A note with the user's message has already reported a change.
             self.known[PLACE] = self.place.display().to_string();
         }
         Some(prompt)
     }
 
-    /// Whether the prompt in force, if there is one, does not do for these tools, or lacks the files that
-    /// one made now `has_files` of.
+    /// True if the current prompt, if any, doesn't match these tools, or lacks the files that a new
+    /// one would have (`has_files`).
     pub fn is_due(
         &self,
         format: EditFormat,
@@ -292,8 +292,8 @@ impl SessionPrompts {
         !in_force.is_some_and(|prompt| !user_spoke || does(prompt))
     }
 
-    /// Leaves the thinking of the first `messages` messages out of the requests to `model`. Has to be
-    /// stored.
+    /// Omits the thinking of the first `messages` messages in requests to `model`. The result must
+    /// be stored.
     pub fn drop_thinking(&mut self, model: &Model, messages: usize) {
         let mut prompts = self.in_force.iter_mut();
         if let Some(prompt) = prompts.find(|prompt| prompt.edit_format == model.edit_format) {
@@ -301,7 +301,7 @@ impl SessionPrompts {
         }
     }
 
-    /// What the model is told before the user's next words. `messages` is the conversation.
+    /// What to tell the model before the user's next message. `messages` is the conversation.
     pub fn notes(
         &mut self,
         surroundings: &Surroundings,
@@ -347,8 +347,8 @@ impl SessionPrompts {
         notes
     }
 
-    /// What `model` is told before it continues its work: the instruction files that are new, have
-    /// changed or are gone, and what git has answered since the prompt was made.
+    /// What to tell `model` before it continues: new, changed and removed instruction files, and
+    /// git's answers since the prompt was rendered.
     pub fn late_notes(&mut self, surroundings: &Surroundings, model: &Model) -> Vec<Content> {
         let mut notes = Vec::new();
         if self.in_force(model.edit_format).is_none() {
@@ -364,12 +364,12 @@ impl SessionPrompts {
         notes
     }
 
-    /// Whether the model does not know the working directory any more.
+    /// True if the model no longer knows the working folder.
     pub fn place_is_forgotten(&self) -> bool {
         self.known[PLACE] != self.place.display().to_string()
     }
 
-    /// Names the working directory, where the model does not know it. From then on it does.
+    /// Names the working folder if the model doesn't know it.
     pub fn place_forgotten(&mut self) -> Option<String> {
         self.place_is_forgotten().then(|| {
             self.known[PLACE] = self.place.display().to_string();
@@ -394,7 +394,7 @@ impl SessionPrompts {
         let files = surroundings.instructions(model);
         let now = instructions::digests(files);
         let untrusted = surroundings.untrusted.as_deref();
-        // One that is there counts for other models, or no tool looks there any more.
+        // An existing file is for other models, or no tool reads there any more.
         let counts = |path: &String| {
             let is_of = |project| Path::new(path).starts_with(project);
             !surroundings.gone.contains(path) && !untrusted.is_some_and(is_of)
@@ -428,7 +428,7 @@ impl SessionPrompts {
         prompt
     }
 
-    /// Takes in a note that was given before.
+    /// Applies an earlier note.
     fn recall(&mut self, block: &Content) {
         let Content::Text(text) = block else { return };
         match InstructionNote::parse(&text.text) {
@@ -457,14 +457,14 @@ impl SessionPrompts {
     }
 }
 
-/// The note that tells the model of `file`, which it knows then.
+/// The note about `file`; marks it as known.
 fn tell(file: &Instructions, known: &mut BTreeMap<String, String>) -> Content {
     let text = file.render();
     known.insert(file.path.clone(), digest(&text));
     Content::text(format!("{INSTRUCTIONS}{text}"))
 }
 
-/// Whether the user cut off an answer and has said nothing since.
+/// True if the user interrupted an answer and hasn't written since.
 fn interrupted(messages: &[Arc<Message>]) -> bool {
     let since = messages.iter().rev();
     since

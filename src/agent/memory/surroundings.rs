@@ -1,6 +1,6 @@
-//! What prompts and notes tell of the place the agent works in: the words of the user and the project,
-//! the shell, the git repository. The files are read before each call; git is asked once, in the
-//! background, and no prompt of the user waits for it.
+//! What prompts and notes say about the environment: the user's and project's files, the shell, the
+//! git repository. Files are read before each call. Git is queried once in the background, and no
+//! prompt waits for it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,33 +16,33 @@ use super::instructions::Instructions;
 use super::system_files::SystemFiles;
 use crate::llm::Model;
 
-/// How long git may take for each question where nobody waits for it.
+/// Time limit per git query in the background.
 const PATIENT: Duration = Duration::from_secs(10);
 
 /// Why files are left out on a slow disk.
 const TOO_SLOW: &str = "Reading the instruction files took too long: they are left out for now.";
-/// The same where not even those were read that a prompt is made of.
+/// The same if even the files for the prompt are missing.
 const ALL_TOO_SLOW: &str =
     "Reading SYSTEM.md and the instruction files took too long: they are left out for now.";
 
-/// The place as its files describe it.
+/// The environment according to its files.
 #[derive(Clone, Debug, Default)]
 pub(in crate::agent) struct Surroundings {
     pub environment: Environment,
-    /// `SYSTEM.md` and `APPEND_SYSTEM.md`; none where they could not be read in time.
+    /// `SYSTEM.md` and `APPEND_SYSTEM.md`; `None` if reading timed out.
     pub files: Option<SystemFiles>,
-    /// The instruction files, for each name that a vendor has given them.
+    /// The instruction files, for each vendor's file name.
     instructions: Vec<(Option<&'static str>, Collected)>,
-    /// The project, when its instruction files are ignored.
+    /// The project, if its instruction files are ignored.
     pub untrusted: Option<PathBuf>,
-    /// The instruction files that were known and are gone.
+    /// Known instruction files that no longer exist.
     pub gone: BTreeSet<String>,
-    /// Whether reading took too long: this is what was read before, if anything.
+    /// Whether reading timed out; this is then the previous result, if any.
     is_late: bool,
 }
 
 impl Surroundings {
-    /// Reads what a prompt in `cwd` is made of, without the instruction files. Blocks.
+    /// Reads what a prompt in `cwd` needs, except instruction files. Blocks.
     fn without_instructions(sources: &InstructionSources, cwd: &Path) -> Self {
         Self {
             environment: Environment::read(cwd),
@@ -52,8 +52,8 @@ impl Surroundings {
         }
     }
 
-    /// Reads the files for a session in `cwd`, and the instruction files of `folders` too; looks which of
-    /// the `known` instruction files are gone. Blocks.
+    /// Reads the files for a session in `cwd` and the instruction files of `folders`; finds which
+    /// `known` ones no longer exist. Blocks.
     pub fn read(
         sources: &InstructionSources,
         cwd: &Path,
@@ -80,7 +80,7 @@ impl Surroundings {
         }
     }
 
-    /// The same where the files could not be read again in time.
+    /// The same after a timeout.
     pub fn late(self) -> Self {
         let is_late = true;
         Self { is_late, ..self }
@@ -96,7 +96,7 @@ impl Surroundings {
         files.map(|file| file.path.clone())
     }
 
-    /// What was left out for `model`, with the reasons.
+    /// The files left out for `model`, with reasons.
     pub fn faults(&self, model: &Model) -> Vec<String> {
         let found = self.collected(model);
         let mut faults = found.map_or_else(Vec::new, |found| found.refused.clone());
@@ -116,7 +116,7 @@ impl Surroundings {
     }
 }
 
-/// A look at the place in the background, begun when the user types the first key.
+/// A background look at the environment, started when the user types the first key.
 #[derive(Clone, Debug)]
 pub(in crate::agent) struct PlaceLook {
     sources: InstructionSources,
@@ -130,7 +130,7 @@ struct Found {
 }
 
 impl PlaceLook {
-    /// Begins to look at `cwd`. `is_awaited`: somebody waits for what git answers.
+    /// Starts looking at `cwd`. `is_awaited` means that something waits for git's answer.
     pub fn begin(cwd: PathBuf, sources: InstructionSources, is_awaited: bool) -> Self {
         let limit = if is_awaited { LIMIT } else { PATIENT };
         let (sender, found) = watch::channel(Found::default());
@@ -142,7 +142,7 @@ impl PlaceLook {
             let (place, trusted) = (cwd.clone(), sources.project);
             let read = spawn_blocking(move || {
                 let tell = |files| sender.send_modify(|found| found.files = Some(files));
-                // First, for instruction files may be many and on a slow disk.
+                // First, because instruction files may be many and on a slow disk.
                 let files = Surroundings::without_instructions(&sources, &place);
                 tell(files.clone());
                 tell(files.with_instructions(&sources, &place, &BTreeSet::new()));
@@ -161,22 +161,22 @@ impl PlaceLook {
         look
     }
 
-    /// Whether it looks at what `sources` name.
+    /// True if it uses these `sources`.
     pub fn is_of(&self, sources: &InstructionSources) -> bool {
         self.sources == *sources
     }
 
-    /// What it has read of the files so far.
+    /// The files read so far.
     pub fn files(&self) -> Option<Surroundings> {
         self.found.borrow().files.clone()
     }
 
-    /// What git has answered so far.
+    /// Git's answers so far.
     pub fn git(&self) -> Option<String> {
         self.found.borrow().git.clone()
     }
 
-    /// Returns when git has answered, or cannot.
+    /// Waits until git has answered or failed.
     pub async fn finished(&mut self) {
         let _ = self.found.wait_for(|found| found.git.is_some()).await;
     }

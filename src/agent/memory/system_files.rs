@@ -1,6 +1,6 @@
-//! `SYSTEM.md`, in place of the built-in prompt, and `APPEND_SYSTEM.md`, behind it: of the user's
-//! folder, and of `.tiller/` in a trusted project, whose `SYSTEM.md` wins. Read when a prompt is made;
-//! what changes later counts for new sessions.
+//! `SYSTEM.md`, which replaces the built-in prompt, and `APPEND_SYSTEM.md`, which extends it. They
+//! come from the user's folder and from `.tiller/` in a trusted project, whose `SYSTEM.md` wins.
+//! Read when a prompt is rendered; later changes apply to new sessions.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -10,23 +10,23 @@ use super::collect::InstructionSources;
 use super::environment::project_root;
 use super::imports::is_secret;
 
-/// Most bytes of one file that count.
+/// Most bytes of one file to use.
 const MAX_BYTES: u64 = 256 * 1024;
-/// The folder of a project's own files, below its root.
+/// The folder for a project's own files, in its root.
 pub const PROJECT_FOLDER: &str = ".tiller";
 /// Replaces the built-in prompt.
 const BASE: &str = "SYSTEM.md";
-/// Is added to it.
+/// Extends it.
 const APPEND: &str = "APPEND_SYSTEM.md";
-/// The names of both.
+/// Both names.
 pub const SYSTEM_FILES: [&str; 2] = [BASE, APPEND];
 
-/// What the files say.
+/// The content of the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SystemFiles {
     /// Replaces the built-in prompt.
     pub base: Option<String>,
-    /// Paragraphs behind it.
+    /// Paragraphs after it.
     pub append: Vec<String>,
 }
 
@@ -51,10 +51,10 @@ impl SystemFiles {
     }
 }
 
-/// The text of a file that is there and says something, within `root` if one is given, and no link
-/// to a secret there.
+/// The text of a file, unless it is missing, blank, outside `root` (if given) or a link to a secret
+/// there.
 fn read(path: &Path, root: Option<&Path>) -> Option<String> {
-    // Most folders have none, and one system call says so.
+    // Most folders have none, which one system call tells.
     let real = path.is_file().then(|| fs::canonicalize(path).ok())??;
     if root.is_some() && real.file_name() != path.file_name() && is_secret(&real) {
         return None;

@@ -1,5 +1,5 @@
-//! What is carried over beside the summary, without a model's help: the files that were read and
-//! modified, and the user's own words.
+//! What a compaction preserves besides the summary, without a model's help: read and modified
+//! files, and the user's own words.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -15,35 +15,35 @@ use crate::llm::{Message, StopReason, ToolCall};
 
 /// Most tokens of the user's own words.
 const WORDS: u64 = 4000;
-/// Most tokens of the names of files.
+/// Most tokens of file names.
 const FILES: u64 = 2000;
-/// Bytes of one of them.
+/// Most bytes of one file name.
 const NAME: usize = 1000;
-/// Characters of one message of the user.
+/// Most characters of one user message.
 const MESSAGE: usize = 2000;
-/// Stands between what the model wrote and the user's own words.
+/// Separates the model's summary from the user's own words.
 const HEADING: &str = "## The user's messages, word for word";
 
-/// Stands before the todo list.
+/// Precedes the todo list.
 const TODO: &str = "## The todo list as it stands";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::agent) struct Carried {
-    /// The one read last stands last.
+    /// Most recently read last.
     read: Vec<String>,
-    /// The same way. A modified file is no longer among those read.
+    /// Likewise. Modified files don't appear among those read.
     modified: Vec<String>,
-    /// Files that only commands modified. There can be many, so they are the first to be left out.
+    /// Files that only commands modified. There may be many, so they are dropped first.
     by_commands: Vec<String>,
     /// Oldest first.
     user_messages: Vec<String>,
-    /// The todo list, while something of it is left to do.
+    /// The todo list, if not finished.
     todo: TodoDetails,
 }
 
 impl Carried {
-    /// What earlier summaries (`details`) and these `messages` carry over. `by_commands` are the files that
-    /// commands have changed so far; without it, those of the earlier summaries.
+    /// Collects from earlier summaries (`details`) and `messages`. `by_commands` are the files that
+    /// commands changed so far; without it, those of the earlier summaries.
     pub fn of<'a>(
         details: impl IntoIterator<Item = &'a Value>,
         messages: &'a [Arc<Message>],
@@ -76,7 +76,7 @@ impl Carried {
         let failed: HashSet<&str> = messages.iter().filter_map(failed).collect();
         for message in messages {
             match &**message {
-                // The calls of an answer that failed were never run.
+                // Calls of a failed answer never ran.
                 Message::Assistant(answer) if answer.stop_reason != StopReason::Error => {
                     let calls = answer.tool_calls();
                     calls
@@ -117,7 +117,7 @@ impl Carried {
             }
             ("todo", _) => {
                 let todos = &call.arguments["todos"];
-                // As the tool takes it, too.
+                // The tool accepts this form too.
                 let quoted = todos.as_str().and_then(|it| serde_json::from_str(it).ok());
                 if let Ok(items) = Deserialize::deserialize(quoted.as_ref().unwrap_or(todos)) {
                     self.todo = TodoDetails::new(items);
@@ -133,9 +133,9 @@ impl Carried {
         }
     }
 
-    /// Leaves out so much that the user's words and the names of files each take at most a part of
-    /// `summary` tokens: of the words the first message and the latest ones stay, of the files the
-    /// latest, and those that were modified rather than those that were only read.
+    /// Shrinks the user's words and the file names, each to a share of `summary` tokens. Keeps the
+    /// first user message and the latest ones; for files, the latest, and modified ones before read
+    /// ones.
     pub fn fit(&mut self, summary: u64) {
         self.todo.fit();
         let mut files = FILES.min(summary / 3);
@@ -159,7 +159,7 @@ impl Carried {
         }
     }
 
-    /// As it is stored with the compaction.
+    /// The data to store with the compaction.
     pub fn details(&self, tokens_after: u64) -> Value {
         let mut details = self.file_details();
         details["userMessages"] = json!(self.user_messages);
@@ -170,7 +170,7 @@ impl Carried {
         details
     }
 
-    /// The files, as they are stored with any summary.
+    /// The files, as stored with any summary.
     pub fn file_details(&self) -> Value {
         let modified = [&*self.by_commands, &self.modified].concat();
         let mut details = json!({ "readFiles": self.read, "modifiedFiles": modified });
@@ -180,7 +180,7 @@ impl Carried {
         details
     }
 
-    /// The text of the model's summary, of which at most so many tokens stay, with this behind it.
+    /// The model's summary, cut to that many tokens, followed by this.
     pub fn append_to(&self, summary: &str, tokens: u64) -> String {
         let mut text = summary.trim().to_owned();
         let most = usize::try_from(tokens.saturating_mul(7) / 2).unwrap_or(usize::MAX);
@@ -215,7 +215,7 @@ impl Carried {
     }
 }
 
-/// Leaves the last of each name.
+/// Keeps the last occurrence of each name.
 fn latest_once(files: &mut Vec<String>) {
     let mut seen = HashSet::new();
     let mut latest: Vec<String> = std::mem::take(files);
@@ -225,13 +225,13 @@ fn latest_once(files: &mut Vec<String>) {
     *files = latest;
 }
 
-/// Leaves the last names that fit `room` tokens, and takes those from it. One that is too long for a
-/// path would leave none of the others.
+/// Keeps the last names that fit into `room` tokens, and subtracts their size. Drops overlong
+/// names, which would push out all others.
 fn keep_latest(files: &mut Vec<String>, room: &mut u64) {
     files.retain(|file| file.len() <= NAME);
     let mut first = files.len();
     for file in files.iter().rev() {
-        // A line of its own, behind a dash.
+        // Its own line, after a dash.
         let Some(left) = room.checked_sub(of_bytes(file.len() + 3)) else {
             break;
         };

@@ -1,6 +1,6 @@
-//! Where a conversation is cut, and what of it goes with the question: all of it as it was sent,
-//! where the provider's cache makes that cheaper; else what is before the cut, with long results
-//! shortened.
+//! Decides where to cut a conversation, and what to send with the request for a summary. Sends all
+//! of it unchanged if the provider's cache makes that cheaper; otherwise the part before the cut,
+//! with long results shortened.
 
 use std::sync::Arc;
 
@@ -10,29 +10,29 @@ use super::size::{Window, message_size, overhead, size, tokens};
 use crate::agent::memory::SessionPrompt;
 use crate::llm::{AssistantMessage, Message, Model};
 
-/// How long a provider keeps a prompt in its cache at least, in milliseconds.
+/// The shortest time that a provider caches a prompt, in milliseconds.
 const WARM_MS: i64 = 5 * 60 * 1000;
-/// What a cached token costs of a fresh one, where no prices are known.
+/// Price of a cached token relative to a fresh one, if unknown.
 const CACHED_SHARE: f64 = 0.1;
-/// No text takes more than so many times what is estimated.
+/// Actual tokens never exceed the estimate by more than this factor.
 pub(super) const MOST_SCALE: f64 = 2.0;
-/// Most requests in a row for the summaries of one conversation; of a longer one only the end is asked
-/// about.
+/// Most consecutive summary requests for one conversation. Of a longer one, only the end is
+/// summarized.
 const MAX_PARTS: u64 = 8;
-/// What a summary usually takes, in tokens.
+/// Typical size of a summary in tokens.
 pub(super) const SUMMARY: u64 = 1500;
 
-/// What is asked, and what stays.
+/// What to summarize and what to keep.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::agent) struct Cut {
-    /// So many messages are replaced by the summary.
+    /// Number of messages that the summary replaces.
     pub kept_from: usize,
-    /// What goes before the question; none for the conversation as it was sent.
+    /// Messages to send before the request; `None` for the unchanged conversation.
     pub part: Option<Vec<Arc<Message>>>,
 }
 
-/// Where `messages` are cut for `model`, when the request that asks for the summary at `now` (Unix
-/// ms) may have `room` tokens. None where nothing can be summarised.
+/// Where to cut `messages` for `model`, if the request for the summary at `now` (Unix ms) may have
+/// `room` tokens. `None` if nothing can be summarized.
 pub(in crate::agent) fn cut(
     window: &Window,
     prompt: &SessionPrompt,
@@ -43,14 +43,14 @@ pub(in crate::agent) fn cut(
     let kept_from = kept_from(window, prompt, messages)?;
     let fixed = overhead(prompt);
     let estimated = fixed + size(messages, prompt.thinking_from);
-    // Some servers report next to nothing; then the estimate is nearer to the truth.
+    // Some servers report almost no tokens; then the estimate is closer.
     let reported = tokens(prompt, messages);
     let all = if estimated > 2 * reported {
         estimated
     } else {
         reported
     };
-    // A report above the estimate scales every estimate up.
+    // A report above the estimate scales all estimates.
     let scale = (all as f64 / estimated.max(1) as f64).max(1.0);
     let replaced = &messages[..kept_from];
     let mut part = shortened(replaced, Long::Results);
@@ -64,10 +64,10 @@ pub(in crate::agent) fn cut(
         let part = Some(part);
         return Some(Cut { kept_from, part });
     }
-    // What does not fit is asked about in parts: the rest stays for the next time.
+    // Summarizes a part now and the rest later, if all is too long.
     let mut kept_from = fitting(&part, fixed, room);
     if kept_from == 0 {
-        // One message would keep the conversation from ever being shortened.
+        // Otherwise one message could prevent compaction forever.
         part = shortened(replaced, Long::All);
         kept_from = fitting(&part, fixed, room);
     }
@@ -78,7 +78,8 @@ pub(in crate::agent) fn cut(
     })
 }
 
-/// The end of `part` that fits `room` tokens, where all of it would take more than [`MAX_PARTS`] requests.
+/// The end of `part` that fits into `room` tokens, if all of it would take more than [`MAX_PARTS`]
+/// requests.
 fn end_of_many(part: &[Arc<Message>], room: u64) -> Option<Vec<Arc<Message>>> {
     if size(part, part.len()) <= MAX_PARTS.saturating_mul(room) {
         return None;
@@ -97,7 +98,7 @@ fn end_of_many(part: &[Arc<Message>], room: u64) -> Option<Vec<Arc<Message>>> {
     Some([left_out(from)].into_iter().chain(kept).collect())
 }
 
-/// Stands for messages that are too many to be summarised.
+/// Replaces messages that are too many to summarize.
 fn left_out(messages: usize) -> Arc<Message> {
     let text = format!(
         "[The conversation is far longer than what you can read: its first {messages} messages are left \
@@ -106,7 +107,7 @@ fn left_out(messages: usize) -> Arc<Message> {
     Arc::new(Message::user(text, 0))
 }
 
-/// How many messages of `part` fit `room` tokens behind `fixed` ones, up to where it may be cut.
+/// How many messages of `part` fit into `room` tokens after the `fixed` ones, up to an allowed cut.
 fn fitting(part: &[Arc<Message>], fixed: u64, room: u64) -> usize {
     let mut used = fixed;
     let mut fits = 0;
@@ -122,7 +123,7 @@ fn fitting(part: &[Arc<Message>], fixed: u64, room: u64) -> usize {
     part.len()
 }
 
-/// Where the messages begin that stay word for word.
+/// Index of the first message to keep verbatim.
 pub(super) fn kept_from(
     window: &Window,
     prompt: &SessionPrompt,
@@ -143,9 +144,9 @@ pub(super) fn kept_from(
     kept_from
 }
 
-/// Whether a compaction makes room: what it would replace, but for an earlier summary, takes more
-/// than a summary does. Where prompt, tools and the latest messages fill the window by themselves,
-/// one compaction would follow another and none would help.
+/// True if compaction would free space: the part to replace, except an earlier summary, is larger
+/// than a summary. If prompt, tools and the latest messages fill the window, compactions would
+/// follow each other without effect.
 pub(in crate::agent) fn makes_room(
     window: &Window,
     prompt: &SessionPrompt,
@@ -160,14 +161,14 @@ pub(in crate::agent) fn makes_room(
         prompt.thinking_from.saturating_sub(first),
     );
     let estimated = size(messages, prompt.thinking_from).max(1);
-    // What was reported beyond the estimate is spread over the messages.
+    // Distributes tokens reported beyond the estimate over the messages.
     let all = tokens(prompt, messages).saturating_sub(overhead(prompt));
     let replaced = replaced as f64 * (all as f64 / estimated as f64).max(1.0);
     replaced > SUMMARY.min(window.summary()) as f64
 }
 
-/// Whether the conversation may begin at `at`: with a message of the user or an answer, never
-/// between a call and its result. A summary alone before it would be replaced by itself.
+/// True if the conversation may begin at `at`: at a user message or an answer, never between a call
+/// and its result. A lone earlier summary would only be replaced by itself.
 pub(super) fn may_cut(messages: &[Arc<Message>], at: usize) -> bool {
     let alone = at == 1 && is_summary(&messages[0]);
     !alone && !matches!(&*messages[at], Message::ToolResult(_))
@@ -177,8 +178,8 @@ pub(super) fn is_summary(message: &Message) -> bool {
     matches!(message, Message::User(user) if user.origin.as_deref() == Some(SUMMARY_ORIGIN))
 }
 
-/// What a token of the conversation as it was sent costs of a fresh one: little while the provider
-/// still has it in its cache.
+/// Price of a token of the unchanged conversation relative to a fresh one; low while the provider
+/// has it cached.
 fn prompt_price(messages: &[Arc<Message>], model: &Model, now: i64) -> f64 {
     let last = messages.iter().rev().find_map(|message| match &**message {
         Message::Assistant(answer) => Some(answer),

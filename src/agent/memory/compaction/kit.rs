@@ -1,4 +1,4 @@
-//! Messages for the tests of this folder.
+//! Messages for the tests in this folder.
 
 #[cfg(test)]
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub(super) fn answer(calls: &[(&str, Value)], tokens: u64) -> Arc<Message> {
     }))
 }
 
-/// An answer of the model `lab/scripted` at this time (Unix ms), which calls a tool.
+/// An answer of `lab/scripted` at this time (Unix ms) that calls a tool.
 pub(super) fn answer_at(timestamp: i64) -> Arc<Message> {
     let call = answer(&[("read", Value::Null)], 0);
     let Message::Assistant(answer) = &*call else {

@@ -1,6 +1,5 @@
-//! Compaction: how full the window is, where a conversation is cut, what is asked of the model, what
-//! is carried over, and which old results are left out of requests instead. Pure: it asks nobody and
-//! stores nothing.
+//! Compaction: measures the window, cuts the conversation, words the request for a summary,
+//! preserves facts, and prunes old results from requests. Pure: calls no model and stores nothing.
 
 mod size;
 mod shorten;
@@ -21,5 +20,5 @@ pub(in crate::agent) use size::{Window, overhead, size, tokens};
 pub(in crate::agent) use tail::tail;
 pub use usage::{ContextKind, ContextPart, ContextUsage};
 
-/// The `origin` of messages that hold a summary of what was said before.
+/// The `origin` of messages with a summary of earlier ones.
 pub const SUMMARY_ORIGIN: &str = "summary";

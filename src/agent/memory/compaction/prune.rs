@@ -1,7 +1,6 @@
-//! Old tool results that are left out of requests. What was sent changes by it, so it is done only
-//! where the provider has to read the conversation anew anyway: when a compaction would be due, and
-//! when its cache has forgotten it. What is left out is stored as an edit of the context, so later
-//! requests say the same.
+//! Prunes old tool results from requests. This changes text already sent, so it happens only if the
+//! provider must reread the conversation anyway: when a compaction would be due, or its cache has
+//! expired. A stored context edit makes later requests equal.
 
 use std::sync::Arc;
 
@@ -10,26 +9,25 @@ use super::size::{Window, content_size, tokens};
 use crate::agent::memory::SessionPrompt;
 use crate::llm::{Content, Message, ToolResultMessage};
 
-/// Results of at most so many tokens stay.
+/// Keeps results up to this many tokens.
 const SMALL: u64 = 100;
-/// After so many milliseconds no provider has the conversation in its cache.
+/// After this many milliseconds, no provider has the conversation cached.
 const COLD_MS: i64 = 60 * 60 * 1000;
-/// What has to become free, in tokens, so that it is worth it when nothing presses.
+/// The tokens that pruning must free to be worthwhile without pressure.
 const WORTH: u64 = 20_000;
-/// Where it stands in for a result.
+/// Replaces a result.
 const LEFT_OUT: &str = "[result left out to save room: ";
 
-/// A message whose content is left out.
+/// A message whose content is pruned.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::agent) struct Pruned {
-    /// Which message it is.
+    /// The message.
     pub at: usize,
-    /// The content in its place; none leaves the whole message out.
+    /// Its new content; `None` removes the message.
     pub content: Option<Vec<Content>>,
 }
 
-/// What is left out of a conversation that fills the window: enough that it is at most three
-/// fifths full, or nothing.
+/// Prunes a conversation that fills the window, to at most three fifths full, or not at all.
 pub(in crate::agent) fn prune_full(
     window: &Window,
     prompt: &SessionPrompt,
@@ -41,8 +39,7 @@ pub(in crate::agent) fn prune_full(
     if enough { pruned } else { Vec::new() }
 }
 
-/// What is left out of a conversation that goes on at `now` (Unix ms) after a long pause: much, or
-/// nothing.
+/// Prunes a conversation that resumes at `now` (Unix ms) after a long pause, if that frees much.
 pub(in crate::agent) fn prune_cold(
     window: &Window,
     prompt: &SessionPrompt,
@@ -62,7 +59,7 @@ pub(in crate::agent) fn prune_cold(
     if much { pruned } else { Vec::new() }
 }
 
-/// The results before the latest messages, and the tokens they leave.
+/// The results before the latest messages, and the tokens that pruning frees.
 pub(super) fn prune(
     window: &Window,
     prompt: &SessionPrompt,

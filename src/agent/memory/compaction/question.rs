@@ -1,4 +1,4 @@
-//! What the model is asked for: one message behind the conversation.
+//! The request for a summary: one message after the conversation.
 
 const QUESTION: &str = "\
 [The conversation is about to be shortened: everything before its last messages will be replaced by \
@@ -21,8 +21,7 @@ What is to be done next, in order.
 Keep exact names, paths, commands, numbers and error messages. Where an earlier summary stands in the \
 conversation, carry over what still holds.]";
 
-/// The question (F9), or the user's `own` words for it (F11), with what the summary should pay
-/// attention to.
+/// The request (F9), or the user's `own` wording (F11), with what the summary should focus on.
 pub(in crate::agent) fn question(own: &str, focus: Option<&str>) -> String {
     let question = if own.trim().is_empty() { QUESTION } else { own };
     match focus.map(str::trim).filter(|focus| !focus.is_empty()) {

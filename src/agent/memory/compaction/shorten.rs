@@ -1,5 +1,4 @@
-//! Messages shortened for the question about them: what a summary is made of needs no long texts whole.
-//! Decides nothing about which messages those are.
+//! Shortens messages for a summary request. The caller decides which ones.
 
 use std::sync::Arc;
 
@@ -7,7 +6,7 @@ use serde_json::Value;
 
 use crate::llm::{Content, Message, ToolCall};
 
-/// Characters that stay of a text that is shortened.
+/// Characters to keep of a shortened text.
 const SHORTENED: usize = 2000;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -16,7 +15,7 @@ pub(super) enum Long {
     All,
 }
 
-/// The messages with long ones shortened and without pictures.
+/// Shortens long messages and drops pictures.
 pub(super) fn shortened(messages: &[Arc<Message>], long: Long) -> Vec<Arc<Message>> {
     let shorten = |message: &Arc<Message>| {
         let is_result = matches!(**message, Message::ToolResult(_));
@@ -52,7 +51,7 @@ pub(super) fn shortened(messages: &[Arc<Message>], long: Long) -> Vec<Arc<Messag
     messages.iter().map(shorten).collect()
 }
 
-/// The arguments of a call with long texts among them shortened.
+/// Shortens long texts in a call's arguments.
 fn shortened_values(arguments: &Value) -> Value {
     match arguments {
         Value::String(text) => Value::String(shortened_text(text)),

@@ -1,5 +1,5 @@
-//! How many tokens a conversation takes, and how many it may. Estimates: what the last answer
-//! reported, and a few bytes a token for the rest.
+//! Estimates how many tokens a conversation takes, and how many it may take: the last reported
+//! usage, and a few bytes per token for the rest.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use crate::agent::memory::SessionPrompt;
 use crate::agent::rules::{CompactionRules, Threshold};
 use crate::llm::{AssistantMessage, Content, Message, Model, StopReason, Usage};
 
-/// What a picture counts for, in tokens.
+/// Tokens of a picture.
 const IMAGE_TOKENS: u64 = 1600;
-/// Bytes of a message or a tool that are not text.
+/// Bytes of a message or tool besides its text.
 const FRAME: usize = 16;
-/// Room for the question and the summary itself, in tokens.
+/// Tokens for the request and the summary itself.
 const SUMMARY_ROOM: u64 = 4096;
 
-/// Tokens of so many bytes of text: 3.5 bytes each.
+/// Tokens of this many bytes of text, at 3.5 bytes each.
 pub(super) fn of_bytes(bytes: usize) -> u64 {
     (bytes as u64 * 2).div_ceil(7)
 }
@@ -30,12 +30,12 @@ pub(in crate::agent) fn tokens(prompt: &SessionPrompt, messages: &[Arc<Message>]
     }
 }
 
-/// The last answer whose model reported tokens, and those.
+/// The last answer with reported tokens, and those tokens.
 fn reported<'a>(
     prompt: &SessionPrompt,
     messages: &'a [Arc<Message>],
 ) -> Option<(usize, &'a Usage)> {
-    // A count of before the prompt began anew is of another conversation.
+    // A report from before the prompt changed belongs to a different prefix.
     let counted = messages.iter().enumerate().skip(prompt.thinking_from);
     counted.rev().find_map(|(at, message)| match &**message {
         Message::Assistant(answer) if counts(answer) => Some((at, &answer.usage)),
@@ -51,7 +51,7 @@ fn counts(answer: &AssistantMessage) -> bool {
     whole && answer.usage.context_tokens() > 0
 }
 
-/// The tokens of a request with `prompt` before any message.
+/// Tokens of a request with `prompt` before any message.
 pub(in crate::agent) fn overhead(prompt: &SessionPrompt) -> u64 {
     of_bytes(prompt.system.len()) + tools_size(prompt)
 }
@@ -64,7 +64,7 @@ pub(super) fn tools_size(prompt: &SessionPrompt) -> u64 {
     of_bytes(tools.sum())
 }
 
-/// The tokens that `messages` take, of which the first `thinking_from` are sent without thinking.
+/// Tokens of `messages`; the first `thinking_from` are sent without thinking.
 pub(in crate::agent) fn size(messages: &[Arc<Message>], thinking_from: usize) -> u64 {
     let sizes = messages.iter().enumerate();
     sizes
@@ -72,10 +72,10 @@ pub(in crate::agent) fn size(messages: &[Arc<Message>], thinking_from: usize) ->
         .sum()
 }
 
-/// The tokens that one message takes, with its thinking or without.
+/// Tokens of one message, with or without its thinking.
 pub(super) fn message_size(message: &Message, thinking: bool) -> u64 {
     match message {
-        // A message that failed is never sent.
+        // Failed messages are never sent.
         Message::Assistant(answer) if answer.stop_reason == StopReason::Error => 0,
         message => content_size(message.content(), thinking),
     }
@@ -97,21 +97,21 @@ pub(super) fn content_size(content: &[Content], thinking: bool) -> u64 {
     images * IMAGE_TOKENS + of_bytes(bytes)
 }
 
-/// What a model takes, and how much of it the rules let a conversation fill.
+/// A model's window, and how much of it the rules let a conversation fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::agent) struct Window {
-    /// All of it; 0 where it is not known.
+    /// The whole window; 0 if unknown.
     pub tokens: u64,
-    /// What the last prompt may have taken.
+    /// Limit for the last prompt.
     share: u64,
-    /// What the next request may take, so that there is room for its answer.
+    /// Limit for the next request, which leaves room for its answer.
     unreserved: u64,
-    /// What stays word for word.
+    /// Tokens to keep verbatim.
     keep_recent: u64,
 }
 
 impl Window {
-    /// That of `model`, by these rules (F16).
+    /// The window of `model` under these rules (F16).
     pub fn of(model: &Model, rules: &CompactionRules) -> Self {
         let tokens = model.known_window();
         let own = rules.thresholds.get(&model.full_id()).copied();
@@ -129,13 +129,13 @@ impl Window {
         }
     }
 
-    /// What a conversation may fill; none where the window is not known.
+    /// What a conversation may fill, if the window is known.
     pub fn limit(&self) -> Option<u64> {
         (self.tokens > 0).then_some(self.share.min(self.unreserved))
     }
 
-    /// Whether a request with `prompt` and `messages` takes too much: the last prompt more than its
-    /// share (F8), or this one some of the room for its answer.
+    /// True if a request with `prompt` and `messages` is too large: if the last prompt exceeds its
+    /// share (F8), or this one leaves too little room for its answer.
     pub fn is_full(&self, prompt: &SessionPrompt, messages: &[Arc<Message>]) -> bool {
         let tokens = tokens(prompt, messages);
         let last = reported(prompt, messages).map_or(tokens, |(_, usage)| {
@@ -144,17 +144,17 @@ impl Window {
         self.tokens > 0 && (last > self.share || tokens > self.unreserved)
     }
 
-    /// The tokens of the latest messages that stay word for word.
+    /// Tokens of the latest messages to keep verbatim.
     pub fn keep(&self) -> u64 {
         self.keep_recent.min(self.limit().unwrap_or(u64::MAX) / 3)
     }
 
-    /// The tokens that a summary may have, all told, so that there is room for what comes.
+    /// Tokens for a whole summary, leaving room for what follows.
     pub fn summary(&self) -> u64 {
         self.limit().map_or(u64::MAX, |limit| limit / 4)
     }
 
-    /// The room for the request that asks for a summary.
+    /// Tokens for the request for a summary.
     pub fn room(&self) -> u64 {
         match self.tokens {
             0 => u64::MAX,

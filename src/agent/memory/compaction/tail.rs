@@ -1,4 +1,4 @@
-//! The end of a branch, for the question about it where the whole conversation does not fit.
+//! The end of a branch, for a summary request that can't contain the whole branch.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use super::size::{message_size, overhead, size, tokens};
 use crate::agent::memory::SessionPrompt;
 use crate::llm::Message;
 
-/// Stands where messages are left out.
+/// Marks omitted messages.
 const LEFT_OUT: &str = "[Messages of the branch are left out here: it is too long]";
 
-/// The messages from `first` on, with what is long in them shortened, as far as they fit `room` tokens
-/// together with `prompt`: a summary that they begin with, and the latest. None where none fits.
+/// Shortens the messages from `first` on to fit into `room` tokens together with `prompt`: an
+/// initial summary, and the latest ones. `None` if none fits.
 pub(in crate::agent) fn tail(
     prompt: &SessionPrompt,
     messages: &[Arc<Message>],
@@ -20,7 +20,7 @@ pub(in crate::agent) fn tail(
     room: u64,
 ) -> Option<Vec<Arc<Message>>> {
     let fixed = overhead(prompt);
-    // A report above the estimate scales every estimate up.
+    // A report above the estimate scales all estimates.
     let estimated = fixed + size(messages, prompt.thinking_from);
     let scale = tokens(prompt, messages) as f64 / estimated.max(1) as f64;
     let mut room = ((room as f64 / scale.clamp(1.0, MOST_SCALE)) as u64).checked_sub(fixed)?;

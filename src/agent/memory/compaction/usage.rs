@@ -1,4 +1,5 @@
-//! Where the window goes: what each part of a request takes, and what a compaction would free.
+//! Shows how the window is used: the size of each part of a request, and what compaction would
+//! free.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,61 +14,61 @@ use crate::agent::memory::instructions::rendered_in;
 use crate::agent::rules::CompactionRules;
 use crate::llm::{Content, Message, Model, StopReason};
 
-/// Where the window goes, in tokens. Estimates that add up to what the provider reported last.
+/// Window usage in tokens. The estimates add up to the provider's last report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ContextUsage {
     /// `provider/id` of the model.
     pub model: String,
-    /// What it takes; 0 where that is not known.
+    /// The model's window; 0 if unknown.
     pub window: u64,
-    /// Beyond this the conversation is compacted by itself; none where it is not.
+    /// Where automatic compaction starts, if it is on.
     pub limit: Option<u64>,
-    /// What the next request takes, without what is said next.
+    /// Size of the next request, without the next prompt.
     pub total: u64,
-    /// What is in it, in the order of a request; parts that take nothing are left out.
+    /// Its parts in request order, without empty ones.
     pub parts: Vec<ContextPart>,
-    /// What is left after a compaction; none where there is nothing to compact.
+    /// Size after a compaction; `None` if there is nothing to compact.
     pub after_compaction: Option<u64>,
-    /// What old tool results take that could be left out.
+    /// Size of old tool results that could be pruned.
     pub old_results: u64,
 }
 
-/// A part of the requests.
+/// A part of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContextPart {
-    /// What it is.
+    /// Its kind.
     pub kind: ContextKind,
-    /// What it takes.
+    /// Its tokens.
     pub tokens: u64,
-    /// How many there are; 0 where that says nothing.
+    /// The number of items; 0 if meaningless.
     pub count: usize,
 }
 
-/// What a part of the requests is.
+/// The kind of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ContextKind {
-    /// The system prompt, without the instruction files.
+    /// The system prompt without instruction files.
     Prompt,
     /// Descriptions of the tools.
     Tools,
-    /// AGENTS.md and its like.
+    /// AGENTS.md and similar files.
     Instructions,
-    /// Summaries of what was said before.
+    /// Summaries of earlier messages.
     Summaries,
-    /// What the user said.
+    /// The user's messages.
     User,
-    /// What the program told the model.
+    /// tiller's notes to the model.
     Notes,
-    /// What the model said, with its tool calls.
+    /// The model's answers and tool calls.
     Replies,
-    /// What the model thought.
+    /// The model's thinking.
     Thinking,
-    /// What tools answered.
+    /// Tool results.
     Results,
 }
 
 impl ContextUsage {
-    /// That of a request with `prompt` and `messages` to `model`; `compacts`: by itself.
+    /// Usage of a request with `prompt` and `messages` to `model`; `compacts` means automatically.
     pub(in crate::agent) fn of(
         model: &Model,
         rules: &CompactionRules,
@@ -116,7 +117,7 @@ impl Parts {
         self.add(ContextKind::Tools, tools_size(prompt), prompt.tools.len());
     }
 
-    /// The bytes of the instruction files in `text`.
+    /// Bytes of the instruction files in `text`.
     fn add_instructions(&mut self, text: &str) -> usize {
         let mut bytes = 0;
         for file in rendered_in(text) {
@@ -159,7 +160,7 @@ impl Parts {
         }
     }
 
-    /// The parts, so that they take `total` together.
+    /// Scales the parts to `total` tokens.
     fn scaled_to(self, total: u64) -> Vec<ContextPart> {
         let sum: u64 = self.0.values().map(|(tokens, _)| tokens).sum();
         let scale = total as f64 / sum.max(1) as f64;
