@@ -96,7 +96,7 @@ impl SessionPrompt {
         (*times, *from) = (*times + 1, messages);
     }
 
-    /// How many of the first `messages` go to `model` without thinking: all, if its provider
+    /// How many leading messages `model` gets without thinking: all `messages`, if its provider
     /// rejected it twice, since it would on every turn.
     pub(in crate::agent) fn sends_thinking_from(&self, model: &Model, messages: usize) -> usize {
         let of = |model: &str| self.thinking_refused.get(model);

@@ -1,4 +1,4 @@
-//! Runs a command and captures its output, for callers that want the output only at the end.
+//! Runs a command and captures its output, for callers that need it only at the end.
 
 use std::future::pending;
 use std::io;
@@ -10,20 +10,20 @@ use tokio_util::sync::CancellationToken;
 use super::processes::{Processes, Running, Spawn};
 use super::wire::ExitStatus;
 
-/// How long to wait for more output once the shell has ended.
+/// How long to wait for more output after the shell exits.
 const DRAIN: Duration = Duration::from_millis(100);
 
-/// The output of a command and how it ended.
+/// A command's output and exit.
 #[derive(Debug)]
 pub struct Captured {
-    /// Its first bytes.
+    /// The first bytes of output.
     pub output: Vec<u8>,
-    /// How its shell ended; none when it took too long.
+    /// How its shell ended; `None` on timeout.
     pub exit: Option<ExitStatus>,
 }
 
-/// Runs a command for at most `limit` and captures the first `max_bytes` of its output. When this
-/// returns or is dropped, its process tree is ended.
+/// Runs a command for at most `limit` and captures the first `max_bytes` of its output. Kills its
+/// process tree when it returns or is dropped.
 pub async fn run_captured(
     processes: &Processes,
     spawn: Spawn,
@@ -53,7 +53,7 @@ async fn exit(running: &mut Running, output: &mut Vec<u8>, max_bytes: usize) -> 
     }
 }
 
-/// Reads to the end of the output; what exceeds `max_bytes` is dropped.
+/// Reads all output, and drops what exceeds `max_bytes`.
 async fn collect(running: &mut Running, output: &mut Vec<u8>, max_bytes: usize) {
     let mut buffer = Vec::with_capacity(4096);
     while matches!(running.read(&mut buffer).await, Ok(1..)) {

@@ -1,6 +1,6 @@
 //! The environment of a command: quiet, and without secrets.
 //!
-//! Decides by name only. A secret under an innocent name gets through; that is why the patterns
+//! Decides by name only. A secret under an innocent name gets through, which is why the patterns
 //! are a setting.
 
 use std::ffi::{OsStr, OsString};
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-/// Keeps programs from paging, asking and colouring.
+/// Keeps programs from paging, prompting and coloring.
 const QUIET: [(&str, &str); 5] = [
     ("PAGER", "cat"),
     ("GIT_PAGER", "cat"),
@@ -17,18 +17,18 @@ const QUIET: [(&str, &str); 5] = [
     ("TERM", "dumb"),
 ];
 
-/// Says which variables are secret.
+/// Decides which variables are secret.
 #[derive(Debug, Default)]
 pub struct Secrets(GlobSet);
 
 impl Secrets {
-    /// Globs over names, in any case. One that is no glob is taken letter by letter: hiding too
-    /// little because of a slip would be worse.
+    /// Globs over names, ignoring case. Invalid globs are taken literally, because a typo must not
+    /// hide too little.
     pub fn new(patterns: &[String]) -> Self {
         let mut set = GlobSetBuilder::new();
         for pattern in patterns {
-            // Lower case instead of the option for any case: that option makes each glob a
-            // regular expression, and this is compiled at every start.
+            // Lowercases instead of using the case-insensitive option, which would turn each glob
+            // into a regex, compiled at every start.
             let pattern = pattern.to_ascii_lowercase();
             if let Ok(glob) = Glob::new(&pattern).or_else(|_| Glob::new(&globset::escape(&pattern)))
             {
@@ -38,11 +38,12 @@ impl Secrets {
         Self(set.build().unwrap_or_default())
     }
 
-    /// Whether the variable `name` is one.
+    /// True if the variable `name` is secret.
     pub fn hide(&self, name: &OsStr) -> bool {
         self.0.is_match(Path::new(&name.to_ascii_lowercase()))
     }
-    /// The variables of tiller that a command may see, and the ones that keep it quiet.
+    /// The variables that a command sees: tiller's own, without secrets, plus those that keep it
+    /// quiet.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let is_quiet = |name: &OsStr| QUIET.iter().any(|(quiet, _)| name == *quiet);
         std::env::vars_os()
@@ -56,7 +57,7 @@ impl Secrets {
     }
 }
 
-/// The password in an address (`postgres://user:PASSWORD@host/name`), if it has one.
+/// The password in a URL (`postgres://user:PASSWORD@host/name`), if any.
 pub fn password_in(value: &str) -> Option<&str> {
     let (_, rest) = value.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
@@ -65,7 +66,7 @@ pub fn password_in(value: &str) -> Option<&str> {
     (!password.is_empty()).then_some(password)
 }
 
-/// The value without the password of its address; that of a proxy stays, or nothing reaches the network.
+/// Removes the password from a URL, except a proxy's, which commands need for the network.
 fn without_password(name: &OsStr, value: OsString) -> OsString {
     let is_proxy = name
         .to_string_lossy()

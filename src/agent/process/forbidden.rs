@@ -1,7 +1,7 @@
-//! What a command must not make, in folders that it has to write. Nothing can hold its place: git fails
-//! where a `commondir` stands that names nothing, and takes its settings, with the programs in them,
-//! from the folder that one names; a shell reads what is called `.bashrc`. So it is moved out of the
-//! way the moment it appears, and at the end of the command what appeared unseen.
+//! Files that a command must not create in its writable folders. A placeholder is impossible: git
+//! fails on a `commondir` that names nothing, and otherwise loads settings with programs from
+//! there; a shell reads any `.bashrc`. So tiller moves such a file away the moment it appears, and
+//! checks again when the command ends.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -11,30 +11,31 @@ use std::path::{Path, PathBuf};
 use super::sandbox::Sandbox;
 use crate::agent::aside::put_aside;
 
-/// Files of git that say where its settings are, or hold them.
+/// Git files that contain settings or say where they are.
 const GIT_FOLLOWS: [&str; 3] = ["commondir", "config", "config.worktree"];
 
-/// Watches for them, for as long as it lives.
+/// Watches for forbidden files while it lives.
 pub(super) struct Forbidden {
     paths: Vec<PathBuf>,
-    /// Readable when something was made in one of their folders. None where that cannot be told.
+    /// Readable when something was created in one of their folders; `None` if the system can't
+    /// watch.
     events: Option<OwnedFd>,
 }
 
 impl Forbidden {
-    /// Begins to watch. To be made before the command starts.
+    /// Starts watching. Create it before the command starts.
     pub fn watch(sandbox: Option<&Sandbox>) -> Self {
         let paths: Vec<PathBuf> = sandbox.into_iter().flat_map(of).collect();
         let events = watch(&paths);
         Self { paths, events }
     }
 
-    /// What becomes readable when there may be one.
+    /// Becomes readable when there may be a forbidden file.
     pub fn events(&self) -> Option<BorrowedFd<'_>> {
         self.events.as_ref().map(AsFd::as_fd)
     }
 
-    /// Moves those that are there out of the way, and says which.
+    /// Moves forbidden files away and reports them.
     pub fn refuse(&self) -> Vec<Refused> {
         if let Some(events) = &self.events {
             let mut unread = [0; 4096];
@@ -44,14 +45,15 @@ impl Forbidden {
     }
 }
 
-/// One that was there.
+/// A file that was found.
 pub(super) struct Refused {
     path: PathBuf,
     aside: PathBuf,
 }
 
 impl Refused {
-    /// Whether the command must end: git follows it at once, also a git that runs outside.
+    /// Whether the command must end, because even a git outside the sandbox would use the file at
+    /// once.
     pub fn ends_command(&self) -> bool {
         let name = self.path.file_name().and_then(OsStr::to_str);
         name.is_some_and(|name| GIT_FOLLOWS.contains(&name))
@@ -66,7 +68,7 @@ impl fmt::Display for Refused {
     }
 }
 
-/// Those of a sandbox that its command could make.
+/// The forbidden files that a sandbox's command could create.
 pub(super) fn of(sandbox: &Sandbox) -> impl Iterator<Item = PathBuf> {
     let writable = |path: &&PathBuf| {
         let mut folders = sandbox.writable.iter();
@@ -75,7 +77,7 @@ pub(super) fn of(sandbox: &Sandbox) -> impl Iterator<Item = PathBuf> {
     sandbox.forbidden.iter().filter(writable).cloned()
 }
 
-/// Moves those that are there out of the way, and says which.
+/// Moves forbidden files away and reports them.
 pub(super) fn refuse(paths: &[PathBuf]) -> Vec<Refused> {
     let there = paths.iter().filter_map(|path| {
         Some(Refused {

@@ -1,8 +1,7 @@
-//! The task that follows one supervisor: sends it the command and the orders, receives its
-//! reports, and ends the processes itself when the supervisor is stopped, killed or silent.
+//! The task that follows one supervisor: sends it the command and orders, receives reports, and
+//! kills the processes itself if the supervisor is stopped, killed or silent.
 //!
-//! It outlives the caller that started the command, so that an abort does not wait for processes
-//! to end.
+//! It outlives the caller, so that aborting doesn't wait for processes to end.
 
 use std::io;
 use std::os::unix::net::UnixStream as StdUnixStream;
@@ -25,16 +24,15 @@ use super::table::{self, State};
 use super::tree::GIVE_UP;
 use super::wire::{self, ExitStatus, Order, Report, Reports};
 
-/// A supervisor that is found stopped this long after an order that it has not acknowledged is
-/// given up. One that runs, but gets no time from a busy machine, has [`GIVE_UP`] besides: it ends
-/// the processes more surely than anything that follows it. Also how long it may take beyond the
-/// time that it gives the processes.
+/// How long a stopped supervisor may leave an order unacknowledged. One that runs on a busy machine
+/// also gets [`GIVE_UP`], because it kills processes more reliably than the fallback. Also its
+/// extra time beyond what it gives the processes.
 const ANSWER: Duration = Duration::from_millis(500);
-/// How long a command waits for the network that another one makes, until it makes its own.
+/// How long a command waits for another one's network before creating its own.
 const NETWORK: Duration = Duration::from_millis(500);
-/// How often a supervisor is checked for having been stopped by a signal.
+/// How often to check whether a signal stopped the supervisor.
 const CHECK: Duration = Duration::from_millis(500);
-/// How often it is continued while it ends the processes.
+/// How often to continue it while it kills the processes.
 const CHECK_ENDING: Duration = Duration::from_millis(50);
 
 pub(super) struct Monitor {
@@ -43,22 +41,22 @@ pub(super) struct Monitor {
     pub orders: watch::Receiver<Order>,
     pub status: watch::Sender<Status>,
     pub registry: Arc<Registry>,
-    /// Where the network is that it shares with other commands.
+    /// The network it shares with other commands.
     pub network: Option<Slot>,
-    /// Of the command, in the registry.
+    /// The command's id in the registry.
     pub id: u64,
 }
 
 type Making = OwnedMutexGuard<Option<Arc<Namespaces>>>;
 
 impl Monitor {
-    /// Hands `request` over and returns when the whole process tree has ended.
+    /// Sends `request` and returns when the whole process tree has ended.
     pub(super) async fn run(mut self, control: StdUnixStream, request: Vec<u8>) {
         if let Err(error) = self.follow(control, request).await {
             tracing::debug!(%error, pid = %self.pid, "control channel of a supervisor");
         }
         let lost = !self.status.borrow().gone;
-        // It is listed until it is reaped.
+        // Registered until it is reaped.
         let supervisor = lost.then(|| table::entry(self.pid)).flatten();
         let signal = self.reap().await;
         if lost {
@@ -82,7 +80,7 @@ impl Monitor {
     }
 
     /// Sends orders and receives reports until the supervisor closes the channel or is given up.
-    /// Nothing can be sent to a supervisor that has ended, but what it reported before is read.
+    /// Still reads reports from an ended supervisor.
     async fn follow(&mut self, control: StdUnixStream, request: Vec<u8>) -> io::Result<()> {
         let (share, mut making) = self.share().await;
         let _ = wire::begin(&control, &share);
@@ -91,7 +89,7 @@ impl Monitor {
         let _ = writer.write_all(&request).await;
         let mut given = Order::Run;
         let mut next_check = Instant::now() + CHECK;
-        // When the supervisor is given up unless it reports before.
+        // Deadline for the next report.
         let mut deadline: Option<Instant> = None;
         loop {
             tokio::select! {
@@ -127,7 +125,7 @@ impl Monitor {
                 () = sleep_until(next_check) => {
                     let is_stopped = is_stopped(self.pid);
                     if given > Order::Run {
-                        // More than once: a command may stop the supervisor in a loop.
+                        // Repeatedly, because a command may stop the supervisor in a loop.
                         self.wake();
                         next_check = Instant::now() + CHECK_ENDING;
                     } else {
@@ -146,8 +144,8 @@ impl Monitor {
         }
     }
 
-    /// What it does about the network of others. If it makes one, they wait for as long as it has
-    /// what comes with that.
+    /// What to do about a shared network. If this command creates one, others wait while it holds
+    /// the lock.
     async fn share(&self) -> (Share, Option<Making>) {
         let Some(slot) = &self.network else {
             return (Share::Alone, None);
@@ -155,7 +153,7 @@ impl Monitor {
         let (mut orders, lock) = (self.orders.clone(), Arc::clone(slot).lock_owned());
         let waited = tokio::select! {
             waited = timeout(NETWORK, lock) => waited.ok(),
-            // One that is to end at once needs no network.
+            // A command that ends at once needs no network.
             _ = orders.wait_for(|order| *order > Order::Run) => None,
         };
         match waited {
@@ -168,14 +166,14 @@ impl Monitor {
     }
 
     fn wake(&self) {
-        // The id is there only until the child is reaped, so it cannot be another process's.
+        // The id exists only until the child is reaped, so it can't belong to another process.
         if let Some(id) = self.child.id() {
             let _ = kill(Pid::from_raw(id as i32), Signal::SIGCONT);
         }
     }
 
-    /// Waits for the end of the supervisor, which it has announced, or kills it. Returns the
-    /// signal that ended it, if one did.
+    /// Waits for the supervisor's announced exit, or kills it. Returns the signal that ended it, if
+    /// any.
     async fn reap(&mut self) -> Option<i32> {
         let ended = match timeout(ANSWER, self.child.wait()).await {
             Ok(ended) => ended,
@@ -187,13 +185,13 @@ impl Monitor {
         ended.ok().and_then(|status| status.signal())
     }
 
-    /// Ends what a lost supervisor that started at `since` (0: unknown) left to this process;
-    /// returns what could not be ended.
+    /// Kills what a lost supervisor started at `since` (0: unknown) left to this process. Returns
+    /// the processes that survived.
     async fn end_orphans(&self, since: u64) -> Vec<String> {
         let (done, ended) = oneshot::channel();
         let (registry, orders) = (Arc::clone(&self.registry), self.orders.clone());
-        // A thread of its own: the runtime waits for its blocking threads at exit, and this one
-        // may take seconds.
+        // A separate thread: at exit the runtime waits for its blocking threads, and this may take
+        // seconds.
         std::thread::spawn(move || {
             let left = orphans::end(&registry, since, || *orders.borrow());
             let _ = done.send(left);
@@ -207,7 +205,7 @@ fn is_stopped(supervisor: Pid) -> bool {
     table::entry(supervisor).is_some_and(|entry| entry.state == State::Stopped)
 }
 
-/// Whether a supervisor that should have reported by `deadline` is given up now.
+/// True if it's time to give up on a supervisor due to report by `deadline`.
 fn is_over(deadline: Instant, is_stopped: bool) -> bool {
     let patience = if is_stopped { Duration::ZERO } else { GIVE_UP };
     Instant::now() > deadline + patience

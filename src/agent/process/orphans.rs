@@ -1,9 +1,9 @@
-//! Ends the processes of a command that killed its supervisor (`kill -9 $PPID`): they come to
-//! tiller, which is a child subreaper too.
+//! Kills the processes of a command that killed its supervisor (`kill -9 $PPID`). They become
+//! children of tiller, which is also a subreaper.
 //!
-//! Never `waitpid(-1)`: it would take exit codes away from tokio. Adopted processes are told from
-//! tiller's own children by their session: a supervisor begins a new one, so no process below it
-//! can be in tiller's. A child that tiller starts itself must therefore stay in tiller's session.
+//! Never calls `waitpid(-1)`, which would steal exit codes from tokio. Adopted processes differ
+//! from tiller's own children by session: a supervisor starts a new one, so no process below it is
+//! in tiller's. Any child that tiller starts itself must therefore stay in tiller's session.
 
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ use super::table::{self, Entry, State};
 use super::tree::{self, Descendants, Remaining};
 use super::wire::Order;
 
-/// Ends what was adopted from a supervisor that started at `since`. Blocks, for seconds where
-/// SIGTERM is ignored. Returns what could not be ended.
+/// Kills what was adopted from a supervisor started at `since`. Blocks, for seconds if SIGTERM is
+/// ignored. Returns the processes that survived.
 pub(super) fn end(registry: &Registry, since: u64, order: impl Fn() -> Order) -> Vec<Entry> {
     let Ok(own_session) = getsid(None) else {
         return Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn end(registry: &Registry, since: u64, order: impl Fn() -> Order) ->
         since,
     };
     tree::stop(&mut adopted, Order::Stop, |time| {
-        // Short steps: the order to kill may come meanwhile.
+        // In short steps, because the order to kill may arrive meanwhile.
         std::thread::sleep(time.min(Duration::from_millis(20)));
         order()
     })
@@ -40,8 +40,8 @@ struct Adopted<'a> {
 }
 
 impl Adopted<'_> {
-    /// Children that came from a killed supervisor. Under the registry's lock: a supervisor that
-    /// is being started is registered before it can have a session of its own.
+    /// Children adopted from a killed supervisor. Holds the registry's lock, because a starting
+    /// supervisor is registered before it can have its own session.
     fn list(&self) -> Vec<Entry> {
         self.registry.with_supervisors(|supervisors| {
             table::children(Pid::this())
@@ -56,8 +56,8 @@ impl Adopted<'_> {
 
 impl Descendants for Adopted<'_> {
     fn reap(&mut self) -> Remaining {
-        // A dead parent stays listed until it is reaped here, and its children are listed from
-        // then on; two empty listings in a row mean that no process is left.
+        // A dead parent stays listed until it is reaped here, and then its children are listed. Two
+        // empty listings in a row mean that no process is left.
         for _ in 0..2 {
             let found = self.list();
             for entry in &found {

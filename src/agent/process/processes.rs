@@ -1,7 +1,7 @@
-//! What other modules use to run commands: start one, follow it, end one or a whole scope.
+//! The interface for running commands: start one, follow it, end one or a whole scope.
 //!
-//! A command is started through a supervisor: `supervisor.rs` is that program, `monitor.rs` the
-//! task here that talks with it.
+//! Each command starts through a supervisor. `supervisor.rs` is that program; `monitor.rs` is the
+//! task that talks to it.
 
 use std::ffi::OsString;
 use std::io;
@@ -25,7 +25,7 @@ use super::sandbox::{self, Sandbox, Support};
 use super::table;
 use super::wire::{self, Order};
 
-/// The commands of one scope. Cheap to clone; all clones are the same scope.
+/// The commands of one scope. Cheap to clone; clones share the scope.
 #[derive(Clone, Debug)]
 pub struct Processes {
     registry: Arc<Registry>,
@@ -37,23 +37,24 @@ pub struct Processes {
 pub struct Spawn {
     /// For `bash -c`; at most 120 KB.
     pub command: String,
-    /// The working directory; must exist.
+    /// The working folder; must exist.
     pub cwd: PathBuf,
-    /// The whole environment.
+    /// The complete environment.
     pub environment: Vec<(OsString, OsString)>,
-    /// What it may touch; none: all that tiller may. Where that cannot be kept, it is not started.
+    /// What it may access; `None` means everything that tiller may. If this machine can't enforce
+    /// it, the command doesn't start.
     pub sandbox: Option<Arc<Sandbox>>,
 }
 
-/// A running command. Dropping it ends the whole process tree, in the background;
-/// [`detach`](Self::detach) lets what outlived the shell run until the scope ends.
+/// A running command. Dropping it kills the whole process tree in the background;
+/// [`detach`](Self::detach) lets background processes run until the scope ends.
 #[derive(Debug)]
 pub struct Running {
     output: Option<pipe::Receiver>,
     status: watch::Receiver<Status>,
     orders: Arc<watch::Sender<Order>>,
     supervisor: Pid,
-    /// Between the supervisor and the command is the first process of its namespace.
+    /// The first process of its namespace sits between supervisor and command.
     has_init: bool,
 }
 
@@ -64,10 +65,10 @@ impl Default for Processes {
 }
 
 impl Processes {
-    /// The outermost scope of the program. Once per program: all others are made from it by
-    /// [`scope`](Self::scope). The running binary plays the supervisor.
+    /// The program's outermost scope. Call once; create all others with [`scope`](Self::scope). The
+    /// running binary serves as the supervisor.
     pub fn new() -> Self {
-        // Not the path of the binary: that may be replaced by a newer one while we run.
+        // Not the binary's path, which may be replaced by a newer version while we run.
         let own = PathBuf::from("/proc/self/exe");
         let program = if own.exists() {
             own
@@ -77,7 +78,7 @@ impl Processes {
         Self::with_supervisor(program, Orphans::Adopt)
     }
 
-    /// The same for programs that are not tiller: the binary `tiller` plays the supervisor.
+    /// The same for programs other than tiller; the binary `tiller` serves as the supervisor.
     pub fn with_supervisor(tiller: impl Into<PathBuf>, orphans: Orphans) -> Self {
         Self {
             registry: Arc::new(Registry::new(tiller.into(), orphans)),
@@ -94,7 +95,7 @@ impl Processes {
         }
     }
 
-    /// How many process trees of the scope are still alive.
+    /// Number of live process trees in the scope.
     pub fn alive(&self) -> usize {
         *self.scope.alive.borrow()
     }
@@ -109,20 +110,21 @@ impl Processes {
         self.registry.order(&self.scope, Order::Kill);
     }
 
-    /// Returns when no process tree of the scope is alive.
+    /// Waits until no process tree of the scope is alive.
     pub async fn empty(&self) {
         let mut alive = self.scope.alive.subscribe();
-        // Fails only when the sender is gone, and we hold it.
+        // Fails only without the sender, which we hold.
         let _ = alive.wait_for(|alive| *alive == 0).await;
     }
 
-    /// What sandboxes can keep on this machine. Tried once per program, in a process of its own:
-    /// blocks for some milliseconds.
+    /// What sandboxes can enforce on this machine. Tested once per program in a separate process,
+    /// which blocks for some milliseconds.
     pub fn sandbox_support(&self) -> &Support {
         self.registry.sandbox_support()
     }
 
-    /// The supervisor of a command: this program, started by `bwrap` where only that may make a sandbox.
+    /// The command's supervisor: this program, started by `bwrap` if only that may create a
+    /// sandbox.
     fn supervisor(&self, sandbox: Option<&Sandbox>, cwd: &Path) -> io::Result<Command> {
         let program = &self.registry.program;
         let by_bwrap = sandbox.and_then(|sandbox| Some((sandbox, sandbox.bwrap.as_ref()?)));
@@ -138,9 +140,9 @@ impl Processes {
         Ok(command)
     }
 
-    /// Starts a command, unless it was cancelled. Needs a tokio runtime.
+    /// Starts a command unless it was cancelled. Needs a tokio runtime.
     ///
-    /// One that is cancelled before its scope is ended either does not start or ends with it.
+    /// A command cancelled before its scope ends either doesn't start or ends with the scope.
     pub fn start(&self, spawn: Spawn, cancel: &CancellationToken) -> io::Result<Running> {
         let sandbox = spawn.sandbox.map(|asked| self.registry.possible(&asked));
         let request = wire::request(&spawn.command, sandbox.as_ref())?;
@@ -192,7 +194,7 @@ impl Processes {
 }
 
 impl Running {
-    /// Appends the next output to `buffer`; 0 at its end. Cancel safe.
+    /// Appends the next output to `buffer`; returns 0 at its end. Cancel-safe.
     pub async fn read(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
         match &mut self.output {
             Some(output) => output.read_buf(buffer).await,
@@ -200,7 +202,7 @@ impl Running {
         }
     }
 
-    /// Appends output that has already arrived to `buffer`, at most as much as a pipe holds.
+    /// Appends output that has already arrived to `buffer`, at most a pipe's capacity.
     pub fn read_ready(&mut self, buffer: &mut Vec<u8>) {
         if let Some(output) = &self.output {
             buffer.reserve(64 * 1024);
@@ -209,7 +211,7 @@ impl Running {
         }
     }
 
-    /// The command's status, to be watched; closed once it is final.
+    /// The command's status to watch; closes once it is final.
     pub fn status(&self) -> watch::Receiver<Status> {
         self.status.clone()
     }
@@ -219,7 +221,7 @@ impl Running {
         raise(&self.orders, Order::Stop);
     }
 
-    /// The processes now below the supervisor, as `pid name`.
+    /// The current processes below the supervisor, as `pid name`.
     pub fn processes(&self) -> Vec<String> {
         if self.status.borrow().gone {
             return Vec::new();
@@ -234,13 +236,13 @@ impl Running {
             .collect()
     }
 
-    /// Lets what outlived the shell run until the scope ends.
+    /// Lets background processes run until the scope ends.
     pub fn detach(mut self) {
         self.discard_output();
     }
 
-    /// Reads on and drops what comes, so that no process that is still alive blocks on a full
-    /// pipe or dies of a closed one.
+    /// Keeps reading and drops the output, so that no live process blocks on a full pipe or dies of
+    /// a closed one.
     fn discard_output(&mut self) {
         let Some(mut output) = self.output.take() else {
             return;

@@ -1,9 +1,8 @@
-//! The commands of this program, whoever started them.
+//! All commands of this program.
 //!
-//! There is one registry per program, because it keeps what the operating system has once per
-//! process: which children are supervisors, and whether orphans come to this process. Each
-//! command belongs to a scope; scopes nest, and ending one ends the commands in it and in the
-//! scopes below it.
+//! There is one registry per program, because it holds process-wide state: which children are
+//! supervisors, and whether this process adopts orphans. Each command belongs to a scope. Scopes
+//! nest, and ending one ends its commands and those of its inner scopes.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,32 +17,32 @@ use super::forbidden;
 use super::sandbox::{self, Networks, Sandbox, Slot, Support};
 use super::wire::{ExitStatus, Order};
 
-/// What happens to processes whose supervisor was killed by their command.
+/// What happens to processes whose command killed their supervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orphans {
-    /// While commands run, this process inherits them and ends them. Children that it starts
-    /// itself must stay in its session, or they are taken for orphans.
+    /// While commands run, this process adopts and kills them. Its own children must stay in its
+    /// session, or they look like orphans.
     Adopt,
     /// They go to init, out of reach. For programs with other children, such as tests.
     Leave,
 }
 
-/// How far a command has come.
+/// The progress of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
-    /// How the shell ended; none while it runs.
+    /// How the shell ended; `None` while it runs.
     pub shell: Option<ExitStatus>,
-    /// Whether the whole process tree has ended (or nothing more can be done about it).
+    /// Whether the whole process tree has ended, or can't be ended.
     pub gone: bool,
-    /// Processes that could not be ended, as `pid name`.
+    /// Processes that couldn't be ended, as `pid name`.
     pub left: Vec<String>,
-    /// What it made and must not, in sentences.
+    /// Forbidden files it created, in sentences.
     pub refused: Vec<String>,
 }
 
 #[derive(Debug)]
 pub(super) struct Registry {
-    /// The binary that is started as supervisor.
+    /// The binary to start as supervisor.
     pub program: PathBuf,
     orphans: Orphans,
     commands: Mutex<Commands>,
@@ -55,7 +54,7 @@ pub(super) struct Registry {
 struct Commands {
     last_id: u64,
     by_id: HashMap<u64, Command>,
-    /// Empty folders that stand where no command may make anything, while one runs.
+    /// Empty placeholder folders, where no running command may create anything.
     held: Vec<PathBuf>,
 }
 
@@ -64,16 +63,16 @@ struct Command {
     supervisor: Pid,
     scope: Arc<Scope>,
     orders: Arc<watch::Sender<Order>>,
-    /// What it must not have made.
+    /// Forbidden files it created.
     forbidden: Vec<PathBuf>,
-    /// None of its processes is left.
+    /// All its processes have ended.
     is_over: bool,
 }
 
 /// The commands of one owner.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
-    /// How many commands are alive in it and in the scopes below it.
+    /// Number of live commands in it and its inner scopes.
     pub alive: watch::Sender<usize>,
     parent: Option<Arc<Self>>,
 }
@@ -94,19 +93,19 @@ impl Registry {
         self.support.get_or_init(|| sandbox::probe(&self.program))
     }
 
-    /// `asked` without the layers that are known not to work here.
+    /// `asked` without the layers known not to work here.
     pub(super) fn possible(&self, asked: &Sandbox) -> Sandbox {
         asked.on(self.support.get())
     }
 
-    /// Where the network is kept that a command in `sandbox` shares with others.
+    /// The slot for the network that a command in `sandbox` shares with others.
     pub(super) fn network(&self, sandbox: &Sandbox) -> Option<Slot> {
         let mut networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
         networks.of(sandbox)
     }
 
-    /// Starts a supervisor and registers it, under one lock: a sweep for orphans must never see
-    /// a supervisor that is not registered. Returns its id here and its process id.
+    /// Starts and registers a supervisor under one lock, so that an orphan sweep never sees an
+    /// unregistered supervisor. Returns its id here and its process id.
     pub(super) fn start(
         &self,
         scope: &Arc<Scope>,
@@ -136,18 +135,18 @@ impl Registry {
         Ok((id, supervisor, child))
     }
 
-    /// The supervisor of a command says that all has ended. Nobody has to wait for its own end: the
-    /// kernel takes 10 to 20 ms to let go of what it watched.
+    /// A command's supervisor reports that all has ended. Don't wait for its exit: the kernel takes
+    /// 10 to 20 ms to release its watches.
     pub(super) fn over(&self, id: u64) {
         self.lock().over(id);
     }
 
-    /// Forgets a command. Its supervisor must have been reaped already: being registered keeps
-    /// it from being reaped as an orphan.
+    /// Removes a command. Its supervisor must already be reaped; until then, registration protects
+    /// it from the orphan sweep.
     pub(super) fn remove(&self, id: u64) {
         let mut commands = self.lock();
         let lost = commands.by_id.get(&id).filter(|command| !command.is_over);
-        // A supervisor that was stopped or killed has not seen to it.
+        // A stopped or killed supervisor hasn't done it.
         for refused in lost.map_or_else(Vec::new, |lost| forbidden::refuse(&lost.forbidden)) {
             tracing::warn!("{refused}");
         }
@@ -156,7 +155,7 @@ impl Registry {
         self.set_subreaper(!commands.by_id.is_empty());
     }
 
-    /// Raises the order of every command in `scope`.
+    /// Raises the order for every command in `scope`.
     pub(super) fn order(&self, scope: &Arc<Scope>, order: Order) {
         for command in self.lock().by_id.values() {
             if command.scope.is_within(scope) {
@@ -165,22 +164,21 @@ impl Registry {
         }
     }
 
-    /// Whether orphans come to this process and are its to end.
+    /// True if this process adopts orphans and must kill them.
     pub(super) fn adopts(&self) -> bool {
         self.orphans == Orphans::Adopt
     }
 
-    /// Runs `look` with the supervisors now alive, while none can be started.
+    /// Calls `look` with the live supervisors while no new one can start.
     pub(super) fn with_supervisors<T>(&self, look: impl FnOnce(&[Pid]) -> T) -> T {
         let commands = self.lock();
         let supervisors: Vec<Pid> = commands.by_id.values().map(|one| one.supervisor).collect();
         look(&supervisors)
     }
 
-    /// Orphaned descendants come to this process instead of to init. Only while commands run:
-    /// at other times they can only be helpers of ours that went to the background by themselves
-    /// (a clipboard), which nobody here would reap. Linux only; elsewhere what a killed supervisor
-    /// leaves behind is out of reach.
+    /// Makes this process adopt orphans instead of init. Only while commands run: at other times,
+    /// orphans can only be our own helpers in the background (a clipboard program), which we
+    /// wouldn't reap. Linux only; elsewhere a killed supervisor's processes are out of reach.
     #[cfg_attr(
         not(target_os = "linux"),
         expect(unused_variables, clippy::unused_self)
@@ -218,11 +216,11 @@ impl Commands {
         }
     }
 
-    /// Removes the folders once no command runs: before, it would open the place to those that do.
+    /// Removes the folders once no command runs; earlier, it would unprotect the place.
     fn let_go(&mut self) {
         if self.by_id.values().all(|command| command.is_over) {
             for folder in self.held.drain(..) {
-                // One that is not empty is somebody's.
+                // A non-empty folder belongs to someone.
                 let _ = std::fs::remove_dir(folder);
             }
         }
@@ -253,7 +251,7 @@ impl Scope {
     }
 }
 
-/// Raises the order; a stricter one is never taken back.
+/// Raises the order; never lowers it.
 pub(super) fn raise(orders: &watch::Sender<Order>, order: Order) {
     orders.send_if_modified(|now| {
         let stricter = order > *now;

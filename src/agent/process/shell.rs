@@ -21,7 +21,7 @@ pub(super) fn start(request: &Request) -> io::Result<Pid> {
             .arg("-c")
             .arg(OsStr::from_bytes(&request.command))
             .stdin(Stdio::null())
-            // A group of its own: `kill 0` in a script must not reach us.
+            // A separate process group, so that `kill 0` in a script doesn't reach us.
             .process_group(0);
         if let Some(sandbox) = &request.sandbox {
             for (name, value) in sandbox.environment() {

@@ -1,11 +1,11 @@
-//! The supervisor: a small process between tiller and one command. It starts the shell, inherits
-//! every descendant that loses its parent (Linux), reports, and ends them all when it is told to
-//! or when tiller has ended. In a sandbox it is a child of the process that was started, and the
-//! first one of a namespace for process ids: when it ends, however it does, the kernel kills the rest.
-//! Where `bwrap` has made the namespaces it is that first process itself.
+//! The supervisor: a small process between tiller and one command. It starts the shell, adopts
+//! every orphaned descendant (Linux), reports, and kills them all on tiller's order or when tiller
+//! ends. In a sandbox it is a child of the started process and the first one in a pid namespace:
+//! however it ends, the kernel kills the rest. If `bwrap` created the namespaces, the started
+//! process itself is the first one.
 //!
-//! One thread, no runtime, no log. The command's output does not pass through it: the shell
-//! writes straight into tiller's pipe, and the supervisor closes its own ends of it.
+//! One thread, no runtime, no log. The command's output doesn't pass through it: the shell writes
+//! straight into tiller's pipe, and the supervisor closes its own ends.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -33,8 +33,8 @@ use super::wire::{self, ExitStatus, Order, Report, Request};
 /// Limit for one pass of reaping: when many processes end at once, killing comes first.
 const REAP_LIMIT: Duration = Duration::from_millis(3);
 
-/// The whole life of a supervisor. `main` calls it first of all when the program was started as
-/// `tiller __supervise`; standard input is the control channel.
+/// The whole life of a supervisor. `main` calls it first if the program was started as `tiller
+/// __supervise`; standard input is the control channel.
 pub fn supervise_main() -> ExitCode {
     let is_trial = std::env::args_os()
         .nth(2)
@@ -53,7 +53,7 @@ pub fn supervise_main() -> ExitCode {
 fn supervise() -> io::Result<()> {
     let inherited = descriptors::inherited();
     let mut stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    // By hand, from a terminal, this would wait for ever.
+    // Started by hand from a terminal, this would wait forever.
     stream.peer_addr()?;
     setsid()?;
     become_subreaper();
@@ -70,10 +70,10 @@ fn supervise() -> io::Result<()> {
         Ok(Role::Supervisor(mut supervisor)) => {
             let is_empty = supervisor.run();
             if supervisor.is_init && !is_empty {
-                // The process outside says so once this one is gone, and with it all others.
+                // The process outside reports it once this one and all others are gone.
                 return Ok(());
             }
-            // Before the watch for files is closed, for which the kernel takes its time.
+            // Before closing the file watch, which takes the kernel a while.
             wire::send(&mut reports, &Report::Done);
             return Ok(());
         }
@@ -92,8 +92,8 @@ fn supervise() -> io::Result<()> {
 
 enum Role {
     Supervisor(Supervisor),
-    /// To wait for the first process of the command's namespace, which looks after it. When that has
-    /// ended, the kernel has ended all others in the namespace.
+    /// To wait for the first process of the command's namespace, which does the work. Once it ends,
+    /// the kernel has killed all others in the namespace.
     Waiter(Pid),
 }
 
@@ -127,7 +127,7 @@ fn start(request: &mut Request, mut stream: UnixStream) -> io::Result<Role> {
     Supervisor::start(request, entered, stream, is_init).map(Role::Supervisor)
 }
 
-/// Else whoever reads the command's output would wait for this process too.
+/// Otherwise the reader of the command's output would wait for this process too.
 fn close_output() -> io::Result<()> {
     let null = File::options().read(true).write(true).open("/dev/null")?;
     dup2_stdin(&null)?;
@@ -140,7 +140,7 @@ struct Supervisor {
     control: Control,
     child_signal: UnixStream,
     tree: Tree,
-    /// It is the first process in a namespace for process ids.
+    /// It is the first process in a pid namespace.
     is_init: bool,
 }
 
@@ -177,7 +177,8 @@ impl Supervisor {
         })
     }
 
-    /// Waits until no process is left, or an order to end them comes, or tiller ends. Whether none is left.
+    /// Waits until no process is left, an order to end arrives, or tiller ends. Returns whether no
+    /// process is left.
     fn run(&mut self) -> bool {
         loop {
             let limit = match self.tree.reap() {
@@ -198,13 +199,13 @@ impl Supervisor {
         }
     }
 
-    /// Sleeps until there is an order or a child has changed, or for as long as `limit`.
+    /// Sleeps until an order arrives or a child changes, at most `limit`.
     fn wait(&mut self, limit: PollTimeout) -> Order {
         let made = self.tree.forbidden.events();
         let control = self.control.stream.as_fd();
         let mut fds = [control, self.child_signal.as_fd(), made.unwrap_or(control)]
             .map(|fd| PollFd::new(fd, PollFlags::POLLIN));
-        // An error is EINTR: look at everything.
+        // An error is EINTR, so check everything.
         let _ = poll(&mut fds, limit);
         let [ordered, signalled, made] = fds.map(|fd| fd.any().unwrap_or(false));
         if made {
@@ -230,7 +231,7 @@ impl Supervisor {
             }
             let order = self.control.receive();
             if order < Order::Kill {
-                // At its end the channel is always readable, so poll does not wait.
+                // At its end the channel is always readable, so poll doesn't wait.
                 std::thread::sleep(time);
             }
             order
@@ -241,16 +242,16 @@ impl Supervisor {
     }
 }
 
-/// The channel that orders come through.
+/// The channel for orders.
 struct Control {
     stream: UnixStream,
-    /// The command has stopped us with SIGSTOP. While tiller lives, it continues us; once it has
-    /// ended, no process does, so there is no grace period then.
+    /// The command stopped us with SIGSTOP. While tiller lives, it continues us. Once it has ended,
+    /// no process does, so there is no grace period.
     was_stopped: bool,
 }
 
 impl Control {
-    /// Acknowledges the orders that have arrived and returns the strictest of them.
+    /// Acknowledges the orders that arrived and returns the strictest.
     fn receive(&mut self) -> Order {
         let mut bytes = [0; 64];
         loop {
@@ -275,14 +276,14 @@ struct Tree {
     shell: Pid,
     reports: UnixStream,
     forbidden: Forbidden,
-    /// What was moved away must end the command.
+    /// A forbidden file must end the command.
     must_end: bool,
-    /// Its processes are being ended: no look at the file system, which may hang, comes before that.
+    /// Kills its processes before touching the file system, which may hang.
     ending: bool,
 }
 
 impl Tree {
-    /// Moves what must not be there out of the way, and reports it.
+    /// Moves forbidden files away and reports them.
     fn refuse(&mut self) {
         for one in self.forbidden.refuse() {
             wire::send(&mut self.reports, &Report::Refused(one.to_string()));
@@ -290,7 +291,7 @@ impl Tree {
         }
     }
 
-    /// Waits for those that have ended, and says how the shell did if it is among them.
+    /// Reaps ended processes, and reports the shell's exit if it is among them.
     fn wait_for_ended(&mut self) -> (Option<ExitStatus>, Remaining) {
         let began = Instant::now();
         let mut exit = None;
@@ -312,11 +313,11 @@ impl Tree {
 }
 
 impl Descendants for Tree {
-    /// Only the kernel can say that no process is left. A listing cannot: in a chain of processes
-    /// that fork and exit, each has ended before it is seen.
+    /// Only the kernel can tell that no process is left. In a chain of processes that fork and
+    /// exit, each has ended before a listing sees it.
     fn reap(&mut self) -> Remaining {
         let (exit, remaining) = self.wait_for_ended();
-        // Tiller may run something outside the sandbox as soon as it hears of the end.
+        // tiller may run something outside the sandbox as soon as it sees this report.
         if !self.ending && (exit.is_some() || matches!(remaining, Remaining::Nothing)) {
             self.refuse();
         }
@@ -331,8 +332,8 @@ impl Descendants for Tree {
     }
 }
 
-/// Orphans of the command come to us instead of to init; `ps` shows the name; and if a command has
-/// stopped us (`kill -STOP $PPID`), the end of tiller continues us.
+/// Adopts the command's orphans instead of init, sets the name for `ps`, and continues when tiller
+/// ends, even if a command has stopped us (`kill -STOP $PPID`).
 #[cfg(target_os = "linux")]
 fn become_subreaper() {
     use nix::sys::{prctl, signal::Signal};
@@ -345,8 +346,7 @@ fn become_subreaper() {
 #[cfg(not(target_os = "linux"))]
 fn become_subreaper() {}
 
-/// With handlers, not SIG_IGN and not a mask: the shell would inherit those. Nothing reads the
-/// flag.
+/// Uses handlers, because the shell would inherit SIG_IGN or a mask. Nothing reads the flag.
 fn ignore_signals() -> io::Result<()> {
     let unread = Arc::new(AtomicBool::new(false));
     for signal in [

@@ -1,8 +1,8 @@
 //! The process table: parents, states and names of processes.
 //!
-//! Reads only; it never signals. On Linux it reads /proc, preferring the short list of children
-//! the kernel keeps per thread (20 µs) to a walk over all processes (650 µs and more). Elsewhere
-//! it asks `ps`, which is slower and can miss a process that is being started.
+//! Reads only; never signals. On Linux it reads /proc, preferably the kernel's short per-thread
+//! lists of children (20 µs) to a walk over all processes (650 µs and more). Elsewhere it runs
+//! `ps`, which is slower and can miss a starting process.
 
 use std::collections::VecDeque;
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use std::{fmt, fs};
 
 use nix::unistd::{Pid, getsid};
 
-/// Most processes above one that are looked at: their ids may be used again meanwhile.
+/// Most ancestors to check, because ids may be reused meanwhile.
 const MAX_DEPTH: usize = 10_000;
 
 /// One process at the moment of reading.
@@ -21,7 +21,7 @@ pub(super) struct Entry {
     pub parent: Pid,
     pub group: Pid,
     pub session: Pid,
-    /// When it started, in clock ticks since boot; with `pid` it identifies a process for good.
+    /// Start time in clock ticks since boot; with `pid` it identifies a process uniquely.
     pub started: u64,
     pub state: State,
     /// Its short name (at most 15 bytes on Linux).
@@ -30,7 +30,7 @@ pub(super) struct Entry {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Runs, sleeps or waits for a disk.
+    /// Running, sleeping or waiting for a disk.
     Alive,
     /// Stopped by a signal or a tracer.
     Stopped,
@@ -39,7 +39,7 @@ pub(super) enum State {
 }
 
 impl State {
-    /// Of the first letter of the state in `stat` and in `ps`.
+    /// From the first letter of the state in `stat` and `ps`.
     fn from_letter(state: &str) -> Self {
         match state.bytes().next() {
             Some(b'Z' | b'X' | b'x') => Self::Dead,
@@ -56,7 +56,7 @@ impl fmt::Display for Entry {
 }
 
 /// `roots` and all their descendants, parents before children, without zombies. Stops after
-/// `limit`: a tree may grow as fast as it is read.
+/// `limit`, because a tree may grow as fast as it is read.
 pub(super) fn tree(roots: Vec<Pid>, limit: Duration) -> Vec<Entry> {
     let deadline = Instant::now() + limit;
     let mut table = Table::default();
@@ -82,8 +82,8 @@ pub(super) fn entry(pid: Pid) -> Option<Entry> {
     Table::default().entry(pid)
 }
 
-/// Whether a command of this program, or something that one has started, has the process id `pid`.
-/// Not known of one that has ended. Blocks.
+/// True if the process `pid` is a descendant of a command of this program. Unknown for ended
+/// processes. Blocks.
 pub fn is_from_command(pid: i32) -> bool {
     let mut table = Table::default();
     let parent = |pid: &Pid| table.entry(*pid).map(|entry| entry.parent);
@@ -91,7 +91,7 @@ pub fn is_from_command(pid: i32) -> bool {
     above.skip(1).take(MAX_DEPTH).any(|pid| pid == Pid::this())
 }
 
-/// Reads single processes where the system can, else all of them, once.
+/// Reads single processes if the system can, else all of them, once.
 #[derive(Default)]
 struct Table {
     all: Option<Vec<Entry>>,
@@ -128,7 +128,7 @@ impl Table {
     }
 }
 
-/// The list of children that the kernel keeps; none on systems and kernels without it.
+/// The kernel's list of children; `None` on systems and kernels without it.
 fn read_children(pid: Pid) -> Option<Vec<Pid>> {
     let mut pids = Vec::new();
     let mut lists = false;
@@ -140,18 +140,18 @@ fn read_children(pid: Pid) -> Option<Vec<Pid>> {
             pids.extend(words.filter_map(|pid| pid.parse().ok().map(Pid::from_raw)));
         }
     }
-    // A process that has just ended looks like a kernel without lists; the file of a process that
-    // is certain to exist tells them apart.
+    // A process that just ended looks like a kernel without lists. The file of a process that
+    // certainly exists tells them apart.
     (lists || fs::exists("/proc/thread-self/children").unwrap_or(false)).then_some(pids)
 }
 
 fn read_stat(pid: Pid) -> Option<Entry> {
-    // Bytes: the name may be anything, also something that is not UTF-8.
+    // Bytes, because the name may be anything, even invalid UTF-8.
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     parse_stat(pid, &String::from_utf8_lossy(&stat))
 }
 
-/// `pid (name) state ppid pgrp session ...`; the name may hold blanks and parentheses.
+/// `pid (name) state ppid pgrp session ...`; the name may contain blanks and parentheses.
 fn parse_stat(pid: Pid, stat: &str) -> Option<Entry> {
     let (_, rest) = stat.split_once('(')?;
     let (name, rest) = rest.rsplit_once(')')?;

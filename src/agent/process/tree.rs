@@ -1,10 +1,10 @@
-//! Ends a process tree, whatever it does against it: SIGTERM to all, a grace period, then SIGKILL
-//! level by level until the kernel says that no child is left.
+//! Kills a process tree, whatever it does: SIGTERM to all, a grace period, then SIGKILL level by
+//! level until the kernel reports no children.
 //!
-//! Knows nothing of commands or channels. The same steps serve the supervisor (everything below
-//! it) and tiller itself (what it adopted from a supervisor that was killed); [`Descendants`] is
-//! the difference. The processes are not stopped first: on Linux a subreaper inherits every
-//! process that loses its parent, so killing one level brings the next one within reach.
+//! Knows nothing of commands or channels. Both the supervisor (for everything below it) and tiller
+//! itself (for what it adopted from a killed supervisor) use it; [`Descendants`] is the difference.
+//! It doesn't stop the processes first: on Linux a subreaper adopts every orphan, so killing one
+//! level brings the next within reach.
 
 use std::collections::{HashMap, HashSet};
 use std::thread;
@@ -16,18 +16,19 @@ use nix::unistd::{Pid, getpgid, getpgrp};
 use super::table::{self, Entry};
 use super::wire::Order;
 
-/// Time after which killing is given up (a process that may not be signalled, a hung disk).
+/// Time after which killing is given up (no permission to signal a process, a hung disk).
 pub(super) const GIVE_UP: Duration = Duration::from_secs(5);
 
-/// Limit for one listing: a pass must get to its kills, however fast the tree grows.
+/// Limit for one listing, so that a pass reaches its kills even if the tree grows fast.
 const LIST_LIMIT: Duration = Duration::from_millis(5);
-/// A process group is killed only if a member was seen this recently. Ids are used again (within
-/// seconds under a fork bomb, where there are 32,768 of them), and an old one may be another's.
+/// How recently a member must have been seen for its process group to be killed. Ids are reused
+/// (within seconds under a fork bomb, if there are only 32,768), and an old one may belong to
+/// another process.
 const GROUP_FRESH: Duration = Duration::from_millis(250);
 
 /// The processes to end.
 pub(super) trait Descendants {
-    /// Reaps zombies, for a few milliseconds at most, and says what remains.
+    /// Reaps zombies for a few milliseconds, and reports what remains.
     fn reap(&mut self) -> Remaining;
 
     /// The direct children, zombies included.
@@ -37,16 +38,16 @@ pub(super) trait Descendants {
 /// What remains after reaping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Remaining {
-    /// No process at all, for certain.
+    /// Certainly no process.
     Nothing,
-    /// Processes, perhaps; the next that ends sends a signal.
+    /// Possibly processes; the next one to end sends a signal.
     Processes,
-    /// Zombies that there was no time for: no signal announces them again.
+    /// Zombies, for lack of time; no signal announces them again.
     Zombies,
 }
 
-/// Ends all `descendants` and returns what is left, normally nothing. `pause` waits for the given
-/// time or less and gives the order as it is then: to kill ends the grace period.
+/// Ends all `descendants` and returns survivors, normally none. `pause` waits for at most the given
+/// time and returns the current order: an order to kill ends the grace period.
 pub(super) fn stop(
     descendants: &mut impl Descendants,
     order: Order,
@@ -64,9 +65,9 @@ pub(super) fn stop(
     left
 }
 
-/// SIGTERM to every process, also to new ones, until none is left or the grace period is over;
-/// then gives the groups that had a member a moment ago. A stopped process dies of SIGTERM only
-/// when it is continued.
+/// Sends SIGTERM to every process, including new ones, until none is left or the grace period is
+/// over. Returns the groups with recently seen members. Also continues stopped processes, which
+/// otherwise don't die of SIGTERM.
 fn terminate(
     descendants: &mut impl Descendants,
     grace: Duration,
@@ -99,8 +100,8 @@ fn terminate(
     }
 }
 
-/// Sends `signals` unless the id has become another process's since it was listed: through a pidfd,
-/// so that it cannot become one after the check either.
+/// Sends `signals` unless the id now belongs to another process. Uses a pidfd, so that it can't
+/// change after the check either.
 #[cfg(target_os = "linux")]
 fn signal(pid: Pid, started: u64, signals: &[Signal]) {
     use rustix::process as pidfd;
@@ -139,7 +140,7 @@ fn is_still(pid: Pid, started: u64) -> bool {
 }
 
 /// SIGKILL until no process is left. Groups first: a whole group dies in one step, so that no
-/// member can escape by forking. Then only direct children: what they leave comes to us.
+/// member can escape by forking. Then only direct children, whose orphans come to us.
 fn kill_all(descendants: &mut impl Descendants, groups: Vec<Pid>) -> Vec<Entry> {
     let began = Instant::now();
     for group in groups {
@@ -155,7 +156,7 @@ fn kill_all(descendants: &mut impl Descendants, groups: Vec<Pid>) -> Vec<Entry> 
         let children = descendants.children();
         for &pid in &children {
             new |= known.insert(pid);
-            // The child is not reaped yet, so its id and its group are certainly its own.
+            // The child isn't reaped yet, so its id and group certainly belong to it.
             if let Ok(group) = getpgid(Some(pid)) {
                 kill_group(group);
             }
@@ -164,7 +165,7 @@ fn kill_all(descendants: &mut impl Descendants, groups: Vec<Pid>) -> Vec<Entry> 
         if began.elapsed() > GIVE_UP {
             return table::tree(children, LIST_LIMIT);
         }
-        // While new ones turn up we race against forks and must not sleep.
+        // While new ones appear we race against forks and must not sleep.
         passes_without_new = if new { 0 } else { passes_without_new + 1 };
         if passes_without_new > 20 {
             thread::sleep(Duration::from_micros(500));
@@ -178,8 +179,8 @@ fn kill_group(group: Pid) {
     }
 }
 
-/// Not our own group, and not 0 or 1: a process of another pid namespace shows group 0, and
-/// those two numbers mean our own group and every process.
+/// Not our own group, and not 0 or 1: a process of another pid namespace shows group 0, and these
+/// numbers mean our own group and every process.
 fn may_kill(group: Pid, own: Pid) -> bool {
     group != own && group.as_raw() > 1
 }

@@ -1,9 +1,9 @@
 //! The protocol between tiller and a supervisor on the control channel.
 //!
-//! To the supervisor: a byte for what it does about the network of others, with their namespaces as
-//! descriptors if it joins them; the sandbox as JSON (empty: none) and the command, each after its length,
+//! To the supervisor: a byte for its role in the shared network, with the namespaces as descriptors
+//! if it joins; the sandbox as JSON (may be empty) and the command, each preceded by its length;
 //! then one byte per order. Back: one line of JSON per report. End of file is the last order:
-//! tiller has ended, however it did.
+//! tiller has ended.
 
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
@@ -19,14 +19,13 @@ use tokio::net::unix::OwnedReadHalf;
 
 use super::sandbox::{Namespaces, Sandbox, Share, receive};
 
-/// What to do with the process tree. A later order never takes back an earlier one. Sent as its
-/// number, in a byte.
+/// What to do with the process tree. Orders only get stricter. Sent as a number in one byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Order {
-    /// Let it run. Sent only to a supervisor that was found stopped by a signal.
+    /// Let it run. Sent only to a supervisor that a signal stopped.
     #[default]
     Run,
-    /// SIGTERM, the grace, SIGKILL.
+    /// SIGTERM, the grace period, SIGKILL.
     Stop,
     Kill,
 }
@@ -48,7 +47,7 @@ pub enum ExitStatus {
     Exited(i32),
     /// By this signal.
     Killed(i32),
-    /// It could not be started, for this reason.
+    /// It couldn't be started, for this reason.
     NotStarted(String),
     /// Unknown: its supervisor was killed, by this signal if known.
     Unknown(Option<i32>),
@@ -57,14 +56,14 @@ pub enum ExitStatus {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Report {
     Ack,
-    /// The network for other commands is made. It comes with the report, unless that failed.
+    /// The shared network exists. It comes with the report, unless that failed.
     Network,
     Shell(ExitStatus),
-    /// This process could not be ended.
+    /// This process couldn't be ended.
     Left(String),
-    /// It made something that it must not, which was moved out of the way.
+    /// It created a forbidden file, which was moved away.
     Refused(String),
-    /// No process is left, or nothing more can be done. Always the last.
+    /// No process is left, or nothing more can be done. Always the last report.
     Done,
 }
 
@@ -87,7 +86,7 @@ pub(super) struct Request {
 const MAKE: u8 = b'm';
 const JOIN: u8 = b'j';
 
-/// Sends the first byte. Never blocks: the channel is empty.
+/// Sends the first byte. Never blocks, because the channel is empty.
 pub(super) fn begin(mut to: &StdUnixStream, share: &Share) -> io::Result<()> {
     match share {
         Share::Alone => to.write_all(b"a"),
@@ -96,7 +95,7 @@ pub(super) fn begin(mut to: &StdUnixStream, share: &Share) -> io::Result<()> {
     }
 }
 
-/// The bytes that give `command` to a supervisor.
+/// The bytes that pass `command` to a supervisor.
 pub(super) fn request(command: &str, sandbox: Option<&Sandbox>) -> io::Result<Vec<u8>> {
     let sandbox = sandbox
         .map(serde_json::to_vec)
@@ -110,7 +109,7 @@ pub(super) fn request(command: &str, sandbox: Option<&Sandbox>) -> io::Result<Ve
     Ok(bytes)
 }
 
-/// Reads what [`begin`] and [`request`] wrote, whole or not at all.
+/// Reads what [`begin`] and [`request`] wrote, completely or not at all.
 pub(super) fn read_request(from: &mut StdUnixStream) -> io::Result<Request> {
     let (mut first, mut descriptors) = ([0], Vec::new());
     if receive(&*from, &mut first, &mut descriptors)? == 0 {
@@ -154,7 +153,7 @@ fn line(report: &Report) -> serde_json::Result<String> {
     serde_json::to_string(report).map(|json| json + "\n")
 }
 
-/// The reports of one supervisor, as they come.
+/// The reports of one supervisor, as they arrive.
 pub(super) struct Reports {
     from: OwnedReadHalf,
     unread: Vec<u8>,
@@ -170,7 +169,7 @@ impl Reports {
         }
     }
 
-    /// The next one; none at the end. Cancel safe.
+    /// The next report; `None` at the end. Cancel-safe.
     pub async fn next(&mut self) -> io::Result<Option<Report>> {
         loop {
             if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {

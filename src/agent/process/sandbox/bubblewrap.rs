@@ -1,8 +1,9 @@
-//! Sandboxes by `bwrap` (bubblewrap), for machines that let only this program create namespaces: because it
-//! is installed set-user-id, or because a security module allows it.
+//! Sandboxes with `bwrap` (bubblewrap), for machines where only that program may create namespaces,
+//! because it is set-user-id or a security module permits it.
 //!
-//! `bwrap` makes the mounts of [`super::mounts`] and starts the supervisor as the first process of the new
-//! namespaces, which adds Landlock and the system call filter as usual. Each command has its own network.
+//! `bwrap` makes the mounts of [`super::mounts`] and starts the supervisor as the first process of
+//! the new namespaces. The supervisor then adds Landlock and the system call filter as usual. Each
+//! command has its own network.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -14,30 +15,30 @@ use super::mounts::{KEPT_OF_RUN, SOCKET_FOLDERS, outermost, private_folders};
 use super::sockets;
 use super::spec::{Network, Sandbox, between};
 
-/// Where the system has it. Not from `PATH`, which may lead into the project.
+/// System paths. Not from `PATH`, which may lead into the project.
 const PLACES: [&str; 3] = [
     "/usr/bin/bwrap",
     "/usr/local/bin/bwrap",
     "/run/current-system/sw/bin/bwrap",
 ];
-/// Where the supervisor finds its program, wherever that is outside.
+/// Where the supervisor finds its program inside, wherever it is outside.
 const PROGRAM: &str = "/run/tiller";
 
-/// The program, if it is installed.
+/// The program, if installed.
 pub(super) fn find() -> Option<PathBuf> {
     let places = PLACES.iter().map(PathBuf::from);
     places.into_iter().find(|place| place.is_file())
 }
 
-/// The arguments of `bwrap` that start `program` in `cwd` as the sandbox has it, but for its own
-/// arguments, which follow. Fails where `program` is no longer there.
+/// Arguments of `bwrap` that start `program` in `cwd` inside the sandbox, followed by the program's
+/// own. Fails if `program` no longer exists.
 pub(in crate::agent::process) fn arguments(
     sandbox: &Sandbox,
     is_trial: bool,
     program: &Path,
     cwd: &Path,
 ) -> io::Result<Vec<OsString>> {
-    // Its own path may be one that the sandbox covers.
+    // The sandbox may cover the program's own path.
     let program = program.canonicalize().map_err(|_| {
         io::Error::other("tiller was replaced on disk while it runs: start it again (tiller -c)")
     })?;
@@ -48,7 +49,7 @@ pub(in crate::agent::process) fn arguments(
         arguments.all.push("--unshare-net".into());
     }
     arguments.all.push("--as-pid-1".into());
-    // In a trial none is hidden: one that is removed meanwhile would make it fail.
+    // Hides nothing during a probe, because a path removed meanwhile would make it fail.
     let sockets = if is_trial {
         BTreeSet::new()
     } else {
@@ -67,7 +68,7 @@ pub(in crate::agent::process) fn arguments(
 #[derive(Default)]
 struct Arguments {
     all: Vec<OsString>,
-    /// Folders that are mounts of their own already: a second one would cover what is in the first.
+    /// Folders that are already mounts; a second mount would cover those inside.
     pinned: BTreeSet<PathBuf>,
 }
 
@@ -79,7 +80,7 @@ impl Arguments {
             .extend(values.map(|value| value.as_ref().to_owned()));
     }
 
-    /// Sources are paths of the host, whatever is mounted before.
+    /// Sources are host paths, even after earlier mounts.
     fn bind(&mut self, option: &str, path: &Path) {
         self.add(option, [path, path]);
     }
@@ -113,7 +114,7 @@ impl Arguments {
         let shown = writable.iter().chain(&sandbox.visible);
         let shown: Vec<_> = shown.chain(&sandbox.readable).collect();
         let depth = |path: &Path| path.components().count();
-        // The innermost folder decides; what is shown is mounted after what is covered.
+        // The innermost folder decides; shown paths are mounted after covered ones.
         let is_seen = |path: &Path, hidden: &[PathBuf]| {
             let shows = shown.iter().filter(|it| path.starts_with(it));
             let shows = shows.map(|it| depth(it)).max();
@@ -128,7 +129,7 @@ impl Arguments {
             }
         }
         for path in sockets {
-            // One that is removed before it is hidden would keep the sandbox from being made.
+            // A path removed before it is hidden would make the sandbox fail.
             if is_seen(path, &sandbox.hidden) {
                 self.pin(path, &writable, sandbox);
                 self.hide(path, &[]);
@@ -154,8 +155,8 @@ impl Arguments {
         }
     }
 
-    /// See [`super::mounts`]. What is bound here is the host's: it would open again what is read-only or
-    /// hidden, and that no command can rename.
+    /// See [`super::mounts`]. A bind here comes from the host: it would reopen read-only or hidden
+    /// paths, and no command can rename those.
     fn pin(&mut self, path: &Path, writable: &[PathBuf], sandbox: &Sandbox) {
         let folder = writable.iter().find(|folder| path.starts_with(folder));
         if let Some(folder) = folder.filter(|_| path.exists()) {

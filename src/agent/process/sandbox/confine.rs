@@ -1,7 +1,7 @@
 //! The order in which a supervisor confines itself.
 //!
-//! Namespaces come first, because they need what Landlock and the filter take away; the rights
-//! within them are given up as soon as the mounts stand.
+//! Namespaces come first, because they need what Landlock and the filter remove. Capabilities in
+//! them are dropped as soon as the mounts are done.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -20,22 +20,22 @@ use super::{mounts, namespaces, rules, sockets, system_calls};
 
 const NO_PROFILE: &str = "only on macOS";
 
-/// A process in its new namespaces, which is not confined yet.
+/// A process in its new namespaces, not confined yet.
 pub(in crate::agent::process) struct Entered {
     namespaces: Result<(), String>,
     processes: Result<(), String>,
-    /// Everything is mounted already.
+    /// Whether everything is already mounted.
     is_mounted: bool,
-    /// Other commands are in the same user namespace.
+    /// Whether it shares the user namespace with other commands.
     shares: bool,
     cwd: PathBuf,
-    /// Of other programs.
+    /// Sockets of other programs.
     sockets: BTreeSet<PathBuf>,
-    /// The namespaces that it made for others to join.
+    /// The namespaces it created for others to join.
     pub made: Option<Namespaces>,
 }
 
-/// Moves this process, which must have one thread, to namespaces of its own.
+/// Moves this process, which must be single-threaded, into new namespaces.
 pub(in crate::agent::process) fn enter(sandbox: &Sandbox, share: Share) -> Result<Entered, String> {
     let entered = try_to_enter(sandbox, share);
     match &entered.namespaces {
@@ -45,7 +45,7 @@ pub(in crate::agent::process) fn enter(sandbox: &Sandbox, share: Share) -> Resul
 }
 
 impl Entered {
-    /// This process is the first one of namespaces that `bwrap` has made.
+    /// This process is the first one in namespaces created by `bwrap`.
     pub fn by_bwrap(sandbox: &Sandbox) -> Self {
         Self {
             namespaces: Ok(()),
@@ -65,7 +65,7 @@ fn current_dir() -> PathBuf {
 
 fn try_to_enter(sandbox: &Sandbox, share: Share) -> Entered {
     let cwd = current_dir();
-    // Of this network, so before leaving it.
+    // Lists this network's sockets, before leaving it.
     let sockets = sockets::bound();
     let shares = !matches!(share, Share::Alone);
     let entered = use_layer(sandbox, Layer::Namespaces, || {
@@ -93,7 +93,7 @@ fn try_to_enter(sandbox: &Sandbox, share: Share) -> Entered {
 }
 
 impl Entered {
-    /// Goes on in a child where process ids are its own: only children are in such a namespace.
+    /// Continues in a child if there is a pid namespace, because only children enter it.
     pub fn split(&self) -> Result<Side, String> {
         match &self.processes {
             Ok(()) => namespaces::fork(),
@@ -101,14 +101,14 @@ impl Entered {
         }
     }
 
-    /// Confines this process and all that it starts from now on. The working directory stays the
-    /// same, seen through the new mounts.
+    /// Confines this process and everything it starts. Keeps the working folder, as seen through
+    /// the new mounts.
     ///
     /// # Errors
-    /// In words, what cannot be kept of what is asked, or which step failed.
+    /// Explains what can't be enforced, or which step failed.
     pub fn confine(self, sandbox: &Sandbox) -> Result<(), String> {
         if self.namespaces.is_ok() && !self.is_mounted {
-            // When half of the mounts are made, nothing can be built on that.
+            // With only half of the mounts, nothing else would be safe.
             mounts::arrange(sandbox, &self.sockets)?;
         }
         if self.processes.is_ok() && !self.is_mounted {
@@ -126,22 +126,23 @@ impl Entered {
         ))
     }
 
-    /// All but the mounts.
+    /// Everything except the mounts.
     fn restrict(self, sandbox: &Sandbox) -> Result<Support, String> {
         let (namespaces, processes) = (self.namespaces.is_ok(), self.processes.is_ok());
         if namespaces {
             std::env::set_current_dir(&self.cwd)
                 .map_err(|error| mounts::failed("enter", &self.cwd, error))?;
         }
-        // Else the command could trace its supervisor and speak for it; so could one that shares the
-        // user namespace, from when the capabilities are gone.
+        // Otherwise the command could trace its supervisor and speak for it. So could a command in
+        // the same user namespace, once the capabilities are gone.
         let _ = set_dumpable(false);
         if !sandbox.without.contains(&Layer::Privileges) {
             namespaces::drop_capabilities();
             let _ = set_no_new_privs(true);
         }
-        // A new user namespace takes it away. The kernel kills the whole namespace with its first
-        // process; without one, a supervisor that its command keeps stopped must see that tiller ends.
+        // A new user namespace resets this. With a pid namespace, the kernel kills everything along
+        // with the first process. Without one, a supervisor kept stopped by its command must notice
+        // tiller's end.
         let _ = set_pdeathsig(if processes {
             Signal::SIGKILL
         } else {
@@ -150,7 +151,7 @@ impl Entered {
         let landlock = use_layer(sandbox, Layer::Landlock, || {
             rules::restrict(sandbox, namespaces)
         });
-        // What the filter allows depends on what else keeps the command in.
+        // The filter depends on what else confines the command.
         let host_network = sandbox.network == Network::Host;
         let scopes = landlock.as_ref().is_ok_and(|version| *version >= SCOPES);
         let kept = system_calls::Kept {
@@ -169,7 +170,7 @@ impl Entered {
     }
 }
 
-/// Tries every layer on this process and says in `answer` which work. The process is of no use
+/// Tries every layer on this process and reports in `answer` which work. The process is unusable
 /// afterwards.
 pub(super) fn trial(
     within: bool,

@@ -1,4 +1,4 @@
-//! Systems other than Linux: `sandbox-exec` where there is one (macOS), else nothing.
+//! Systems other than Linux: `sandbox-exec` if available (macOS), else nothing.
 
 use std::ffi::OsString;
 use std::io;
@@ -10,12 +10,12 @@ use super::shared::{Namespaces, Share};
 use super::spec::Sandbox;
 use super::support::Support;
 
-/// This process stays as it is: the shell is started by `sandbox-exec`.
+/// This process stays unconfined; `sandbox-exec` starts the shell.
 pub(in crate::agent::process) struct Entered {
     pub made: Option<Namespaces>,
 }
 
-/// Which process continues: there is only this one.
+/// Which process continues; here there is only one.
 pub(in crate::agent::process) enum Side {
     Inside,
     #[allow(dead_code, reason = "on Linux")]

@@ -1,22 +1,21 @@
-//! What a command may touch, and how it is held to it.
+//! What a command may access, and how tiller enforces it.
 //!
-//! [`Sandbox`] says what is asked; the supervisor of the command confines itself (and so the
-//! command, which it starts afterwards) in three layers, each of which is enough for most of the
-//! promises:
+//! [`Sandbox`] describes the limits. The command's supervisor confines itself, and thereby the
+//! command it then starts, in three layers. Each enforces most limits on its own:
 //!
-//! - **namespaces** (user, mount, network, IPC, UTS, process ids): everything is mounted read-only
-//!   but the writable folders, hidden folders are covered by empty ones, `/dev`, `/run` and `/tmp`
-//!   are its own, the only network is a loopback, one for all commands with the same rights, and
-//!   processes outside can be neither seen nor signalled;
-//! - **Landlock**, where the kernel has it: the same for writing, and for signals and tracing; where
-//!   there are no namespaces, also for reading;
-//! - **seccomp**: no system call that could undo the other two (mounts, new namespaces, io_uring),
-//!   that reaches the kernel's rarer parts, or that types into a terminal.
+//! - **namespaces** (user, mount, network, IPC, UTS, pid): mounts everything read-only except
+//!   writable folders, covers hidden folders with empty ones, and gives it its own `/dev`, `/run`
+//!   and `/tmp`. The only network is a loopback, shared by all commands with the same rights.
+//!   Outside processes are invisible and can't be signalled.
+//! - **Landlock**, if the kernel has it: limits writing, signals and tracing; without namespaces,
+//!   also reading.
+//! - **seccomp**: blocks system calls that could undo the other two (mounts, new namespaces,
+//!   io_uring), that reach rare parts of the kernel, or that inject terminal input.
 //!
-//! Where only `bwrap` may make namespaces, it makes them. A layer that is not to be had on a machine is told before ([`Support`]); a supervisor that
-//! cannot keep what is asked starts nothing. No `unsafe`.
+//! If only `bwrap` may create namespaces, it does. [`Support`] tells in advance which layers are
+//! missing on a machine. A supervisor that can't enforce the limits starts nothing. No `unsafe`.
 //!
-//! Not promised: limits on time, memory and disk space.
+//! Not limited: time, memory and disk space.
 
 mod spec;
 mod support;

@@ -1,4 +1,4 @@
-//! The mounts of this process, read from `/proc/self/mountinfo`.
+//! The mounts of this process, from `/proc/self/mountinfo`.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -13,11 +13,11 @@ const NO_SYMLINKS: MsFlags = MsFlags::from_bits_retain(1 << 8);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mount {
     pub point: PathBuf,
-    /// Its own flags, which a change of one must repeat: the kernel lets none of them go.
+    /// Its own flags. A remount must repeat them, because the kernel allows none to be removed.
     pub flags: MsFlags,
 }
 
-/// The mounts that can be seen: of several at one place the last.
+/// The visible mounts: of several at one path, the last.
 pub(super) fn read() -> io::Result<Vec<Mount>> {
     Ok(parse(&fs::read("/proc/self/mountinfo")?))
 }
@@ -58,7 +58,7 @@ fn flags(options: &[u8]) -> MsFlags {
     options.split(|byte| *byte == b',').map(flag).collect()
 }
 
-/// Blanks and backslashes stand as three octal digits.
+/// Blanks and backslashes are encoded as three octal digits.
 fn unescape(field: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;

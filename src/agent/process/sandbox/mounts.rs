@@ -1,8 +1,8 @@
-//! The file system as a command sees it: the same, but read-only outside the writable folders, and
-//! with empty places where something is hidden.
+//! The file system for a command: the same, but read-only outside the writable folders and empty at
+//! hidden paths.
 //!
-//! Needs a mount namespace of its own. A mount inherited from the host keeps its flags for good, so
-//! nothing here makes anything more open than it was.
+//! Needs its own mount namespace. Mounts inherited from the host keep their flags forever, so
+//! nothing here can open up more than before.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -17,10 +17,10 @@ use nix::mount::{MsFlags, mount};
 use super::mount_table::{self, Mount};
 use super::spec::{Sandbox, between};
 
-/// Devices that stay.
+/// Devices to keep.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
-/// What stays of `/run`: programs and settings of some distributions, addresses of name servers,
-/// removable media.
+/// What to keep of `/run`: some distributions' programs and settings, DNS configuration, removable
+/// media.
 pub(super) const KEPT_OF_RUN: [&str; 9] = [
     "/run/current-system",
     "/run/booted-system",
@@ -37,9 +37,9 @@ pub(super) const SOCKET_FOLDERS: [&str; 2] = ["/tmp/.X11-unix", "/tmp/.ICE-unix"
 
 type Result<T> = std::result::Result<T, String>;
 
-/// Makes the mounts. `sockets` are those of other programs.
+/// Makes the mounts. `sockets` belong to other programs.
 pub(super) fn arrange(sandbox: &Sandbox, sockets: &BTreeSet<PathBuf>) -> Result<()> {
-    // What is mounted here shall not show elsewhere.
+    // Keeps these mounts out of other namespaces.
     change(Path::new("/"), MsFlags::MS_REC | MsFlags::MS_PRIVATE)?;
     let mounts = mount_table::read().map_err(|error| format!("no table of mounts: {error}"))?;
     let writable = outermost(&sandbox.writable);
@@ -70,19 +70,19 @@ pub(super) fn arrange(sandbox: &Sandbox, sockets: &BTreeSet<PathBuf>) -> Result<
     for path in sandbox.readable.iter().filter(|path| path.exists()) {
         let flags = mount_table::flags_at(&mounts, path) | MsFlags::MS_RDONLY;
         match remount(path, flags) {
-            // Not hidden, and so no mount.
+            // Not hidden, and so not a mount.
             Err(Errno::EINVAL) => {}
             other => other.map_err(|error| failed("make read-only", path, error.desc()))?,
         }
     }
-    // Also within writable folders: there servers of databases and terminal multiplexers listen. Those
-    // of the command itself are not among them, being of another network.
+    // Also in writable folders, where database servers and terminal multiplexers listen. The
+    // command's own sockets aren't included, because they are in another network.
     for path in sockets {
         if fs::symlink_metadata(path).is_ok_and(|data| data.file_type().is_socket()) {
-            // Else the folder that it is in could be renamed, and another program listen there.
+            // Otherwise its folder could be renamed, and another program could listen there.
             if let Some(folder) = writable.iter().find(|folder| path.starts_with(folder))
                 && let Err(error) = pin(path, folder, &mut pinned)
-                // Gone meanwhile, with its folder.
+                // Removed meanwhile, with its folder.
                 && path.symlink_metadata().is_ok()
             {
                 return Err(error);
@@ -93,7 +93,7 @@ pub(super) fn arrange(sandbox: &Sandbox, sockets: &BTreeSet<PathBuf>) -> Result<
     for path in SOCKET_FOLDERS.map(Path::new) {
         mask.hide(path)?;
     }
-    // What holds others comes first, or it would cover them again.
+    // Parents come first, or they would cover their children again.
     let visible = sandbox.visible.iter().chain(&sandbox.readable);
     let mut visible: Vec<_> = visible.chain(&writable).cloned().collect();
     visible.sort();
@@ -102,11 +102,11 @@ pub(super) fn arrange(sandbox: &Sandbox, sockets: &BTreeSet<PathBuf>) -> Result<
     private_dev(&writable, private.shm)
 }
 
-/// Without those within others, and those that do not exist.
+/// Without nested and missing paths.
 pub(super) fn outermost(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut sorted: Vec<_> = paths.iter().filter(|path| path.exists()).cloned().collect();
     sorted.sort();
-    // Sorted, a folder comes before what is in it.
+    // Sorted, so a folder comes before its content.
     let mut outer: Vec<PathBuf> = Vec::new();
     for path in sorted {
         if !outer.iter().any(|folder| path.starts_with(folder)) {
@@ -123,8 +123,8 @@ fn make_all_read_only(mounts: &[Mount], writable: &[PathBuf]) -> Result<()> {
             continue;
         }
         match remount(point, *flags | MsFlags::MS_RDONLY) {
-            // What this user cannot enter, no command of theirs can; what is covered by another
-            // mount, none can see; and a server that is gone has nothing to be changed.
+            // Ignores what this user can't enter, what another mount covers, and the sockets of
+            // dead servers.
             Err(Errno::EACCES | Errno::ENOENT | Errno::EINVAL | Errno::ENOTDIR) => {}
             Err(Errno::ESTALE | Errno::ENOTCONN | Errno::EIO | Errno::EHOSTDOWN) => {}
             other => other.map_err(|error| failed("make read-only", point, error.desc()))?,
@@ -133,7 +133,7 @@ fn make_all_read_only(mounts: &[Mount], writable: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// A mount of its own for `path`. One that the host has read-only stays so.
+/// Makes `path` a mount. A read-only one from the host stays read-only.
 fn make_writable(path: &Path, flags: MsFlags) -> Result<()> {
     bind(path, path)?;
     match remount(path, flags) {
@@ -159,8 +159,8 @@ fn keep_read_only(
     make_read_only(path, mount_table::flags_at(mounts, path))
 }
 
-/// Makes every folder between `folder` and `path` a mount of its own, so that none of them can be
-/// renamed to put others in their place. Each once: another mount takes a copy of all that are in it.
+/// Makes every folder between `folder` and `path` a mount, so that none can be renamed and
+/// replaced. Each only once, because another mount would copy all mounts in it.
 fn pin(path: &Path, folder: &Path, pinned: &mut BTreeSet<PathBuf>) -> Result<()> {
     between(path, folder)
         .into_iter()
@@ -168,7 +168,7 @@ fn pin(path: &Path, folder: &Path, pinned: &mut BTreeSet<PathBuf>) -> Result<()>
         .try_for_each(|path| bind(path, path))
 }
 
-/// Empty things to put over hidden ones.
+/// Empty files and folders to cover hidden ones.
 #[derive(Default)]
 struct Mask {
     empty_folder: Option<File>,
@@ -176,7 +176,7 @@ struct Mask {
 
 impl Mask {
     fn hide(&mut self, path: &Path) -> Result<()> {
-        // Not the target of a link: that is another path.
+        // Not a link's target, which is another path.
         let Ok(kind) = fs::symlink_metadata(path).map(|data| data.file_type()) else {
             return Ok(());
         };
@@ -187,21 +187,21 @@ impl Mask {
         } else if let Some(folder) = &self.empty_folder {
             bind(&of_descriptor(folder), path)
         } else {
-            // Entered by nobody, so that a look into it says that it is kept back.
+            // Without permissions, so that an access error shows it is hidden.
             empty(path, "mode=0000,size=4k", MsFlags::MS_RDONLY)?;
             self.empty_folder = Some(hold(path)?);
             Ok(())
         };
         match hidden {
-            // Gone meanwhile, as sockets of other programs go.
+            // Removed meanwhile, as other programs' sockets may be.
             Err(_) if path.symlink_metadata().is_err() => Ok(()),
             other => other.map_err(|error| format!("cannot hide: {error}")),
         }
     }
 }
 
-/// A `/proc` that shows only the processes of this namespace. Read-only as the one below: user 0 may
-/// change settings of the kernel there, also without capabilities.
+/// A `/proc` with only this namespace's processes. Read-only like the original, because user 0
+/// could change kernel settings there even without capabilities.
 pub(super) fn fresh_proc() -> Result<()> {
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC | MsFlags::MS_RDONLY;
     let proc = Path::new("/proc");
@@ -209,24 +209,24 @@ pub(super) fn fresh_proc() -> Result<()> {
         .map_err(|error| format!("no /proc of its own: {}", error.desc()))
 }
 
-/// The folders that cover those for temporary files of all programs, and what they cover.
+/// The session's temporary folders, and the shared ones they cover.
 pub(super) fn private_folders(sandbox: &Sandbox) -> impl Iterator<Item = (&'static Path, &Path)> {
     let places = [("/tmp", &sandbox.tmp), ("/var/tmp", &sandbox.var_tmp)];
     places.into_iter().filter_map(|(place, folder)| {
-        // One that leads to another is covered with that.
+        // A link to another one is covered along with it.
         let is_folder = fs::symlink_metadata(place).is_ok_and(|data| data.is_dir());
         Some((Path::new(place), folder.as_deref().filter(|_| is_folder)?))
     })
 }
 
-/// The session's own folders, in the place of those for temporary files of all programs.
+/// The session's own folders, in place of the shared temporary folders.
 struct Private {
     places: Vec<(&'static Path, File, MsFlags)>,
     shm: Option<(File, MsFlags)>,
 }
 
 impl Private {
-    /// To be asked before anything covers the folders.
+    /// Call before anything covers the folders.
     fn hold(sandbox: &Sandbox, mounts: &[Mount]) -> Result<Self> {
         let held = |folder: &Path| {
             let flags = mount_table::flags_at(mounts, folder) - MsFlags::MS_RDONLY;
@@ -270,7 +270,7 @@ fn private_run(writable: &[PathBuf]) -> Result<()> {
     seal(run)
 }
 
-/// A few devices, pseudo-terminals and shared memory of its own.
+/// A private `/dev`: a few devices, pseudo-terminals and shared memory.
 fn private_dev(writable: &[PathBuf], memory: Option<(File, MsFlags)>) -> Result<()> {
     let dev = Path::new("/dev");
     let devices = DEVICES.map(|name| dev.join(name));
@@ -310,7 +310,7 @@ fn private_dev(writable: &[PathBuf], memory: Option<(File, MsFlags)>) -> Result<
     make_read_only(dev, MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC)
 }
 
-/// Places that are to be seen again once something covers the folder that they are in.
+/// Paths to show again after something covers their folder.
 struct Kept(Vec<(PathBuf, File)>);
 
 impl Kept {
@@ -338,7 +338,7 @@ fn make_folder(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(|error| failed("make", path, error))
 }
 
-/// `path`, whatever covers it later.
+/// Keeps `path` reachable when something covers it.
 fn hold(path: &Path) -> Result<File> {
     let open = OpenOptions::new()
         .read(true)
@@ -388,7 +388,7 @@ fn change(path: &Path, flags: MsFlags) -> Result<()> {
 fn remount(path: &Path, flags: MsFlags) -> nix::Result<()> {
     let flags = flags | MsFlags::MS_BIND | MsFlags::MS_REMOUNT;
     let set = || mount(None::<&str>, path, None::<&str>, flags, None::<&str>);
-    // The kernel refuses while anyone writes there, if only a time of access.
+    // The kernel refuses while any process writes there, even an access time.
     for _ in 0..50 {
         match set() {
             Err(Errno::EBUSY) => std::thread::sleep(std::time::Duration::from_millis(1)),

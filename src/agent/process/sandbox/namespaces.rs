@@ -1,4 +1,4 @@
-//! New namespaces for this process, with its own user and group as they are, and a loopback.
+//! Creates namespaces for this process, with the same user and group, and a loopback.
 
 use std::fs::{self, File};
 use std::io;
@@ -27,9 +27,9 @@ pub(in crate::agent::process) enum Side {
     Outside(Pid),
 }
 
-/// Enters a user, mount, IPC and UTS namespace, one for process ids if `processes` (for children
-/// only), and one for the network unless the host's is asked. Gives those of the user and the
-/// network if others are to join them.
+/// Enters new user, mount, IPC and UTS namespaces, a pid namespace if `processes` (for children
+/// only), and a network namespace unless the host's is requested. Returns the user and network
+/// namespaces if others are to join them.
 pub(super) fn enter(
     network: Network,
     processes: bool,
@@ -50,7 +50,7 @@ pub(super) fn enter(
         flags |= CloneFlags::CLONE_NEWNET;
     }
     unshare(flags).map_err(|error| format!("no user namespaces: {}", error.desc()))?;
-    // Without this no process that is not privileged may map its group.
+    // Without this, unprivileged processes can't map their group.
     write("/proc/self/setgroups", "deny")?;
     write("/proc/self/uid_map", &format!("{user} {user} 1"))?;
     write("/proc/self/gid_map", &format!("{group} {group} 1"))?;
@@ -61,16 +61,16 @@ pub(super) fn enter(
     Ok(made.and_then(Result::ok))
 }
 
-/// Enters these, and namespaces of its own in them.
+/// Enters these namespaces, and new ones inside them.
 fn join(shared: &Namespaces, own: CloneFlags) -> nix::Result<()> {
     setns(&shared.user, CloneFlags::CLONE_NEWUSER)?;
     setns(&shared.network, CloneFlags::CLONE_NEWNET)?;
     unshare(own)
 }
 
-/// Makes the first process of the new namespace for process ids, which the kernel kills with all
-/// others in it when this process ends. A fork, because another start of this program costs three
-/// times as much. This process must have one thread.
+/// Forks the first process of the new pid namespace. When it ends, the kernel kills all others in
+/// it. A fork, because starting the program again costs three times as much. This process must be
+/// single-threaded.
 pub(super) fn fork() -> Result<Side, String> {
     match fork::fork().map_err(|error| format!("no process ids of its own: {error}"))? {
         Fork::Parent(child) => Ok(Side::Outside(Pid::from_raw(child))),
@@ -92,7 +92,7 @@ fn write(file: &str, text: &str) -> Result<(), String> {
     fs::write(file, text).map_err(|error| format!("no user namespaces: {file}: {error}"))
 }
 
-/// Asks the kernel by a netlink message to set the flag that the loopback (always number 1) is up.
+/// Asks the kernel by netlink to bring the loopback up (it is always number 1).
 fn raise_loopback() -> nix::Result<()> {
     const LENGTH: u32 = 32;
     const NEW_LINK: u16 = 16;
@@ -119,7 +119,7 @@ fn raise_loopback() -> nix::Result<()> {
     send(netlink.as_raw_fd(), &message, MsgFlags::empty())?;
     let mut answer = [0; 128];
     let count = recv(netlink.as_raw_fd(), &mut answer, MsgFlags::empty())?;
-    // The header of 16 bytes, then the error, negative.
+    // A header of 16 bytes, then the negative error.
     let error = answer[..count]
         .get(16..20)
         .and_then(|bytes| bytes.try_into().ok());
@@ -129,9 +129,9 @@ fn raise_loopback() -> nix::Result<()> {
     }
 }
 
-/// Gives up every capability for good, also those that a program of user 0 would get.
+/// Drops all capabilities for good, including those that a program of user 0 would get.
 pub(super) fn drop_capabilities() {
-    // Also the ones that are not known here, up to the first that the kernel does not have.
+    // Including unknown ones, up to the first that the kernel doesn't have.
     for bit in 0..64 {
         let one = CapabilitySet::from_bits_retain(1 << bit);
         if remove_capability_from_bounding_set(one) == Err(Errno::INVAL) {

@@ -1,4 +1,4 @@
-//! The trial of the layers, in a process of its own: whoever tries them is confined by them.
+//! Tests the layers in a separate process, because testing confines the process.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,12 +13,12 @@ use super::elsewhere::trial;
 use super::spec::{Layer, Sandbox};
 use super::support::Support;
 
-/// The second argument of a supervisor that is only to try.
+/// Second argument of a supervisor that only probes.
 pub(in crate::agent::process) const TRIAL: &str = "trial";
-/// The last argument of a supervisor that `bwrap` has started.
+/// Last argument of a supervisor started by `bwrap`.
 pub(in crate::agent::process) const WITHIN: &str = "within";
 
-/// Starts `program` for a trial and says what works. Blocks for some milliseconds.
+/// Starts `program` as a probe and reports what works. Blocks for some milliseconds.
 pub(in crate::agent::process) fn probe(program: &Path) -> Support {
     let mut alone = Command::new(program);
     alone.args(["__supervise", TRIAL]);
@@ -56,7 +56,7 @@ fn ask(mut program: Command) -> io::Result<Support> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()?;
-    // It holds their end of the channel.
+    // It holds the child's end of the channel.
     drop(program);
     let mut text = Vec::new();
     let read = answer.read_to_end(&mut text);
@@ -65,14 +65,14 @@ fn ask(mut program: Command) -> io::Result<Support> {
     serde_json::from_slice(&text).map_err(|_| io::Error::other(format!("it ended with {ended}")))
 }
 
-/// Whether `bwrap` has started this supervisor.
+/// True if `bwrap` started this supervisor.
 pub(in crate::agent::process) fn is_within() -> bool {
     std::env::args_os()
         .next_back()
         .is_some_and(|last| last == WITHIN)
 }
 
-/// The whole life of the process that tries: one answer on its standard input, a socket.
+/// The main function of the probe: sends one answer on its standard input, a socket.
 pub(in crate::agent::process) fn answer_trial() -> io::Result<()> {
     let mut stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     stream.peer_addr()?;

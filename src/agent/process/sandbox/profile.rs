@@ -1,6 +1,6 @@
-//! The sandbox of macOS: a profile for `sandbox-exec`, which starts the shell.
+//! The macOS sandbox: a profile for `sandbox-exec`, which starts the shell.
 //!
-//! There is no loopback of its own there, so a command without the network has none at all.
+//! macOS has no private loopback, so a command without network access has none at all.
 
 #![cfg_attr(
     target_os = "linux",
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::spec::{Network, Sandbox, between};
 
-/// The program that applies a profile, wherever PATH leads.
+/// The program that applies a profile, independent of PATH.
 pub(in crate::agent::process) const PROGRAM: &str = "/usr/bin/sandbox-exec";
 
 const DEVICES: [&str; 8] = [
@@ -26,7 +26,7 @@ const DEVICES: [&str; 8] = [
     "/dev/stdout",
 ];
 
-/// The profile for `sandbox`. Of several rules that match the last one counts.
+/// The profile for `sandbox`. The last matching rule wins.
 pub(in crate::agent::process) fn profile(sandbox: &Sandbox) -> String {
     let mut text = "(version 1)\n(allow default)\n(deny file-write*)\n".to_owned();
     let devices = DEVICES.map(PathBuf::from);
@@ -39,7 +39,7 @@ pub(in crate::agent::process) fn profile(sandbox: &Sandbox) -> String {
         .collect();
     rule(&mut text, "allow file-write*", "subpath", &writable);
     rule(&mut text, "deny file-write*", "subpath", &sandbox.read_only);
-    // A folder above one that is kept could be renamed, and another put in its place.
+    // A parent of a protected folder could be renamed and replaced.
     let above = sandbox.read_only.iter().chain(&sandbox.hidden);
     let above = above.filter_map(|path| {
         let folder = writable.iter().find(|folder| path.starts_with(folder))?;

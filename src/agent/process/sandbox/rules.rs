@@ -1,9 +1,9 @@
-//! The Landlock rules: writing below the writable folders only, no signals to and no tracing of
-//! processes outside.
+//! Landlock rules: writing only in writable folders; no signals to outside processes, and no
+//! tracing of them.
 //!
-//! Landlock can only allow, and never takes a part of a folder away again. So a read-only folder
-//! within a writable one is beyond it; and where hidden folders are not covered by mounts, all that
-//! stands beside them and above is allowed one by one.
+//! Landlock can only allow, and can't exclude a part of an allowed folder. So it can't protect a
+//! read-only folder within a writable one. If no mounts cover hidden folders, it allows everything
+//! next to them and above one by one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use landlock::{
 
 use super::spec::{Network, Sandbox};
 
-/// The newest version that these rules are written for; older kernels get what they have.
+/// The newest version these rules use; older kernels get what they support.
 const NEWEST: ABI = ABI::V9;
 /// Devices that a command may write to.
 const DEVICES: [&str; 9] = [
@@ -30,8 +30,8 @@ const DEVICES: [&str; 9] = [
     "/dev/fd",
 ];
 
-/// Restricts this process; gives the version of Landlock. With `mounts` what is hidden is covered
-/// already, and `/dev` is a private one.
+/// Restricts this process and returns the Landlock version. With `mounts`, hidden paths are already
+/// covered and `/dev` is private.
 pub(super) fn restrict(sandbox: &Sandbox, mounts: bool) -> Result<u32, String> {
     match rules(sandbox, mounts) {
         Ok(LandlockStatus::Available { effective_abi, .. }) => Ok(effective_abi as u32),
@@ -64,7 +64,7 @@ fn rules(sandbox: &Sandbox, mounts: bool) -> Result<LandlockStatus, RulesetError
     if mounts {
         rules = rules.add_rules(path_beneath_rules(["/dev"], on_devices))?;
     } else {
-        // Of the terminals only new ones: the user's own would give away what is typed.
+        // Only new terminals, because the user's own would reveal typed text.
         let devices = DEVICES.iter().filter(|path| **path != "/dev/pts");
         rules = rules.add_rules(path_beneath_rules(devices, on_devices | AccessFs::ReadFile))?;
         rules = rules.add_rules(path_beneath_rules(
@@ -81,7 +81,7 @@ fn rules(sandbox: &Sandbox, mounts: bool) -> Result<LandlockStatus, RulesetError
     Ok(rules.restrict_self()?.landlock)
 }
 
-/// The largest files and folders below `path` that hold nothing hidden.
+/// The largest files and folders in `path` that contain nothing hidden.
 fn list_beside(path: &Path, hidden: &[&Path], found: &mut Vec<PathBuf>) {
     if hidden.iter().any(|hidden| path.starts_with(hidden)) {
         return;
@@ -91,7 +91,7 @@ fn list_beside(path: &Path, hidden: &[&Path], found: &mut Vec<PathBuf>) {
         return;
     }
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-        // A link is followed wherever it leads, so it must not be what is allowed.
+        // A rule on a link would apply to its target, so links are never allowed.
         if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
             list_beside(&entry.path(), hidden, found);
         }

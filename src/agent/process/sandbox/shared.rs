@@ -1,7 +1,8 @@
-//! The network of commands with the same rights: a server that one leaves running answers the next.
+//! The network shared by commands with the same rights: a server that one leaves running answers
+//! the next.
 //!
-//! The first of them makes the namespaces and hands them over by descriptor; the others join. That
-//! is also cheaper: making a network is the dearest part of a sandbox.
+//! The first command creates the namespaces and passes them on as descriptors; others join. That is
+//! also cheaper, because creating a network is the most expensive part of a sandbox.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -18,7 +19,7 @@ use tokio::sync::Mutex;
 
 use super::spec::{Network, Sandbox};
 
-/// For how many kinds of rights a network is kept.
+/// Most sets of rights with a shared network.
 const KEPT: usize = 8;
 
 #[cfg(target_os = "linux")]
@@ -26,7 +27,7 @@ const CLOSED_IN_PROGRAMS: RecvFlags = RecvFlags::CMSG_CLOEXEC;
 #[cfg(not(target_os = "linux"))]
 const CLOSED_IN_PROGRAMS: RecvFlags = RecvFlags::empty();
 
-/// A network, and the user namespace that it belongs to.
+/// A network and its user namespace.
 #[derive(Debug)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there are none"))]
 pub(in crate::agent::process) struct Namespaces {
@@ -34,31 +35,30 @@ pub(in crate::agent::process) struct Namespaces {
     pub network: OwnedFd,
 }
 
-/// What a command does about the network of others.
+/// What a command does about the shared network.
 #[derive(Clone, Debug)]
 pub(in crate::agent::process) enum Share {
-    /// Nothing: what it has is its own.
+    /// Nothing; it has its own.
     Alone,
-    /// It makes one for all of them.
+    /// Creates it for all of them.
     Make,
-    /// It joins this one, or has its own where that fails.
+    /// Joins this one, or creates its own if that fails.
     Join(Arc<Namespaces>),
 }
 
-/// Where the namespaces are once they are made. Locked by the command that makes them.
+/// Holds the namespaces once created. The command that creates them locks it.
 pub(in crate::agent::process) type Slot = Arc<Mutex<Option<Arc<Namespaces>>>>;
 
-/// The networks of one program, by what their commands may touch: one with fewer rights shall not
-/// have a server of one with more.
+/// The networks of one program, by rights: a command with fewer rights must not reach a server of
+/// one with more.
 #[derive(Debug, Default)]
 pub(in crate::agent::process) struct Networks(Vec<(Rights, Slot)>);
 
 type Rights = (Vec<PathBuf>, Vec<PathBuf>, Option<PathBuf>);
 
 impl Networks {
-    /// Where the network of commands in `sandbox` is kept. None for those that share no network,
-    /// also where a layer is left out, which then keeps processes of one user namespace apart no
-    /// more.
+    /// The slot for the network of commands in `sandbox`. `None` if they share none, or if a layer
+    /// is missing, because then processes in one user namespace aren't isolated from each other.
     pub fn of(&mut self, sandbox: &Sandbox) -> Option<Slot> {
         let shares = sandbox.network == Network::Loopback
             && sandbox.without.is_empty()
@@ -88,13 +88,13 @@ impl Networks {
 }
 
 impl Namespaces {
-    /// Those that came as descriptors with a message; none if they are not two.
+    /// The namespaces from a message's descriptors; `None` unless there are two.
     pub fn received(descriptors: &mut Vec<OwnedFd>) -> Option<Self> {
         let [user, network] = std::mem::take(descriptors).try_into().ok()?;
         Some(Self { user, network })
     }
 
-    /// Sends `bytes`, and with them these.
+    /// Sends `bytes` with these descriptors.
     pub fn send(&self, to: impl AsFd, bytes: &[u8]) -> io::Result<()> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
         let mut with = SendAncillaryBuffer::new(&mut space);
@@ -108,7 +108,7 @@ impl Namespaces {
     }
 }
 
-/// Reads what has come into `bytes`, and the descriptors that came with it into `descriptors`.
+/// Reads available data into `bytes`, and its descriptors into `descriptors`.
 pub(in crate::agent::process) fn receive(
     from: impl AsFd,
     bytes: &mut [u8],

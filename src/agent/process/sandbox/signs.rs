@@ -1,21 +1,20 @@
-//! Whether a command that failed looks as if the sandbox was why.
-//!
-//! Only a guess from its output: the errors of the sandbox are the ordinary ones of the system.
+//! Guesses from its output whether a command failed because of the sandbox. Sandbox errors look
+//! like ordinary system errors.
 
 use crate::agent::process::ExitStatus;
 
-/// What a command seems to have been kept from.
+/// What seems to have been blocked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confined {
-    /// Files or other things that it may not touch.
+    /// Files or other protected things.
     Files,
     /// The network.
     Network,
 }
 
-/// Of the output, in bytes: errors stand at its end.
+/// Bytes of output to examine; errors are at its end.
 const LOOKED_AT: usize = 32 * 1024;
-/// The shell found a program that it may not execute: nothing the sandbox does.
+/// The shell found a program without execute permission, which isn't the sandbox.
 const NOT_EXECUTABLE: i32 = 126;
 
 const OF_NETWORK: &[&str] = &[
@@ -34,11 +33,11 @@ const OF_NETWORK: &[&str] = &[
     "enotfound",
     "dns error",
     "unknownhostexception",
-    // By a server of this machine, which is on another loopback.
+    // A server on this machine's loopback.
     "connection refused",
     "econnrefused",
     "connectionrefused",
-    // In the words of curl.
+    // As curl words it.
     "couldn't connect to server",
     "could not connect to server",
 ];
@@ -50,17 +49,17 @@ const OF_FILES: &[&str] = &[
     "operation not permitted",
     "eperm",
     "invalid cross-device link",
-    // What may not be written cannot be moved or removed either.
+    // Read-only files can't be moved or removed either.
     "device or resource busy",
     "ebusy",
-    // Of git, for its settings, and a key to sign with.
+    // Git's messages about its settings and signing keys.
     "couldn't load public key",
     "could not write config file",
     "could not lock config file",
 ];
 
-/// What a command in a sandbox that ended so seems to have been kept from, and the words in its output
-/// that say so; nothing if it ended well or shows no sign.
+/// What a sandboxed command with this exit seems to have been denied, and the evidence in its
+/// output. `None` if it succeeded or shows no sign.
 pub fn signs_of_confinement(output: &str, exit: &ExitStatus) -> Option<(Confined, &'static str)> {
     if matches!(exit, ExitStatus::Exited(0 | NOT_EXECUTABLE)) {
         return None;
@@ -72,8 +71,8 @@ pub fn signs_of_confinement(output: &str, exit: &ExitStatus) -> Option<(Confined
     of_network.or_else(|| Some((Confined::Files, shown(OF_FILES)?)))
 }
 
-/// The files that git could neither replace nor remove since they are mounts, by its own words; at most
-/// five. It goes on without them, and may end well.
+/// At most five files that git couldn't replace or remove because they are mounts, by its own
+/// messages. Git continues without them and may succeed.
 pub fn files_git_left(output: &str) -> Vec<&str> {
     let mut paths: Vec<&str> = Vec::new();
     for line in output.lines() {
@@ -90,7 +89,7 @@ pub fn files_git_left(output: &str) -> Vec<&str> {
     paths
 }
 
-/// Whether `words` stand in `text` as words: "createAccessToken" is no EACCES.
+/// True if `text` contains `words` as whole words: "createAccessToken" isn't EACCES.
 fn has_words(text: &str, words: &str) -> bool {
     let is_inner = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(words).any(|(at, _)| {

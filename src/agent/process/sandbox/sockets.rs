@@ -1,14 +1,14 @@
-//! The sockets in the file system that other programs listen on.
+//! Finds sockets in the file system where other programs listen.
 //!
-//! A read-only mount does not keep from connecting, and no system call filter sees the path: a
-//! socket has to be hidden. Folders where they usually stand are hidden as a whole; this finds the
+//! A read-only mount doesn't prevent connections, and a system call filter can't see the path, so
+//! sockets must be hidden. Folders that usually contain them are hidden as a whole; this finds the
 //! rest.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-/// Look-ups of users and groups, without which a user of a company's directory has no name.
+/// User and group lookups, without which directory users have no name.
 const HARMLESS: [&str; 2] = ["/run/systemd/userdb/", "/var/lib/sss/pipes/"];
 
 /// The sockets bound to a path in this network namespace.

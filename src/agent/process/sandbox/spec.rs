@@ -1,4 +1,4 @@
-//! What is asked of the sandbox. Plain data: it goes to the supervisor with the command.
+//! The limits of a sandbox, as plain data for the supervisor.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,82 +10,82 @@ use serde::{Deserialize, Serialize};
 use super::support::Support;
 use crate::agent::word_list::WordList;
 
-/// The variable of tiller's own environment that switches layers off, for tests: `landlock,seccomp`.
+/// An environment variable that turns layers off, for tests: `landlock,seccomp`.
 const WITHOUT: &str = "TILLER_SANDBOX_WITHOUT";
 
-/// What a command may touch. Everything may be read but `hidden`, nothing written but `writable`.
+/// What a command may access. It may read everything except `hidden`, and write only `writable`.
 ///
-/// All paths are absolute and without symbolic links. One that does not exist is passed over, but
-/// for `read_only` and `hidden` ones in a folder that may be changed, for else the command could
-/// make them: while commands run, an empty folder stands there.
+/// All paths are absolute and without symbolic links. Missing paths are ignored, except `read_only`
+/// and `hidden` ones in a writable folder, which the command could otherwise create: an empty
+/// folder blocks them while commands run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sandbox {
-    /// Files and folders that may be changed, with all that is in them.
+    /// Writable files and folders, with everything in them.
     #[serde(with = "paths")]
     pub writable: Vec<PathBuf>,
-    /// What may not be changed within them.
+    /// Read-only paths within them.
     #[serde(with = "paths")]
     pub read_only: Vec<PathBuf>,
-    /// What may neither be read nor changed.
+    /// Paths that can't be read or changed.
     #[serde(with = "paths")]
     pub hidden: Vec<PathBuf>,
-    /// What of that may be read all the same.
+    /// Readable exceptions within hidden paths.
     #[serde(with = "paths")]
     pub readable: Vec<PathBuf>,
-    /// What must not be made within them: it is moved out of the way, and if git would follow it at
-    /// once, the command is ended.
+    /// Forbidden paths within writable folders. tiller moves such a file away, and ends the command
+    /// if git would use it at once.
     #[serde(with = "paths")]
     pub forbidden: Vec<PathBuf>,
-    /// A folder that is `/tmp` for the command, and writable. Without one `/tmp` is the system's,
-    /// and read-only unless it is in `writable`.
+    /// The command's writable `/tmp`. If `None`, it sees the system's, read-only unless in
+    /// `writable`.
     pub tmp: Option<PathBuf>,
     /// The same for `/var/tmp`.
     pub var_tmp: Option<PathBuf>,
-    /// The same for `/dev/shm`. Without one it is empty, and the command's own.
+    /// The same for `/dev/shm`. If `None`, it is empty and private.
     pub shm: Option<PathBuf>,
-    /// What is seen at its place although one of these covers it.
+    /// Paths to keep visible although one of these covers them.
     #[serde(with = "paths")]
     pub visible: Vec<PathBuf>,
-    /// What it may reach over the network.
+    /// Its network access.
     pub network: Network,
-    /// Start it also when this machine cannot keep all of that.
+    /// Start even if this machine can't enforce everything.
     pub best_effort: bool,
-    /// The `bwrap` that makes the namespaces and mounts, where tiller may not.
+    /// The `bwrap` that creates namespaces and mounts if tiller can't.
     pub bwrap: Option<PathBuf>,
-    /// Layers to leave out: they do not work here, or a test wants to see what then gets through.
+    /// Layers to leave out, because they don't work here or for a test.
     pub without: BTreeSet<Layer>,
 }
 
-/// What a command reaches over the network.
+/// A command's network access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Network {
-    /// A loopback, on which it can talk with itself and with other commands that have the same
-    /// rights; nothing where the machine has no namespaces.
+    /// A loopback for itself and other commands with the same rights; nothing if the machine has no
+    /// namespaces.
     #[default]
     Loopback,
-    /// Whatever tiller reaches.
+    /// Everything that tiller can reach.
     Host,
 }
 
-/// A part of the machinery.
+/// A part of the sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
     /// User, mount, network, IPC and UTS namespaces.
     Namespaces,
-    /// Those that tiller makes itself, without the help of `bwrap`.
+    /// Namespaces that tiller creates without `bwrap`.
     OwnNamespaces,
-    /// A namespace for process ids with a `/proc` that shows no other processes. Needs the others.
+    /// A pid namespace with a private `/proc`. Needs the other namespaces.
     Processes,
     /// Landlock rules.
     Landlock,
-    /// The filter of system calls.
+    /// The system call filter.
     Seccomp,
-    /// Closing the descriptors that tiller was started with.
+    /// Closing inherited descriptors.
     Descriptors,
-    /// Giving up every capability, and the way to get new ones.
+    /// Dropping all capabilities for good.
     Privileges,
 }
 
@@ -101,7 +101,7 @@ impl Layer {
         Self::Privileges,
     ];
 
-    /// The layers that tiller's environment switches off.
+    /// The layers that tiller's environment turns off.
     pub(super) fn switched_off() -> BTreeSet<Self> {
         let names = std::env::var(WITHOUT).unwrap_or_default();
         let layers = names.split(',').filter_map(|name| name.parse().ok());
@@ -125,7 +125,7 @@ impl fmt::Display for Layer {
 }
 
 impl Sandbox {
-    /// Paths where an empty folder must stand so that no command makes something there.
+    /// Missing paths that need an empty folder so that no command creates something there.
     pub(in crate::agent::process) fn to_be_held(&self) -> impl Iterator<Item = &Path> {
         let kept = self.read_only.iter().chain(&self.hidden);
         kept.map(PathBuf::as_path).filter(|path| {
@@ -135,7 +135,7 @@ impl Sandbox {
         })
     }
 
-    /// One in which the layers are tried.
+    /// A sandbox for probing the layers.
     pub(super) fn for_trial() -> Self {
         Self {
             writable: vec![std::env::temp_dir()],
@@ -145,13 +145,13 @@ impl Sandbox {
         }
     }
 
-    /// Whether its command has process ids of its own, below an init that is this program.
+    /// True if its command has a pid namespace, with this program as init.
     pub(in crate::agent::process) fn has_init(&self) -> bool {
         let left_out = |layer| self.without.contains(&layer);
         cfg!(target_os = "linux") && !left_out(Layer::Namespaces) && !left_out(Layer::Processes)
     }
 
-    /// What goes to the supervisor, as far as it is known what works on this machine.
+    /// The version for the supervisor, by what works on this machine.
     pub(in crate::agent::process) fn on(&self, machine: Option<&Support>) -> Self {
         let mut sandbox = self.clone();
         sandbox.without.extend(Layer::switched_off());
@@ -166,7 +166,7 @@ impl Sandbox {
     }
 }
 
-/// The folders between `folder` and `path`, from the outermost.
+/// The folders between `folder` and `path`, outermost first.
 pub(super) fn between<'p>(path: &'p Path, folder: &Path) -> Vec<&'p Path> {
     let above = path.ancestors().skip(1);
     let mut between: Vec<_> = above.take_while(|it| *it != folder).collect();
@@ -174,14 +174,14 @@ pub(super) fn between<'p>(path: &'p Path, folder: &Path) -> Vec<&'p Path> {
     between
 }
 
-/// Variables that lead to sockets and terminals which a command does not see.
+/// Variables that point to sockets and terminals a command can't see.
 const LEADING_OUT: WordList = WordList(
     "XDG_RUNTIME_DIR SSH_AUTH_SOCK SSH_AGENT_PID GPG_AGENT_INFO DBUS_SESSION_BUS_ADDRESS DISPLAY \
      WAYLAND_DISPLAY TMUX STY VSCODE_IPC_HOOK_CLI",
 );
 
-/// Programs that would try for a minute to reach what cannot be reached; the user is asked once they
-/// have failed.
+/// Settings for programs that would otherwise try for a minute to connect; the user is asked once
+/// they have failed.
 const NO_RETRIES: [&str; 4] = [
     "npm_config_fetch_retries",
     "PIP_RETRIES",
@@ -190,7 +190,7 @@ const NO_RETRIES: [&str; 4] = [
 ];
 
 impl Sandbox {
-    /// Changes of the command's environment; none as value: removed.
+    /// Changes to the command's environment; the value `None` removes a variable.
     pub(in crate::agent::process) fn environment(
         &self,
     ) -> impl Iterator<Item = (&'static str, Option<&Path>)> {
@@ -212,7 +212,7 @@ impl Sandbox {
     }
 }
 
-/// Paths need not be UTF-8, and a byte for each of theirs is far less to read than a number.
+/// Paths may not be UTF-8, and encoding them as text is much smaller than as numbers.
 mod paths {
     use std::ffi::OsString;
     use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -1,4 +1,4 @@
-//! Which layers work on this machine, and what is promised with them.
+//! Which layers work on this machine, and what they enforce.
 
 use std::path::PathBuf;
 
@@ -6,30 +6,30 @@ use serde::{Deserialize, Serialize};
 
 use super::spec::{Layer, Network, Sandbox};
 
-/// Landlock rules for truncating files came with this version (Linux 6.2).
+/// The Landlock version that controls truncating files (Linux 6.2).
 const TRUNCATES: u32 = 3;
-/// Landlock keeps signals and abstract sockets in since this version (Linux 6.12).
+/// The Landlock version that confines signals and abstract sockets (Linux 6.12).
 pub(super) const SCOPES: u32 = 6;
 
-/// Which layers work on this machine, by a live trial; for each that does not, why.
+/// Which layers work on this machine, tested live, with reasons for those that don't.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Support {
     /// User, mount, network, IPC and UTS namespaces.
     pub namespaces: Result<(), String>,
-    /// The program that makes them, where tiller may not.
+    /// The program that creates them if tiller can't.
     pub bwrap: Option<PathBuf>,
-    /// A namespace for process ids, with a `/proc` for it.
+    /// A pid namespace with its own `/proc`.
     pub processes: Result<(), String>,
-    /// The version of Landlock.
+    /// The Landlock version.
     pub landlock: Result<u32, String>,
-    /// The filter of system calls.
+    /// The system call filter.
     pub seccomp: Result<(), String>,
-    /// The profiles of macOS, which keep everything alone.
+    /// The macOS profiles, which enforce everything on their own.
     pub profile: Result<(), String>,
 }
 
-/// Settings of the kernel that keep users from having namespaces: the file, its value then, and the
-/// command that changes it.
+/// Kernel settings that deny user namespaces: the file, the denying value, and the command that
+/// changes it.
 const SWITCHES: [(&str, &str, &str); 3] = [
     (
         "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
@@ -48,16 +48,16 @@ const SWITCHES: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// One thing that a sandbox keeps, or does not on this machine.
+/// One limit of a sandbox, which this machine may or may not enforce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Promise {
-    /// What it is about.
+    /// Its subject.
     pub name: &'static str,
-    /// Whether this machine keeps it.
+    /// Whether this machine enforces it.
     pub kept: bool,
     /// Whether a command must not run without it.
     pub needed: bool,
-    /// What could happen where it is not kept.
+    /// What could happen without it.
     pub else_what: &'static str,
 }
 
@@ -74,7 +74,7 @@ impl Support {
         }
     }
 
-    /// The command that lets users have namespaces here, if a setting is what refuses them.
+    /// The command that enables user namespaces here, if a setting denies them.
     pub fn remedy(&self) -> Option<&'static str> {
         self.namespaces.as_ref().err()?;
         let is = |file: &str, value: &str| {
@@ -84,7 +84,7 @@ impl Support {
         switch.map(|(_, _, command)| *command)
     }
 
-    /// The layers that do not work.
+    /// The layers that don't work.
     pub fn broken(&self) -> Vec<Layer> {
         [
             (Layer::Namespaces, self.namespaces.is_err()),
@@ -97,14 +97,14 @@ impl Support {
         .collect()
     }
 
-    /// What `sandbox` asks and this machine cannot keep, in words; nothing when all is kept.
+    /// The limits of `sandbox` that this machine can't enforce, in words; may be empty.
     pub fn missing(&self, sandbox: &Sandbox) -> Vec<String> {
         let promises = self.promises(sandbox).into_iter();
         let broken = promises.filter(|promise| promise.needed && !promise.kept);
         broken.map(|promise| promise.else_what.to_owned()).collect()
     }
 
-    /// What is asked of `sandbox`, each with whether this machine keeps it.
+    /// The limits of `sandbox`, each with whether this machine enforces it.
     pub fn promises(&self, sandbox: &Sandbox) -> Vec<Promise> {
         let profile = self.profile.is_ok();
         let namespaces = self.namespaces.is_ok();
@@ -158,7 +158,7 @@ impl Support {
                 "sockets of other programs could be reached",
             ),
             Promise {
-                // Mounts of the host are locked in the namespaces, so nothing is undone there.
+                // The namespaces lock the host's mounts, so nothing can be undone there.
                 needed: !namespaces,
                 ..promise(
                     "system calls",
@@ -169,7 +169,7 @@ impl Support {
         ]
     }
 
-    /// The reasons of all that does not work.
+    /// The reasons for everything that doesn't work.
     pub fn reasons(&self) -> Vec<String> {
         if cfg!(not(target_os = "linux")) {
             return self.profile.as_ref().err().cloned().into_iter().collect();

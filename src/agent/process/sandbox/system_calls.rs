@@ -1,8 +1,8 @@
-//! The filter of system calls: refuses those that could undo the other layers or reach rare parts
-//! of the kernel. All others are allowed, so that no program has to be known.
+//! The system call filter. Blocks calls that could undo the other layers or reach rare parts of the
+//! kernel, and allows all others, so that any program works.
 //!
-//! Refused means an error, never a killed process, except for programs of another architecture
-//! (32 bits), whose calls have other numbers.
+//! Blocked calls return an error. Only programs of another architecture (32 bits) are killed,
+//! because their calls have other numbers.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ use seccompiler::{
 type Result<T> = std::result::Result<T, String>;
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// What other layers see to already.
+/// What other layers already handle.
 #[derive(Clone, Copy)]
 pub(super) struct Kept {
-    /// Processes outside cannot be traced, so debuggers may work inside.
+    /// Outside processes can't be traced, so debuggers may work inside.
     pub tracing: bool,
-    /// The network is the command's own, or all of it is allowed.
+    /// The network is private, or unrestricted.
     pub network: bool,
-    /// Sockets of other programs in the file system cannot be seen.
+    /// Other programs' sockets in the file system are hidden.
     pub sockets: bool,
 }
 
@@ -34,11 +34,11 @@ const NAMESPACES: u64 = (libc::CLONE_NEWUSER
     | libc::CLONE_NEWIPC
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWCGROUP) as u64;
-/// For `unshare` only: `clone` has its signal there.
+/// Only for `unshare`: `clone` uses these bits for its signal.
 const NEW_TIME: u64 = 0x80;
-/// Put into a terminal what it takes for typed; paste what is selected on a console.
+/// Inject terminal input; paste the console selection.
 const TYPING: [u64; 2] = [libc::TIOCSTI, 0x541c];
-/// `open_tree_attr`, which the C library does not know yet.
+/// `open_tree_attr`, which the C library doesn't define yet.
 const MOUNT_TREE_WITH_ATTRIBUTES: i64 = 467;
 
 const ALWAYS: &[i64] = &[
@@ -57,15 +57,15 @@ const ALWAYS: &[i64] = &[
     libc::SYS_fspick,
     libc::SYS_setns,
     libc::SYS_open_by_handle_at,
-    // Ways around a filter of system calls.
+    // Ways around a system call filter.
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
-    // Keys of the session, shared with all programs of the user.
+    // Session keys, shared by all of the user's programs.
     libc::SYS_keyctl,
     libc::SYS_add_key,
     libc::SYS_request_key,
-    // The kernel's own.
+    // The kernel itself.
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,
@@ -100,11 +100,11 @@ const TRACING: &[i64] = &[
     libc::SYS_kcmp,
 ];
 
-/// Installs the filter for this thread and all that it starts.
+/// Installs the filter for this thread and everything it starts.
 pub(super) fn refuse(kept: Kept) -> Result<()> {
     let not_permitted = compile(refused(kept)?, libc::EPERM)?;
-    // `clone3` takes its flags through a pointer, which no filter can follow; told that the kernel
-    // does not have it, the C library uses `clone`.
+    // `clone3` passes its flags through a pointer, which no filter can follow. ENOSYS makes the C
+    // library use `clone`.
     let mut unknown = other_numbering();
     unknown.extend(compile(
         Rules::from([(libc::SYS_clone3, vec![])]),
@@ -137,7 +137,7 @@ fn refused(kept: Kept) -> Result<Rules> {
         rules.entry(call).or_default().push(rule);
         Ok(())
     };
-    // A rule per flag: any of them is enough.
+    // One rule per flag; any of them matches.
     for bit in (0..32).map(|bit| 1_u64 << bit) {
         if NAMESPACES & bit != 0 {
             when(libc::SYS_clone, vec![has(0, bit)?])?;
@@ -158,7 +158,7 @@ fn refused(kept: Kept) -> Result<Rules> {
     }
     let other = families.iter().map(|family| is_not(0, *family as u64));
     when(libc::SYS_socket, other.collect::<Result<_>>()?)?;
-    // Of netlink the addresses of interfaces, which many programs list.
+    // Allows netlink for listing interface addresses, as many programs do.
     let route = is_not(2, libc::NETLINK_ROUTE as u64)?;
     when(
         libc::SYS_socket,
@@ -167,8 +167,8 @@ fn refused(kept: Kept) -> Result<Rules> {
     Ok(rules)
 }
 
-/// Refuses system calls of the numbering "x32", which the filter would not know again: they have
-/// this bit and else the same architecture.
+/// Blocks system calls with "x32" numbers, which the filter wouldn't recognize: same architecture,
+/// but with this bit set.
 #[cfg(target_arch = "x86_64")]
 fn other_numbering() -> BpfProgram {
     const X32: u32 = 0x4000_0000;
@@ -195,7 +195,7 @@ fn other_numbering() -> BpfProgram {
     Vec::<sock_filter>::new()
 }
 
-// The kernel looks at the low half of these arguments only, so the filter does too.
+// The kernel reads only the low half of these arguments, so the filter does too.
 
 fn is(argument: u8, value: u64) -> Result<SeccompCondition> {
     condition(argument, SeccompCmpOp::Eq, value)
