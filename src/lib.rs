@@ -79,7 +79,7 @@
 //! - `serve` is for other programs: the socket and the file that steer a session, and the events file.
 //! - `sessions` finds, lists and opens sessions. `export` turns them into HTML, Markdown or JSON lines.
 //!   `branches` outlines a session's tree and compares two branches.
-//! - `files` is the index behind `@`, `tui/completion` the suggestions while you type, and `clipboard` the
+//! - `files` is the index for `@`, `tui/completion` the suggestions while you type, and `clipboard` the
 //!   ways to copy.
 //!
 //! In `tui`, `update` changes the screen's state and `view` lays it out and paints it:

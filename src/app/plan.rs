@@ -216,8 +216,8 @@ impl Plan {
         let silent = matches!(front_end, FrontEnd::Print | FrontEnd::Json) && !args.demo;
         if silent && prompt.is_empty() {
             return Err(StartError::usage(
-                "no prompt: pass one as an argument or on stdin, such as tiller -p \"explain this \
-                 project\" (the full screen needs a terminal on stdin and stdout)",
+                "no prompt. Pass one, such as tiller -p \"explain this project\", or pipe it in; the full \
+                 screen needs a terminal on stdin and stdout",
             ));
         }
         if silent && model.is_none() {

@@ -1,15 +1,15 @@
 //! Commands and their whole process trees.
 //!
-//! A command runs below a small supervisor (this same binary, started as `tiller __supervise`).
-//! The supervisor makes a new session and inherits every orphan below it, so it can end *every*
-//! descendant: also those that called setsid, forked twice, closed their pipes, cleared their
-//! environment or ignore SIGTERM. It does so when told to, and when tiller has ended, even by
-//! `kill -9`, because its control channel closes then. tiller inherits orphans too, for commands
-//! that kill their supervisor.
+//! A command runs below a small supervisor (this same binary, started as `tiller __supervise`). The
+//! supervisor starts a new session and adopts every orphan below it, so it can kill *every*
+//! descendant. That includes those that called setsid, forked twice, closed their pipes, cleared
+//! their environment or ignore SIGTERM. It does so on order, and when its control channel closes
+//! because tiller has ended, even by `kill -9`. tiller adopts orphans too, for commands that kill
+//! their supervisor.
 //!
-//! Out of reach: work handed to servers that are not below us (docker, systemd-run, at, a tmux
-//! that was running before), and processes of another user. Systems other than Linux have no
-//! subreaper; there it is best effort: a daemon that forks twice between two listings escapes.
+//! Out of reach: work given to servers that aren't below us (docker, systemd-run, at, an existing
+//! tmux), and processes of another user. Systems other than Linux have no subreaper, so there it is
+//! best effort: a daemon that forks twice between two listings escapes.
 //!
 //! The output never passes through the supervisor.
 

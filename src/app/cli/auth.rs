@@ -1,6 +1,7 @@
-//! `tiller auth`: stores keys, says where keys come from, and asks providers whether they take them.
+//! `tiller auth`: stores keys, shows where keys come from, and asks providers whether they accept
+//! them.
 //!
-//! Never takes a key from the command line and never shows more than the end of one.
+//! Never takes a key from the command line, and never shows more than the end of one.
 
 use std::fmt::Write;
 use std::io::{self, IsTerminal, Read};
@@ -19,10 +20,10 @@ use crate::llm::nearest::nearest;
 use crate::llm::probe::Verdict;
 use crate::llm::{Catalog, Keys};
 
-/// Longer keys do not exist.
+/// No key is longer.
 const MAX_BYTES: u64 = 16 * 1024;
 
-/// What `tiller auth` works with.
+/// The context of `tiller auth`.
 pub struct AuthContext {
     pub catalog: Catalog,
     pub keys: Keys,
@@ -93,7 +94,7 @@ impl AuthContext {
                     ));
                     Outcome::Failed
                 }
-                // Offline, or a server that does not say: the key stays.
+                // Offline, or an unclear answer: keeps the key.
                 Verdict::Unclear(_) | Verdict::Unreachable(_) => Outcome::Done,
             },
         )
@@ -101,7 +102,7 @@ impl AuthContext {
 
     fn remove(&self, provider: &str) -> Result<Outcome, StartError> {
         let mut store = self.keys.store();
-        // What was stored for a provider that models.toml does not have any more goes too.
+        // Also removes keys of providers that models.toml no longer has.
         let provider = match store.get(provider) {
             Some(_) => provider,
             None => self.known(provider)?,
@@ -130,7 +131,7 @@ impl AuthContext {
             };
             let key = match &location {
                 KeyLocation::None => continue,
-                // It may want a finger on a reader: it runs when its key is needed.
+                // It may need a touch on a reader, so it runs only when its key is needed.
                 KeyLocation::Command(..) => None,
                 _ => self.keys.fetch(&provider, &location).await.transpose(),
             };
@@ -193,7 +194,7 @@ impl AuthContext {
                 Verdict::Unreachable(why) => (format!("unreachable: {why}"), Outcome::Unreachable),
             };
             say(&format!("{provider:width$}  {message}\n"));
-            // A refused key weighs more than a provider that is not reached.
+            // A rejected key outweighs an unreachable provider.
             if outcome != Outcome::Failed && result != Outcome::Done {
                 outcome = result;
             }
@@ -206,7 +207,7 @@ impl AuthContext {
         models.provider_auth(provider).key_location(&self.keys)
     }
 
-    /// All providers, and those that have a stored key and are not known any more.
+    /// All providers, and unknown ones with a stored key.
     fn providers(&self) -> Vec<String> {
         let models = self.catalog.current();
         let mut all: Vec<String> = models.providers().map(str::to_owned).collect();
@@ -240,7 +241,7 @@ impl AuthContext {
     }
 }
 
-/// The key from the pipe on stdin, or typed on the terminal; none when the user gave up.
+/// The key from stdin or typed on the terminal; `None` if the user gave up.
 fn read_key(provider: &str) -> Result<Option<Secret>, StartError> {
     let typed = if io::stdin().is_terminal() {
         let prompt = format!("Key for {provider} (it is not shown): ");

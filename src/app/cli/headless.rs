@@ -1,7 +1,6 @@
-//! One run without a screen: sends the prompt, hands every event to a sink, and turns the way it
-//! ended into an outcome. Nothing here waits longer than a signal or `--timeout` allows: not for a
-//! reader of stdout that stopped reading, not for a run that does not end. What the run started is
-//! dead when this returns.
+//! One run without a screen: sends the prompt, passes every event to a sink, and turns the run's
+//! end into an outcome. Waits no longer than a signal or `--timeout` allows, even if stdout's
+//! reader stalls or a run doesn't end. When it returns, all processes of the run are dead.
 
 use std::io;
 use std::pin::pin;
@@ -20,13 +19,13 @@ use crate::app::signals::Signals;
 use crate::llm::Content;
 use crate::llm::message::content_text;
 
-/// After a signal or `--timeout`: how long the run may take to end and to say so.
+/// After a signal or `--timeout`: time for the run to end and report.
 const GRACE: Duration = Duration::from_millis(100);
-/// After that: how long killed processes may take to be gone.
+/// After that: time for killed processes to exit.
 const DYING: Duration = Duration::from_millis(50);
-/// How long the session may take to be closed; longer only on a disk that hangs.
+/// Time to close the session; it takes longer only on a hanging disk.
 const CLOSING: Duration = Duration::from_secs(1);
-/// After a run that ended: how long its processes get, SIGKILL included.
+/// After a completed run: time for its processes to end, SIGKILL included.
 const STOPPING: Duration = Duration::from_secs(4);
 
 #[derive(Debug, Default)]
@@ -36,7 +35,7 @@ pub struct Said {
 }
 
 impl Said {
-    /// Says on stderr what scripts and users should know.
+    /// Reports on stderr what scripts and users should know.
     pub fn tell(&mut self, text: &str) {
         self.err.push_str(&out::line(&format!("tiller: {text}")));
     }
@@ -50,7 +49,8 @@ pub trait Sink {
     fn end(&mut self, _said: &mut Said) {}
 }
 
-/// Runs once, at most until `deadline`. Returns when the agent is shut down and its processes are dead.
+/// Runs once, at most until `deadline`. Returns when the agent is shut down and its processes are
+/// dead.
 pub async fn run_headless(
     handle: AgentHandle,
     processes: &Processes,
@@ -114,14 +114,14 @@ impl From<io::Error> for GaveUp {
 struct Ends<'a> {
     handle: &'a AgentHandle,
     signals: Signals<Outcome>,
-    /// `--timeout`; once the run was stopped, the end of its grace.
+    /// `--timeout`; after stopping the run, the end of its grace period.
     deadline: Option<Instant>,
     stopped: Option<Outcome>,
 }
 
 impl Ends<'_> {
-    /// Waits for `work`. A signal or `--timeout` stops the run, which then has [`GRACE`] to end; a second
-    /// signal ends the waiting at once.
+    /// Waits for `work`. A signal or `--timeout` stops the run, which then has [`GRACE`] to end. A
+    /// second signal stops waiting at once.
     async fn until<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Outcome> {
         let mut work = pin!(work);
         loop {
@@ -148,7 +148,7 @@ struct Run<'a> {
     ends: Ends<'a>,
     stdout: Writer,
     stderr: Writer,
-    /// Whether a session keeps what is not sent.
+    /// Whether a session stores unsent messages.
     is_stored: bool,
 }
 
@@ -206,7 +206,7 @@ impl<'a> Run<'a> {
                 } => waiting = [steering.as_slice(), follow_up].concat(),
                 AgentEvent::QueueReturned { messages } => {
                     waiting.clone_from(messages);
-                    // The prompt was not taken: no run comes.
+                    // The prompt was refused, so no run follows.
                     over = !begun && !messages.is_empty();
                 }
                 AgentEvent::Refused(question) => {
@@ -254,7 +254,7 @@ impl<'a> Run<'a> {
     }
 
     async fn write(&mut self, said: Said) -> Result<(), GaveUp> {
-        // Whoever closed stderr does not want to know.
+        // stderr may be closed; ignore that.
         let _ = self.ends.until(self.stderr.write(said.err)).await?;
         self.ends.until(self.stdout.write(said.out)).await??;
         Ok(())
@@ -278,7 +278,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What the end of the run comes to; says why it failed.
+/// The outcome of the run; explains a failure.
 fn outcome_of(ended: Option<RunOutcome>, said: &mut Said) -> Outcome {
     match ended {
         Some(RunOutcome::Done) => return Outcome::Done,

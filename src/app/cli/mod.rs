@@ -1,5 +1,5 @@
-//! Front ends that print: print mode, JSON mode, the demo as plain text, sub-commands. The only
-//! place besides the terminal that writes to stdout.
+//! Front ends that print: print mode, JSON mode, the demo as plain text, sub-commands. Only they
+//! and the terminal write to stdout.
 
 mod out;
 mod headless;

@@ -1,6 +1,6 @@
-//! stdout and stderr. A closed pipe (`tiller models | head -1`) is no error of a sub-command; a run that
-//! loses its reader before the end is cut, quietly. Any other failed write (a full disk) is told on
-//! stderr and ends in exit code 1.
+//! stdout and stderr. A closed pipe (`tiller models | head -1`) isn't an error in a sub-command; a
+//! run that loses its reader stops silently. Any other failed write (a full disk) is reported on
+//! stderr and exits with 1.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt::Write as _;
@@ -16,12 +16,12 @@ use crate::llm::auth::Redactor;
 /// Texts that may wait for a slow reader.
 const WAITING: usize = 64;
 
-/// Writes one line to stderr for a user, control characters shown as such.
+/// Writes one line to stderr, with control characters made visible.
 pub fn eprint_line(text: &str) {
     let _ = io::stderr().lock().write_all(line(text).as_bytes());
 }
 
-/// A line for a user, control characters shown as such.
+/// One line for a user, with control characters made visible.
 pub fn line(text: &str) -> String {
     let mut line = for_terminal(text).into_owned();
     if !line.ends_with('\n') {
@@ -30,7 +30,7 @@ pub fn line(text: &str) -> String {
     line
 }
 
-/// Writes on a thread of its own: only that thread waits for a reader that stopped reading.
+/// Writes on a separate thread, which alone waits for a stalled reader.
 #[derive(Debug)]
 pub struct Writer {
     texts: Option<mpsc::Sender<String>>,
@@ -54,7 +54,7 @@ impl Writer {
         Ok(Self { texts, written })
     }
 
-    /// Waits until there is room for `text`. An error may be that of an earlier text.
+    /// Waits until there is room for `text`. An error may belong to an earlier text.
     pub async fn write(&mut self, text: String) -> io::Result<()> {
         match &self.texts {
             Some(texts) if !text.is_empty() && texts.send(text).await.is_err() => {
@@ -64,7 +64,7 @@ impl Writer {
         }
     }
 
-    /// Waits until everything is written; nothing more can be.
+    /// Closes and waits until everything is written.
     pub async fn finish(&mut self) -> io::Result<()> {
         if self.texts.take().is_none() {
             return Ok(());
@@ -73,7 +73,7 @@ impl Writer {
     }
 }
 
-/// From now on a panic tells what happened without what `redactor` knows.
+/// Makes panics report redacted messages from now on.
 pub fn eprint_panics(redactor: Redactor) {
     panic::set_hook(Box::new(move |info| {
         let thread = thread::current();
@@ -96,8 +96,8 @@ pub fn print(text: &str) -> Outcome {
     }
 }
 
-/// The outcome of a sub-command after a failed write to stdout; tells the error on stderr unless it is
-/// a closed pipe.
+/// The outcome after a failed write to stdout; reports the error on stderr unless it is a closed
+/// pipe.
 pub fn write_failed(error: &io::Error) -> Outcome {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Outcome::Done;

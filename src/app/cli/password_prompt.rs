@@ -1,4 +1,4 @@
-//! Asks for a line on the terminal without showing what is typed.
+//! Reads a line from the terminal without echo.
 
 use std::io::{self, Read, Write};
 
@@ -7,16 +7,16 @@ use zeroize::Zeroizing;
 
 use crate::llm::Secret;
 
-/// Prints `prompt` on stderr and reads a line from the terminal on stdin. Backspace and Ctrl+U work;
-/// signals do not, so that the terminal is never left without its echo. None when the user gave up
-/// with Ctrl+C or Ctrl+D.
+/// Prints `prompt` on stderr and reads a line from the terminal on stdin. Backspace and Ctrl+U
+/// work; signals don't, so that the terminal always gets its echo back. `None` if the user pressed
+/// Ctrl+C or Ctrl+D.
 pub fn ask(prompt: &str) -> io::Result<Option<Secret>> {
     let _quiet = Quiet::start()?;
     let mut terminal = io::stderr();
     terminal.write_all(prompt.as_bytes())?;
     terminal.flush()?;
     let typed = read(&mut io::stdin().lock());
-    // The Enter was not shown either.
+    // The Enter wasn't echoed either.
     let _ = terminal.write_all(b"\n");
     typed
 }
@@ -34,7 +34,7 @@ fn read(input: &mut impl Read) -> io::Result<Option<Secret>> {
         match byte[0] {
             b'\n' | b'\r' => break,
             0x03 => return Ok(None),
-            // Ctrl+D: on an empty line it gives up, else it ends the line.
+            // Ctrl+D gives up on an empty line, and otherwise ends the line.
             0x04 if line.is_empty() => return Ok(None),
             0x04 => break,
             0x08 | 0x7f => {
@@ -47,14 +47,14 @@ fn read(input: &mut impl Read) -> io::Result<Option<Secret>> {
     Ok(Some(Secret::new(pasted(&line))))
 }
 
-/// The text without the marks of a bracketed paste.
+/// The text without bracketed paste markers.
 fn pasted(line: &[u8]) -> String {
     String::from_utf8_lossy(line)
         .replace("\x1b[200~", "")
         .replace("\x1b[201~", "")
 }
 
-/// A terminal that shows nothing of what is typed, until this is dropped.
+/// Turns echo off until dropped.
 struct Quiet(Termios);
 
 impl Quiet {

@@ -12,7 +12,7 @@ const PREVIEW_LINES: usize = 8;
 
 #[derive(Debug, Default)]
 pub struct PlainDemo {
-    /// Whether the last thing written was a piece of a line.
+    /// Whether the output ends within a line.
     open: bool,
 }
 
@@ -79,7 +79,7 @@ impl PlainDemo {
     }
 }
 
-/// A title and the first lines of what the screen would show.
+/// A title and the first lines that the screen would show.
 fn shown(details: &Details) -> String {
     let (title, lines): (String, Vec<&str>) = match details {
         Details::Diff(DiffDetails { path, diff, .. }) => (path.clone(), diff.lines().collect()),

@@ -1,5 +1,4 @@
-//! Print mode: the text of the last reply on stdout, nothing else. What went wrong on the way is on
-//! stderr.
+//! Print mode: only the last reply's text on stdout. Problems go to stderr.
 
 use super::headless::{Said, Sink};
 use crate::agent::{AgentEvent, Event, NoticeLevel};
@@ -16,7 +15,7 @@ pub struct Print {
 pub enum Output {
     /// A terminal: control characters are escaped.
     Tty,
-    /// A pipe or a file, which gets every byte as it is.
+    /// A pipe or file, which gets every byte unchanged.
     Pipe,
 }
 
@@ -37,9 +36,9 @@ impl Sink for Print {
                     self.reply = message.text();
                 }
             }
-            // What was said on the way is no answer.
+            // Text from an unfinished run is not an answer.
             AgentEvent::AgentEnd { outcome, .. } if !outcome.has_answer() => self.reply.clear(),
-            // Whoever waits for the answer should know why.
+            // Explains the wait.
             AgentEvent::RetryStart {
                 attempt,
                 max_attempts,

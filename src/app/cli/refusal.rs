@@ -1,4 +1,4 @@
-//! What a run without a user was refused, in one line, with what would allow it the next time.
+//! One line about what a run without a user couldn't do, and what would allow it next time.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::agent::question::{Question, Subject};
 use crate::agent::tool::DiffDetails;
 use crate::app::humanize::shell_word;
 
-/// Characters of a command that are shown.
+/// Most characters of a command to show.
 const MOST: usize = 200;
 
-/// The line for a question that nobody could be asked.
+/// The line for a question without a user to answer it.
 pub fn refusal(question: &Question) -> String {
     let Subject::Permission(subject) = &question.subject else {
         return format!("refused: {}", question.tool);
@@ -31,7 +31,7 @@ pub fn refusal(question: &Question) -> String {
     format!("refused: {what}{again} ({allow})")
 }
 
-/// The line for a call that a rule or the permission mode does not allow.
+/// The line for a call denied by a rule or the permission mode.
 pub fn denial(tool: &str, details: &Details, why: &str) -> String {
     let why = why.trim_end_matches('.');
     format!("refused: {} ({why})", call(tool, details))
@@ -45,7 +45,7 @@ fn call(tool: &str, details: &Details) -> String {
     })
 }
 
-/// The rules as the value of `--config`, to be pasted into a shell.
+/// The rules as the value of `--config`, to paste into a shell.
 fn as_word(rules: &[Rule]) -> String {
     let table: Table = rules_to_toml(rules).parse().unwrap_or_default();
     let rules = table.get("permission").and_then(|it| it.get("rules"));

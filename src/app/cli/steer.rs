@@ -1,5 +1,5 @@
-//! `tiller steer`: a message for an open session, from another terminal or a program. Says what
-//! became of it.
+//! `tiller steer`: sends a message to an open session from another terminal or a program, and
+//! reports the result.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -18,12 +18,12 @@ use crate::app::steer::{
     Disposition, MAX_LINE, MAX_MESSAGE, SteerCommand, SteerRequest, SteerResponse, to_line,
 };
 
-/// How long an answer may take.
+/// Time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Most sessions an error lists.
+/// Most sessions to list in an error.
 const LISTED: usize = 8;
 
-/// Sends what the command line says to the session it means.
+/// Sends the message to the session that the command line names.
 pub fn steer(what: &SteerArgs, root: &Path, home: Option<&Path>) -> Result<Outcome, StartError> {
     let (wanted, text) = match what.words.as_slice() {
         [session, text] => (Some(session.as_str()), text),
@@ -69,7 +69,7 @@ pub fn steer(what: &SteerArgs, root: &Path, home: Option<&Path>) -> Result<Outco
     Ok(out::print(&for_terminal(&text)))
 }
 
-/// The open session that is meant: the one named, else the only one of this folder.
+/// The session to steer: the named one, or else the only open one in this folder.
 fn choose<'a>(
     live: &'a [PresenceRecord],
     wanted: Option<&str>,

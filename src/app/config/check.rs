@@ -1,17 +1,17 @@
-//! Whether settings exist and are of the right type. The defaults are the schema: a key that is not
-//! there does not exist, and a value must be of the default's type. A table that is empty there takes
-//! any names, with strings.
+//! Checks that settings exist and have the right type. The defaults are the schema: other keys
+//! don't exist, and a value must have the default's type. A table that is empty there accepts any
+//! names, with strings.
 
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 use crate::llm::nearest::nearest_few;
 
-/// The one setting that is a list of tables.
+/// The only setting that is a list of tables.
 pub(super) const RULES: &str = "permission.rules";
 
-/// Whether all that `table` sets exists in `defaults` and is of the same type; `place` says where a
-/// key of it stands.
+/// Checks that everything in `table` exists in `defaults` with the same type; `place` locates a
+/// key.
 pub fn check(
     defaults: &Table,
     table: &Table,
@@ -55,7 +55,7 @@ fn check_table(
     Ok(())
 }
 
-/// What stands in the tables of rules is read where it is needed.
+/// The tables of rules are checked where they are parsed.
 fn check_rules(items: &[Value], place: &str) -> Result<(), String> {
     if items.iter().all(Value::is_table) {
         return Ok(());
@@ -89,7 +89,7 @@ fn kind(value: &Value) -> &'static str {
 fn unknown(root: &Table, key: &str, place: &str) -> String {
     let mut keys = Vec::new();
     collect_keys(root, "", &mut keys);
-    // The last part alone is what users remember: `max_iterations` finds `agent.max_iterations`.
+    // Users remember only the last part: `max_iterations` finds `agent.max_iterations`.
     let names = keys.iter().flat_map(|known| {
         let known = known.as_str();
         let section = known.split('.').next().unwrap_or(known);
@@ -110,7 +110,7 @@ fn unknown(root: &Table, key: &str, place: &str) -> String {
     format!("unknown setting {key} ({place}): {way_out}")
 }
 
-/// The dotted keys of all values in `table`, each behind `prefix`.
+/// The dotted keys of all values in `table`, prefixed with `prefix`.
 pub fn collect_keys(table: &Table, prefix: &str, out: &mut Vec<String>) {
     for (name, value) in table {
         let key = dotted(prefix, name);
@@ -129,18 +129,18 @@ pub fn dotted(prefix: &str, name: &str) -> String {
     }
 }
 
-/// The line of `text`, a settings file, that a dotted key stands on.
+/// The line of a dotted key in `text`, a settings file.
 pub fn line_of(text: &str, key: &str) -> Option<usize> {
     let (start, _) = place_of(text, key)?;
     Some(text.get(..start)?.matches('\n').count() + 1)
 }
 
-/// Where the name of a dotted key begins in a settings file, and where its value ends.
+/// Where a dotted key's name begins and its value ends, in a settings file.
 pub fn place_of(text: &str, key: &str) -> Option<(usize, usize)> {
     find_key(DeTable::parse(text).ok()?.get_ref(), "", key)
 }
 
-/// The place of `wanted`, below the table at `prefix`.
+/// The position of `wanted` in the table at `prefix`.
 fn find_key(table: &DeTable, prefix: &str, wanted: &str) -> Option<(usize, usize)> {
     table.iter().find_map(|(name, value)| {
         let key = dotted(prefix, name.get_ref());

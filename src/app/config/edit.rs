@@ -1,5 +1,6 @@
-//! Changes one value in a settings file, or appends to it. Everything else of the file stays as the user wrote it:
-//! comments, order, blank lines, keys we do not know. All of the new file is there or none of it.
+//! Changes one value in a settings file, or appends to it. The rest of the file stays as the user
+//! wrote it: comments, order, blank lines, unknown keys. Writes the new file completely or not at
+//! all.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -15,8 +16,8 @@ use super::settings::Settings;
 use crate::llm::read_small::read_small;
 use crate::llm::replace_file::replace_file;
 
-/// Sets the string `name` of `table` in `file`, which is made if need be. On an error the file is as it
-/// was.
+/// Sets the string `name` of `table` in `file`, creating it if needed. An error leaves the file
+/// unchanged.
 pub fn set_in_file(file: &Path, table: &str, name: &str, value: &str) -> Result<(), String> {
     let named = |message: String| format!("{}: {message}", file.display());
     change_file(file, |text| {
@@ -24,8 +25,8 @@ pub fn set_in_file(file: &Path, table: &str, name: &str, value: &str) -> Result<
     })
 }
 
-/// Sets the setting `key`, which is dotted, in the user's settings `file`, which is made if need be. On
-/// an error the file is as it was.
+/// Sets the dotted setting `key` in the user's settings `file`, creating it if needed. An error
+/// leaves the file unchanged.
 pub fn set_checked(file: &Path, key: &str, value: &toml::Value) -> Result<(), String> {
     let named = |message: String| format!("{}: {message}", file.display());
     let value: Value = value
@@ -46,8 +47,8 @@ pub fn set_checked(file: &Path, key: &str, value: &toml::Value) -> Result<(), St
     })
 }
 
-/// Takes the setting `key`, which is dotted, out of the user's settings `file`: its default counts. On an
-/// error the file is as it was.
+/// Removes the dotted setting `key` from the user's settings `file`, so that its default applies.
+/// An error leaves the file unchanged.
 pub fn unset_checked(file: &Path, key: &str) -> Result<(), String> {
     let named = |message: String| format!("{}: {message}", file.display());
     change_file(file, |text| {
@@ -71,8 +72,8 @@ pub fn unset_checked(file: &Path, key: &str) -> Result<(), String> {
     })
 }
 
-/// `text` without the key and its value, and with the comments above and behind them; none where the key
-/// does not stand on lines of its own.
+/// `text` without the key and its value, but with the comments around it; `None` if the key shares
+/// its lines.
 fn cut_out(text: &str, key: &str) -> Option<String> {
     let (start, end) = place_of(text, key)?;
     let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
@@ -82,8 +83,8 @@ fn cut_out(text: &str, key: &str) -> Option<String> {
     Some(format!("{}{behind}{}", &text[..line], &text[next..]))
 }
 
-/// Appends tables to `file`, which is made if need be. `check` looks at the whole text before it is
-/// written. On an error the file is as it was.
+/// Appends tables to `file`, creating it if needed. `check` validates the whole text before
+/// writing. An error leaves the file unchanged.
 pub fn append_to_file(
     file: &Path,
     tables: &str,
@@ -98,8 +99,8 @@ pub fn append_to_file(
     })
 }
 
-/// Replaces the text of `file` by what `change` makes of it. One after the other, whoever changes it: a lock
-/// file beside it sees to that, for the file itself is replaced.
+/// Replaces the text of `file` with the result of `change`. A lock file next to it serializes
+/// writers, because the file itself gets replaced.
 fn change_file(
     file: &Path,
     change: impl FnOnce(&str) -> Result<String, String>,
@@ -138,7 +139,7 @@ fn set_value(text: &str, tables: &[&str], name: &str, value: Value) -> Result<St
         .parse()
         .map_err(|error: toml_edit::TomlError| format!("it is not valid TOML:\n{error}"))?;
     if document.is_empty() && !text.trim().is_empty() {
-        // Nothing but comments: what is new comes below them.
+        // The file has only comments; the new text goes below them.
         let new = set_value("", tables, name, value)?;
         return Ok(format!("{}\n\n{new}", text.trim_end()));
     }
@@ -146,7 +147,7 @@ fn set_value(text: &str, tables: &[&str], name: &str, value: Value) -> Result<St
     for (at, part) in tables.iter().enumerate() {
         let inner = table.entry(part).or_insert_with(|| {
             let mut table = Table::new();
-            // Only the innermost has a heading.
+            // Only the innermost table has a heading.
             table.set_implicit(at + 1 < tables.len());
             Item::Table(table)
         });
@@ -157,7 +158,7 @@ fn set_value(text: &str, tables: &[&str], name: &str, value: Value) -> Result<St
     let mut new = value;
     match table.get_mut(name) {
         Some(Item::Value(old)) => {
-            // The comment behind it, and the blanks around it.
+            // The comment after it, and the surrounding blanks.
             *new.decor_mut() = old.decor().clone();
             *old = new;
         }

@@ -1,5 +1,5 @@
-//! Layers of settings: defaults, the user's file, a trusted project's, `--config`, flags. Later layers
-//! win.
+//! Layers of settings: defaults, the user's file, a trusted project's, `--config`, flags. Later
+//! layers win.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,19 +12,19 @@ use super::project::keep_limits;
 use super::settings::Settings;
 use crate::llm::read_small::read_small;
 
-/// The default settings, in the form of a user's file.
+/// The default settings, in the format of a user's file.
 pub const DEFAULTS: &str = include_str!("../../../assets/config.toml");
 
-/// Where a value comes from, from weakest to strongest.
+/// The source of a value, from weakest to strongest.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     Default,
     User(PathBuf),
-    /// The file of a project that is trusted.
+    /// A trusted project's file.
     Project(PathBuf),
     /// `--config KEY=VALUE`.
     Command,
-    /// A flag of its own, such as `--model`.
+    /// A dedicated flag, such as `--model`.
     Flag(&'static str),
 }
 
@@ -53,11 +53,11 @@ impl fmt::Display for Origin {
 #[derive(Clone, Debug)]
 pub struct Layers {
     layers: Vec<Layer>,
-    /// Why the settings of a trusted project were left out, if they were.
+    /// Why tiller ignores a trusted project's settings, if it does.
     pub project_fault: Option<String>,
-    /// Whether it limits calls, and that could not be read.
+    /// Whether the project limits calls but couldn't be read.
     pub project_unlimited: bool,
-    /// What is wrong with settings of the user's file that were left out.
+    /// Errors in ignored settings of the user's file.
     pub left_out: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ pub struct Layers {
 pub(super) struct Layer {
     pub origin: Origin,
     pub table: Table,
-    /// The file they stand in; empty for those of no file.
+    /// The layer's file; empty if it has none.
     pub text: String,
 }
 
@@ -99,7 +99,7 @@ impl Layer {
         get(&self.table, key)
     }
 
-    /// Where `key` stands: the origin, with the line if it is a file's.
+    /// Where `key` is set: the origin, with the line in a file.
     pub fn place(&self, key: &str) -> String {
         match line_of(&self.text, key) {
             Some(line) => format!("{}:{line}", self.origin),
@@ -120,10 +120,9 @@ impl Layers {
         }
     }
 
-    /// Adds the user's settings file. One that does not exist adds nothing. A setting that does not exist or
-    /// has a wrong value is left out, see `left_out`: one wrong word, or a setting of a newer tiller, must
-    /// not cost the start. What is wrong with permission or budget, or with what may be meant for these,
-    /// is an error.
+    /// Adds the user's settings file, if it exists. Ignores unknown settings and wrong values (see
+    /// `left_out`), because a typo or a newer tiller's setting must not prevent the start. Only
+    /// problems with permissions or budgets, or with keys that may be meant for them, are errors.
     pub fn add_user_file(&mut self, path: &Path) -> Result<(), String> {
         let text = match read_small(path) {
             Ok(text) => text,
@@ -185,7 +184,7 @@ impl Layers {
             .map(|_| ())
     }
 
-    /// Every setting in force: dotted key, value, origin; in the order of the defaults.
+    /// Every current setting in the order of the defaults: dotted key, value, origin.
     pub fn entries(&self) -> Vec<(String, &Value, &Origin)> {
         let mut keys = Vec::new();
         if let Some(defaults) = self.layers.first() {
@@ -206,7 +205,7 @@ impl Layers {
         entries
     }
 
-    /// The names and strings of a table that takes any names, of all layers together.
+    /// The names and strings of a free-form table, from all layers.
     pub fn string_map(&self, key: &str) -> BTreeMap<String, String> {
         let entries = self.string_entries(key).into_iter();
         entries
@@ -238,7 +237,7 @@ impl Layers {
         self
     }
 
-    /// Of a project's settings only what limits calls.
+    /// Keeps only a project's limits on calls.
     pub fn with_limits_of_project(mut self) -> Self {
         let of_project = |layer: &&mut Layer| matches!(layer.origin, Origin::Project(_));
         let layers = self.layers.iter_mut().filter(of_project);
@@ -246,19 +245,19 @@ impl Layers {
         self
     }
 
-    /// The value in force of a dotted key, and where it comes from.
+    /// The current value of a dotted key, and its origin.
     pub fn get(&self, key: &str) -> Option<(&Value, &Origin)> {
         let (value, layer) = self.find(key)?;
         Some((value, &layer.origin))
     }
 
-    /// The value in force of a dotted key, and the layer that has it.
+    /// The current value of a dotted key, and its layer.
     pub(super) fn find(&self, key: &str) -> Option<(&Value, &Layer)> {
         let mut layers = self.layers.iter().rev();
         layers.find_map(|layer| Some((get(&layer.table, key)?, layer)))
     }
 
-    /// The layers that have a value of this key, weakest first.
+    /// The layers that set this key, weakest first.
     pub(super) fn with(&self, key: &str) -> impl Iterator<Item = &Layer> {
         let layers = self.layers.iter();
         layers.filter(move |layer| get(&layer.table, key).is_some())
@@ -277,8 +276,8 @@ impl Layers {
     }
 }
 
-/// Whether a setting limits what may be done or spent, or may be meant for one that does: without it more
-/// would be allowed.
+/// True if a setting limits what is allowed or spent, or may be meant for one that does. Without
+/// it, more would be allowed.
 fn limits(key: &str) -> bool {
     let key = key.trim_end_matches('?');
     let limits =
@@ -287,7 +286,7 @@ fn limits(key: &str) -> bool {
         || ["tools.set", "tools.bash.secret_env", "agent.max_iterations"].contains(&key)
 }
 
-/// Takes a dotted key out; says whether it was there.
+/// Removes a dotted key; returns whether it existed.
 fn remove(table: &mut Table, key: &str) -> bool {
     let inner = key.match_indices('.').any(|(dot, _)| {
         let inner = table.get_mut(&key[..dot]).and_then(Value::as_table_mut);
@@ -321,7 +320,7 @@ fn get<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
     Some(value)
 }
 
-/// A name as TOML takes it in a dotted key.
+/// Quotes a name for a dotted TOML key.
 fn quoted(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.chars().all(bare) {

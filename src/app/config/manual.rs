@@ -1,5 +1,5 @@
-//! The settings as a list for users: what each is for, in the words of the shipped file, what it is now
-//! and what it can be.
+//! The settings as a list for users: what each is for (as the shipped file explains it), its value,
+//! and its choices.
 
 use toml::Value;
 
@@ -10,28 +10,28 @@ use super::layers::{DEFAULTS, Layers, Origin};
 pub struct SettingRow {
     /// Its dotted key.
     pub key: String,
-    /// What is in force.
+    /// Its current value.
     pub value: Value,
     /// Whether the user's file sets it.
     pub is_set: bool,
-    /// What counts in its place in this run.
+    /// The value that overrides it in this run.
     pub overridden: Option<SettingOverride>,
     /// What it is for.
     pub about: String,
 }
 
-/// A setting that something stronger than the user's file sets.
+/// A setting overridden by something stronger than the user's file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettingOverride {
     /// Its dotted key.
     pub key: String,
-    /// What is in force.
+    /// Its current value.
     pub value: Value,
-    /// Where that stands: a flag, or a file with the line.
+    /// Where it is set: a flag, or a file with the line.
     pub place: String,
 }
 
-/// What of `layers` counts in place of the user's file.
+/// The settings in `layers` that override the user's file.
 pub fn overrides(layers: &Layers) -> Vec<SettingOverride> {
     let entries = layers.entries().into_iter();
     let stronger = entries.filter_map(|(key, ..)| {
@@ -46,7 +46,7 @@ pub fn overrides(layers: &Layers) -> Vec<SettingOverride> {
     stronger.collect()
 }
 
-/// The words a setting takes, where they are few.
+/// A setting's choices, if they are few.
 const WORDS: &[(&str, &[&str])] = &[
     ("agent.steering_mode", &["all", "one"]),
     ("agent.follow_up_mode", &["all", "one"]),
@@ -63,8 +63,8 @@ const WORDS: &[(&str, &[&str])] = &[
     ("ui.images", &["auto", "off", "kitty", "blocks"]),
 ];
 
-/// The settings of daily use in the order they are listed, each with its group and its name for users. The
-/// others follow under their keys.
+/// Frequently used settings in list order, each with a group and a name. The others follow under
+/// their keys.
 const DAILY: &[(&str, &[(&str, &str)])] = &[
     (
         "Look",
@@ -123,7 +123,7 @@ const DAILY: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// The place of the setting `key` in the list with its group and its name; the key itself where it has none.
+/// The list position of the setting `key`, with its group and name; or else the key itself.
 fn daily(key: &str) -> (usize, &'static str, &str) {
     let groups = DAILY.iter().flat_map(|(group, rows)| {
         let named = move |(key, name): &'static (_, _)| (*group, *key, *name);
@@ -146,14 +146,14 @@ impl SettingRow {
     }
 }
 
-/// The words that the setting `key` takes, if they are few.
+/// The choices for the setting `key`, if they are few.
 pub fn words_of(key: &str) -> Option<&'static [&'static str]> {
     let found = WORDS.iter().find(|(known, _)| *known == key);
     found.map(|(_, words)| *words)
 }
 
-/// All settings with what `layers` make of them and what of it is overridden: those of daily use first,
-/// then the others in the order of the shipped file. Tables of names are left out: they are written by hand.
+/// All settings with their values and overrides: frequently used ones first, the others in the
+/// order of the shipped file. Omits free-form tables, which users edit by hand.
 pub fn setting_rows(layers: &Layers, overrides: &[SettingOverride]) -> Vec<SettingRow> {
     let row = |(key, about): (String, String)| {
         let (value, origin) = layers.get(&key)?;
@@ -170,7 +170,7 @@ pub fn setting_rows(layers: &Layers, overrides: &[SettingOverride]) -> Vec<Setti
     rows
 }
 
-/// Each key of the shipped file and the comment above it; keys right below one another share one.
+/// Each key of the shipped file and the comment above it; adjacent keys share one.
 fn manual() -> Vec<(String, String)> {
     let mut found = Vec::new();
     let (mut table, mut about, mut is_open) = (String::new(), String::new(), false);

@@ -1,8 +1,9 @@
 //! Settings: layers of TOML, each value with its origin.
 //!
-//! `layers` reads files and `check` checks them (raw: the form of the files), `project` says what a
-//! project may set, `rules` reads those of permission, `settings` (with `reader`, `rules` and `places`) says what they mean (resolved: the form of the need), `edit` changes
-//! a file, `answered_rules` appends rules to it. Nothing here reads the environment.
+//! `layers` reads files and `check` validates them. `project` decides what a project may set.
+//! `rules` parses permission rules. `settings` (with `reader`, `rules` and `places`) converts the
+//! merged values to the program's types. `edit` changes a file, and `answered_rules` appends rules
+//! to it. Nothing here reads the environment.
 
 mod check;
 mod layers;

@@ -1,25 +1,25 @@
-//! Folders and files that the settings name: what belongs to the workspace, what is protected, which
-//! caches commands may write.
+//! Folders and files in the settings: parts of the workspace, protected paths, and caches that
+//! commands may write.
 
 use std::path::{Path, PathBuf};
 
 use super::layers::{Layer, Layers, Origin};
 
-/// What a project may add to.
+/// Paths that a project may add to.
 pub(super) const PROTECTED: &str = "permission.protected";
 
 /// Absolute paths, which need not exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlaceSettings {
-    /// Folders that belong to the workspace besides its own.
+    /// Workspace folders besides the project's own.
     pub writable: Vec<PathBuf>,
-    /// What is protected besides the built-in list.
+    /// Protected paths besides the built-in list.
     pub protected: Vec<PathBuf>,
-    /// Folders outside the workspace that commands in the sandbox may write: caches of build tools.
+    /// Folders outside the workspace that sandboxed commands may write: build caches.
     pub caches: Vec<PathBuf>,
 }
 
-/// Reads them. A path that means another one wherever tiller starts is an error.
+/// Parses them. A path that depends on the current folder is an error.
 pub(super) fn place_settings(layers: &Layers) -> Result<PlaceSettings, String> {
     let strongest = |key| {
         layers
@@ -27,7 +27,7 @@ pub(super) fn place_settings(layers: &Layers) -> Result<PlaceSettings, String> {
             .last()
             .map_or(Ok(Vec::new()), |layer| paths(layer, key))
     };
-    // Each layer adds to it: a project must not take away what the user protects.
+    // Each layer adds to it, because a project must not unprotect a path.
     let protected = layers.with(PROTECTED).map(|layer| paths(layer, PROTECTED));
     let protected: Vec<Vec<PathBuf>> = protected.collect::<Result<_, _>>()?;
     Ok(PlaceSettings {

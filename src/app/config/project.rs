@@ -1,7 +1,7 @@
-//! The settings of a trusted project, `.tiller/config.toml`. It may set less than the user: nothing that
-//! runs a program, names an address or a key, or lets a tool do or see more. Of a file with an error
-//! only what limits calls holds, and the rest is left out and reported: somebody else's mistake must not
-//! keep the user from working.
+//! The settings of a trusted project, `.tiller/config.toml`. They are more restricted than the
+//! user's: nothing that runs a program, names an address or a key, or lets a tool do or see more.
+//! From a file with an error, tiller uses only limits on calls, and reports the rest: another
+//! person's mistake must not block the user.
 
 use std::path::Path;
 
@@ -14,21 +14,20 @@ use super::settings::Settings;
 use crate::agent::word_list::WordList;
 use crate::llm::read_small::read_small;
 
-/// What a project may set, with all below a name that ends in a dot.
+/// What a project may set; a name that ends in a dot includes everything in it.
 const PROJECT_SETTINGS: WordList = WordList(
     "agent. compaction. retry. models.default models.thinking models.fallback models.favorites \
      models.max_output tools.bash.timeout_seconds tools.bash.max_timeout_seconds \
      tools.bash.max_output_chars tools.bash.max_output_lines tools.read. tools.search.",
 );
-/// The same of what limits calls: rules, of which only those that make things stricter count, and what is
-/// protected besides what the user protects.
+/// The same for limits on calls: stricter rules and additional protected paths.
 const LIMITS: [&str; 2] = ["permission.rules", PROTECTED];
 
-/// Settings of permission that no project may set.
+/// Permission settings that no project may change.
 const LOOSENING: [&str; 4] = ["mode", "redact", "writable", "caches"];
 
-/// Adds the settings file of a trusted project in `root`. One that does not exist adds nothing; what is
-/// wrong with one that was left out, with the line, is `project_fault` then.
+/// Adds the settings file of a trusted project in `root`, if it exists. If it is ignored,
+/// `project_fault` says why, with the line.
 pub fn add_project_file(layers: &mut Layers, path: &Path, root: &Path) {
     let text = match read(path, root) {
         Ok(None) => return,
@@ -49,7 +48,8 @@ pub fn add_project_file(layers: &mut Layers, path: &Path, root: &Path) {
     layers.project_fault = Some(fault);
 }
 
-/// Whether limits may stand where they do not count: in a section that is misspelt, or in what is no TOML.
+/// True if limits may be where tiller doesn't find them: in a misspelled section, or in invalid
+/// TOML.
 fn may_lose_limits(text: &str) -> bool {
     fn names_limits(value: &Value) -> bool {
         match value {
@@ -68,8 +68,8 @@ fn may_lose_limits(text: &str) -> bool {
     table.keys().any(|name| name.starts_with("perm")) || names_limits(&Value::Table(table))
 }
 
-/// Leaves of a project's settings what limits calls: its rules, and what they may not touch. What no tiller
-/// knows stays, so that it is found to be wrong.
+/// Keeps only a project's limits on calls: its rules and protected paths. Also keeps unknown keys,
+/// so that they are reported.
 pub(super) fn keep_limits(table: &mut Table) {
     table.retain(|section, permission| {
         let permission = permission
@@ -96,11 +96,11 @@ fn try_to_add(
     reduce: fn(&mut Table),
 ) -> Result<(), String> {
     let mut with_project = layers.clone();
-    // Unknown and wrong values are told first.
+    // Unknown and wrong values are reported first.
     let mut layer = Layer::parse(Origin::Project(path.to_owned()), text.to_owned())?;
     reduce(&mut layer.table);
     check_permitted(with_project.add(layer)?)?;
-    // A word without meaning is only seen here; a fault of the user's own is not the project's.
+    // Meaningless words show up only here. An error in the user's own settings isn't the project's.
     if let Err(error) = Settings::resolve(&with_project)
         && Settings::resolve(layers).is_ok()
     {
@@ -127,7 +127,7 @@ fn check_permitted(layer: &Layer) -> Result<(), String> {
     }
 }
 
-/// The text of the file, if it is there: a plain file within `root`.
+/// The file's text, if it is a regular file in `root`.
 fn read(path: &Path, root: &Path) -> Result<Option<String>, String> {
     let error = |why: &dyn std::fmt::Display| cannot_read(path, why);
     let real = match path.canonicalize() {

@@ -1,5 +1,5 @@
-//! The rules of permission, of all layers together: each says itself what it decides, so that no layer
-//! replaces another's.
+//! The permission rules of all layers. Each rule decides on its own, so no layer replaces
+//! another's.
 
 use super::check::RULES;
 use super::layers::{Layer, Layers, Origin};
@@ -7,7 +7,7 @@ use crate::agent::ToolSettings;
 use crate::agent::permission::{self, Rule, parse_rules, tightened};
 use crate::agent::tools::builtin;
 
-/// The rules that count, and in words those of a project that do not.
+/// The rules in force, and the ignored ones of a project as text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PermissionRules {
     pub rules: Vec<Rule>,
@@ -15,7 +15,7 @@ pub struct PermissionRules {
     pub dropped: Vec<String>,
 }
 
-/// Reads the rules and checks each.
+/// Parses and checks each rule.
 pub(super) fn permission_rules(layers: &Layers) -> Result<PermissionRules, String> {
     let mut all = Vec::new();
     for layer in layers.with(RULES) {
@@ -42,7 +42,7 @@ fn rules_of(layer: &Layer) -> Result<Vec<Rule>, String> {
         .map_err(|(origin, what)| format!("setting {RULES} ({origin}): {what}"))
 }
 
-/// Reads rules and checks each; `origin` says who made the rule that begins on a line.
+/// Parses and checks rules; `origin` names the author of the rule on a line.
 pub fn parse_checked_rules(
     text: &str,
     origin: impl Fn(usize) -> permission::Origin,

@@ -1,4 +1,4 @@
-//! What the settings mean: the merged layers as the types of those who need them.
+//! The merged layers as typed settings.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,53 +20,52 @@ pub struct Settings {
     pub rules: LoopRules,
     pub tools: ToolSettings,
     pub tool_set: ToolSelection,
-    /// The model to start with, as typed; empty when none was named.
+    /// The initial model as typed; empty if not set.
     pub model: String,
     pub thinking: ThinkingLevel,
-    /// The models that take over when the first cannot be used, as typed.
+    /// Fallback models, as typed.
     pub fallback: Vec<String>,
-    /// Tokens; of a model that does not tell its window. 0 when nothing is set.
+    /// The window in tokens for models that don't report it; 0 if not set.
     pub context_window: u64,
-    /// Tokens; no run is made with a model whose window is smaller.
+    /// The smallest window to accept, in tokens.
     pub min_context_window: u64,
-    /// The most tokens of one answer, where the user said so.
+    /// Most tokens of one answer, if set.
     pub max_output: Option<u64>,
-    /// How long a silent provider is given, where the user said so.
+    /// How long to wait for a silent provider, if set.
     pub idle_timeout: Option<Duration>,
-    /// Where `tiller models --refresh` fetches a newer catalogue of models; empty: nowhere.
+    /// Where `tiller models --refresh` gets the model catalogue; empty for nowhere.
     pub catalogue_url: String,
     pub caching: PromptCaching,
-    /// User-defined names of models, and what they stand for.
+    /// The user's aliases for models.
     pub aliases: BTreeMap<String, String>,
     /// Folders whose `.env` may hold keys, as typed.
     pub env_file_folders: Vec<String>,
-    /// The models to go through by key, as typed.
+    /// The models that a key cycles through, as typed.
     pub favorites: Vec<String>,
-    /// Where model servers of this machine are looked for. Without an address of its own Ollama is
-    /// where the environment says.
+    /// Where to look for model servers on this machine. Without a setting, the environment decides
+    /// about Ollama.
     pub servers: ServerAddrs,
     pub redact: bool,
-    /// What is allowed, asked or denied before the mode counts.
+    /// Permission rules, which precede the mode.
     pub permission_rules: PermissionRules,
     pub places: PlaceSettings,
-    /// What is done without a question.
+    /// The permission mode.
     pub permission: PermissionMode,
     pub budget: Budget,
-    /// Bytes that the copies of files take at most which an undo needs.
+    /// Most bytes of file copies for undo.
     pub undo_max_bytes: u64,
-    /// The theme: `auto`, or the name of one.
+    /// The theme: `auto`, or a theme's name.
     pub theme: String,
-    /// What `auto` takes on a dark ground.
+    /// The theme for `auto` on a dark background.
     pub theme_dark: String,
-    /// What it takes on a light one.
+    /// The theme for `auto` on a light background.
     pub theme_light: String,
     pub notify: Notify,
     pub manners: Manners,
 }
 
 impl Settings {
-    /// Reads the merged layers. Types were checked when the layers were added; what is left is
-    /// whether words mean something.
+    /// Converts the merged layers. Types were checked earlier; this checks whether words are valid.
     pub fn resolve(layers: &Layers) -> Result<Self, String> {
         let read = Reader(layers);
         Ok(Self {

@@ -180,8 +180,8 @@ const LEADING_OUT: WordList = WordList(
      WAYLAND_DISPLAY TMUX STY VSCODE_IPC_HOOK_CLI",
 );
 
-/// Settings for programs that would otherwise try for a minute to connect; the user is asked once
-/// they have failed.
+/// Settings for programs that would otherwise try for a minute to connect. tiller asks the user
+/// once they have failed.
 const NO_RETRIES: [&str; 4] = [
     "npm_config_fetch_retries",
     "PIP_RETRIES",

@@ -1,4 +1,4 @@
-//! `tiller sessions diff`: two branches of a session side by side.
+//! `tiller sessions diff`: compares two branches of a session.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::find;
 
-/// Columns of a figure's name, and of the figure of the first branch.
+/// Width of a figure's name, and of the first branch's figure.
 const NAME: usize = 16;
 const FIGURE: usize = 24;
 

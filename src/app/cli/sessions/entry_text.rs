@@ -1,4 +1,4 @@
-//! What an entry of a session says, as plain text.
+//! A session entry as plain text.
 
 use serde_json::Value;
 
@@ -8,12 +8,12 @@ use crate::app::sanitize::visible_line;
 use crate::llm::{Content, Message, ToolResultMessage};
 
 const RESULT: usize = 6;
-/// Columns of a line of a result, and of the arguments of a call.
+/// Width of a result line, and of a call's arguments.
 const COLUMNS: usize = 160;
-/// Columns of an entry in a tree.
+/// Width of an entry in a tree.
 const ENTRY: usize = 90;
 
-/// What was said in the entry at `node`, with its id; none for entries that say nothing to a user.
+/// The message in the entry at `node`, with its id; `None` if users don't see the entry.
 pub(super) fn entry(view: &SessionView, node: NodeId) -> Option<String> {
     let id = view.tree().id(node);
     let stored = match view.entry(node) {
@@ -28,7 +28,7 @@ pub(super) fn entry(view: &SessionView, node: NodeId) -> Option<String> {
     Some(format!("{head}\n{}\n", text.trim_end()))
 }
 
-/// The same on one line, of every entry.
+/// The same on one line, for every entry.
 pub(super) fn entry_line(view: &SessionView, node: NodeId) -> String {
     let id = view.tree().id(node);
     let Ok(stored) = view.entry(node) else {

@@ -1,5 +1,5 @@
-//! `tiller sessions export`: writes a stored session for other people or programs. The session itself
-//! is only read, and may be open.
+//! `tiller sessions export`: writes a stored session for other people or programs. Only reads the
+//! session, which may be open.
 
 use std::io::{self, IsTerminal};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! One session on one line, for users and for programs.
+//! A session on one line, for users and programs.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! `tiller sessions list`: which sessions there are and what they are doing, for users and, with
-//! `--json`, for programs. Opens no session and changes nothing.
+//! `tiller sessions list`: lists sessions and their states, for users or, with `--json`, for
+//! programs. Opens no session and changes nothing.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -17,7 +17,7 @@ use crate::app::humanize::abbreviate_home;
 use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 
-/// Lists the sessions of `cwd`, or of all folders, the last used first.
+/// Lists the sessions of `cwd` or of all folders, most recent first.
 pub fn list(
     what: &SessionListArgs,
     root: &Path,

@@ -1,4 +1,4 @@
-//! What the sub-commands about sessions are given.
+//! The context of the session sub-commands.
 
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,6 @@ pub struct SessionsPlace<'a> {
     pub root: PathBuf,
     pub trash: PathBuf,
     pub home: Option<&'a Path>,
-    /// Knows all keys; made when it is needed.
+    /// Creates a redactor for all keys on demand.
     pub redactor: &'a dyn Fn() -> Result<Redactor, StartError>,
 }

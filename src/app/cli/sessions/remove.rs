@@ -7,7 +7,7 @@ use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::{self, find};
 
-/// Moves the session that `wanted` names to the trash.
+/// Moves the session named `wanted` to the trash.
 pub fn remove(wanted: &str, place: &SessionsPlace<'_>) -> Result<Outcome, StartError> {
     let path = find(wanted, &place.root)?;
     let folder = sessions::remove(&place.root, &place.trash, &path)?;

@@ -1,4 +1,4 @@
-//! `tiller sessions`: which of its sub-commands runs.
+//! `tiller sessions`: runs its sub-commands.
 
 use super::place::SessionsPlace;
 use super::{diff, export, import, list, remove, search, show};

@@ -1,4 +1,4 @@
-//! `tiller sessions search`: finds words in what was said, each session printed when it is found.
+//! `tiller sessions search`: searches messages, and prints each session as it is found.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -15,12 +15,12 @@ use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 
 const SHOWN: usize = 3;
-/// Columns of the text around a word.
+/// Width of the text around a match.
 const CONTEXT: usize = 100;
-/// Characters of them before it.
+/// Characters of it before the match.
 const BEFORE: usize = 30;
 
-/// Prints the sessions that hold all the words, the last used first.
+/// Prints the sessions that contain all words, most recent first.
 pub fn search(what: &SessionSearchArgs, place: &SessionsPlace<'_>) -> Result<Outcome, StartError> {
     let text = what.words.join(" ");
     let words = Words::new(&text)

@@ -1,5 +1,5 @@
-//! `tiller sessions show`: the facts about a session and what was said on the branch it is on, or all
-//! its branches. Written entry by entry, so that a long session takes no memory.
+//! `tiller sessions show`: a session's facts, and the messages on its current branch or all
+//! branches. Writes entry by entry, so that a long session needs no memory.
 
 use std::fmt::Write as _;
 use std::io;
@@ -63,7 +63,7 @@ fn iteration(view: &SessionView, number: usize) -> Result<Outcome, StartError> {
     )))
 }
 
-/// Writes an array, an item a line.
+/// Writes an array with one item per line.
 fn json_array(items: impl Iterator<Item = impl Serialize>) -> io::Result<()> {
     let mut before = "[";
     for item in items {
@@ -138,7 +138,7 @@ fn leaves(tree: &Tree) -> usize {
     leaf.into_iter().filter(|leaf| *leaf).count()
 }
 
-/// A line for each entry, depth first; a branch is further right than where it leaves.
+/// One line per entry, depth first; a branch is indented from where it starts.
 fn whole_tree(view: &SessionView) -> io::Result<()> {
     let tree = view.tree();
     let mut children = vec![Vec::new(); tree.nodes().len()];
@@ -170,7 +170,7 @@ fn whole_tree(view: &SessionView) -> io::Result<()> {
     Ok(())
 }
 
-/// What comes below an entry, the first last: an only child goes on straight.
+/// The children of an entry, first child last. An only child isn't indented.
 fn below(children: &[NodeId], depth: usize) -> Vec<(NodeId, usize)> {
     let depth = depth + usize::from(children.len() > 1);
     children.iter().rev().map(|node| (*node, depth)).collect()

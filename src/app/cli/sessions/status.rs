@@ -1,5 +1,5 @@
-//! `tiller status`: what the open sessions are doing, or one session, open or not. Opens no session
-//! and changes nothing.
+//! `tiller status`: the states of all open sessions, or of one session, open or not. Opens no
+//! session and changes nothing.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::app::outcome::{Outcome, StartError};
 use crate::app::sanitize::for_terminal;
 use crate::app::sessions::short_id;
 
-/// Says what the open sessions are doing, or one session, open or not.
+/// Prints the states of the open sessions, or of one session.
 pub fn status(what: &StatusArgs, root: &Path, home: Option<&Path>) -> Result<Outcome, StartError> {
     let live = live_sessions(root);
     let text = match &what.session {
@@ -27,7 +27,7 @@ pub fn status(what: &StatusArgs, root: &Path, home: Option<&Path>) -> Result<Out
     Ok(out::print(&text))
 }
 
-/// The state of the session that `wanted` names: its id, a part of it, or its file.
+/// The state of the session `wanted`: an id, a part of it, or a file.
 fn one(
     wanted: &str,
     live: &[PresenceRecord],
