@@ -12,15 +12,15 @@
   const lines = new Map(links);
   const forks = Array.from(main.querySelectorAll("article > nav a"));
 
-  // Branches: what is shown is one path through the tree.
+  // Branches: the page shows one path through the tree.
 
-  // The entry of each one that was written last: a branch is followed to its newest end.
+  // The newest child of each entry; a branch continues to its newest end.
   const newest = new Map();
   for (const article of articles) newest.set(article.dataset.parent, article.id);
   let path = new Set();
-  // The shown entries that have a line in the list.
+  // Visible entries that have a line in the contents.
   let prompts = [];
-  // Makes the path through an entry the one that is shown: up to its root, down to its newest end.
+  // Shows the path through an entry: up to its root, down to its newest end.
   const choose = (id) => {
     path = new Set();
     for (let at = id; at && !path.has(at); at = entries.get(at)?.dataset.parent) path.add(at);
@@ -29,7 +29,7 @@
     for (const link of forks) link.toggleAttribute("aria-current", path.has(link.hash.slice(1)));
   };
 
-  // Search: in all branches, also in what is folded. Matches are opened, and folded again afterwards.
+  // Search all branches and folded text. Opens matches, and folds them again afterwards.
 
   const hits = globalThis.Highlight && CSS.highlights ? new Highlight() : null;
   const now = hits ? new Highlight() : null;
@@ -39,7 +39,7 @@
     CSS.highlights.set("hit", now);
   }
   const MOST = 5000;
-  // Letters keep their places, or a range would begin elsewhere.
+  // Keeps the length, or ranges would be off.
   const lower = (text) => {
     const low = text.toLowerCase();
     return low.length === text.length ? low : text;
@@ -52,7 +52,7 @@
   const opened = new Set();
   let ranges = [];
   let at = -1;
-  // The places of `words` in an article, as ranges over its text nodes.
+  // The matches of `words` in an article, as ranges over its text nodes.
   const rangesIn = (article, words) => {
     const text = textOf(article);
     const walker = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
@@ -105,7 +105,7 @@
         opened.add(up);
       }
     }
-    found.textContent = words === "" ? "" : count === 0 ? "Nothing found" : `${count} of ${articles.length} entries · Enter: next`;
+    found.textContent = words === "" ? "" : count === 0 ? "No match" : `${count} of ${articles.length} entries · Enter next`;
   };
   const step = (by) => {
     if (ranges.length === 0) return;
@@ -115,14 +115,14 @@
     ranges[at].startContainer.parentElement.scrollIntoView({ block: "center" });
     found.textContent = `${at + 1} of ${ranges.length} matches`;
   };
-  // Ends the search at the match that was looked at last.
+  // Ends the search at the last visited match.
   const endSearch = () => {
     const last = ranges[at]?.startContainer.parentElement.closest("article");
     search.value = "";
     if (last) go(last.id);
     else show();
   };
-  // A long session takes a moment: letters that follow at once are waited for.
+  // Searching a long session takes a moment, so wait until the user stops typing.
   let waiting = 0;
   const searchNow = () => {
     if (waiting === 0) return;
@@ -138,7 +138,7 @@
     if (event.key === "Enter") {
       searchNow();
       step(event.shiftKey ? -1 : 1);
-      // In a small window the list covers what was found.
+      // In a small window the contents cover the match.
       if (side.matches(":popover-open")) side.hidePopover();
     } else if (event.key === "Escape") {
       searchNow();
@@ -148,7 +148,7 @@
     event.preventDefault();
   });
 
-  // Going to an entry, wherever it is.
+  // Go to an entry on any branch.
 
   const go = (id) => {
     if (!path.has(id)) choose(id);
@@ -167,14 +167,14 @@
     const link = event.target.closest?.('a[href^="#"]');
     if (!link) return;
     if (side.matches(":popover-open")) side.hidePopover();
-    // Of links to the entry that is named already, the browser says nothing.
+    // The browser fires no event for a link to the current hash.
     if (link.hash === location.hash) follow();
   });
   window.addEventListener("hashchange", follow);
 
-  // The prompt that is read is marked in the list.
+  // Mark the current prompt in the contents.
 
-  // The last one above a third of the window; they stand in their order.
+  // The last one above a third of the window; prompts are in order.
   const reading = () => {
     const edge = innerHeight / 3;
     let [low, high] = [0, prompts.length];
@@ -228,7 +228,7 @@
     keys[event.key]();
   });
 
-  // Colors: the choice is kept where the browser lets a page keep something.
+  // Colors: remember the choice if the browser allows it.
 
   const choices = Array.from(document.querySelectorAll("[name=theme]"));
   const stored = (value) => {

@@ -106,7 +106,7 @@ fn branches_are_switched_and_search_looks_into_all_of_them() {
     browser.key("/");
     assert_eq!(browser.eval("document.activeElement.id"), "search");
     browser.type_text("WHAT *WAS");
-    browser.wait_until("document.getElementById('found').textContent === 'Nothing found'");
+    browser.wait_until("document.getElementById('found').textContent === 'No match'");
     browser.eval("document.getElementById('search').select()");
     browser.type_text("what was DONE");
     browser.wait_until("document.getElementById('found').textContent.startsWith('1 of')");

@@ -201,7 +201,7 @@ fn check_page(page: &str) {
             ("placeholder", "^Search$"),
             (
                 "aria-label",
-                "^(Search all branches, also what is folded|Prompts and branches|Branches|Colors)$",
+                "^(Search all branches, including folded text|Prompts and branches|Branches|Colors)$",
             ),
             ("role", "^status$"),
             ("hidden", "^$"),
