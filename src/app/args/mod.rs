@@ -1,4 +1,4 @@
-//! The command line as typed. Only its form is checked here; what it means is decided in `boot`.
+//! The command line as typed. Checks only its syntax; `boot` interprets it.
 
 mod run;
 mod reopen;

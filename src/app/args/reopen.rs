@@ -1,4 +1,4 @@
-//! The flags that hold when tiller starts again: for the session of another folder, or in the same one.
+//! Which flags to pass on when tiller restarts for a session in another folder, or in the same one.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -30,7 +30,7 @@ impl RunArgs {
     /// without `--trust`, `--permission full` and settings of permission, which were said of the folder
     /// before.
     pub fn for_other_folder(&self) -> Vec<OsString> {
-        // All of them are named: a new flag is not forgotten here.
+        // Names all fields, so that the compiler reports a new flag here.
         let Self {
             system_prompt,
             append_system_prompt,
@@ -46,7 +46,7 @@ impl RunArgs {
             permission: _,
             theme: _,
             inline: _,
-            // Those that are left out.
+            // Flags to leave out.
             prompt: _,
             print: _,
             no_stdin: _,
@@ -116,7 +116,7 @@ mod tests {
         let again = Args::parse_from(["tiller".into()].into_iter().chain(flags));
         let expected = Args::parse_from(["tiller"].iter().chain(&held));
         assert_eq!(format!("{again:?}"), format!("{expected:?}"));
-        // What was allowed in one folder is not allowed in another.
+        // Permissions for one folder don't apply to another.
         for flag in ["--permission=full", "--config=permission.mode=full"] {
             let full = Args::parse_from(["tiller", flag]).run;
             assert!(full.for_other_folder().is_empty());

@@ -257,7 +257,7 @@ impl RunArgs {
             return None;
         }
         if rest.len() > 1 || !self.prompt.iter().all(bare) {
-            // Quoted, a prompt is one word for the shell.
+            // A quoted prompt is one word for the shell.
             let is_foreign = MANY_WORDS.contains(word);
             return is_foreign.then_some((word.as_str(), None));
         }

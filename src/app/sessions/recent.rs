@@ -17,7 +17,7 @@ pub struct Recent {
     pub others: usize,
 }
 
-/// The last session of the folder `cwd` with any messages that no program has open. Reads as few
+/// The last session in the folder `cwd` that has messages and is not open elsewhere. Reads as few
 /// sessions as possible.
 pub fn recent(root: &Path, cwd: &Path) -> Option<Recent> {
     let stored = stored(root, cwd, SessionScope::Folder).ok()?;
