@@ -7,7 +7,7 @@ use super::RunArgs;
 use crate::agent::permission::PermissionMode;
 
 impl RunArgs {
-    /// Those that name `folder` and what is said of it, for a start in the same place.
+    /// The flags that name `folder`, for a restart in the same place.
     pub fn for_folder(&self, folder: &Path) -> Vec<OsString> {
         let mut flags: Vec<OsString> = vec!["-C".into(), folder.into()];
         for (flag, is_set) in [("--no-session", self.no_session), ("--trust", self.trust)] {
@@ -26,9 +26,9 @@ impl RunArgs {
         self.permission == Some(PermissionMode::Full)
     }
 
-    /// These flags as they are typed, without those that name a session, a folder or a prompt, and
-    /// without `--trust`, `--permission full` and settings of permission, which were said of the folder
-    /// before.
+    /// These flags as typed, without those that name a session, folder or prompt. Also without
+    /// `--trust`, `--permission full` and permission settings, which were meant for the previous
+    /// folder.
     pub fn for_other_folder(&self) -> Vec<OsString> {
         // Names all fields, so that the compiler reports a new flag here.
         let Self {

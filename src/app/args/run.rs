@@ -200,7 +200,7 @@ const FOREIGN_COMMANDS: WordList = WordList("acp completions login logout man mc
 const MANY_WORDS: WordList = WordList("acp completions mcp");
 
 impl RunArgs {
-    /// What its flags set: flag, setting, value.
+    /// The settings of its flags: flag, setting, value.
     pub fn settings(&self) -> impl Iterator<Item = (&'static str, &'static str, Value)> {
         let text = |text: &Option<String>| text.clone().map(Value::from);
         let thinking = self.thinking.map(|level| level.as_str().into());
@@ -223,7 +223,7 @@ impl RunArgs {
         flags.into_iter().filter_map(given)
     }
 
-    /// Why the prompt is not sent, if it is a command of the screen: it would cost a model call, and not do
+    /// Why the prompt isn't sent, if it is a slash command: that would cost a model call and not do
     /// what it says. `/init` is a prompt.
     pub fn slash_command(&self) -> Option<String> {
         let typed = self.prompt.join(" ");
@@ -248,8 +248,8 @@ impl RunArgs {
         ))
     }
 
-    /// The first word of the prompt if it looks like a sub-command that does not exist, with the
-    /// existing one that is most like it. Sent as a prompt, it would start a paid run.
+    /// The prompt's first word if it looks like a mistyped sub-command, with the closest existing
+    /// one. Sent as a prompt, it would start a paid run.
     pub fn mistyped_command(&self) -> Option<(&str, Option<String>)> {
         let (word, rest) = self.prompt.split_first()?;
         let bare = |word: &String| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
@@ -292,7 +292,7 @@ fn folder(text: &str) -> Result<PathBuf, String> {
     existing_folder(Path::new(text))
 }
 
-/// The whole path of a folder, or why it is none.
+/// The full path of a folder, or why it isn't one.
 pub fn existing_folder(path: &Path) -> Result<PathBuf, String> {
     match path.canonicalize() {
         Ok(path) if path.is_dir() => Ok(path),
