@@ -100,8 +100,8 @@ pub fn sandbox(processes: &Processes, folder: &Path, home: Option<&Path>) -> Sec
             Err(why) => Check::hint(
                 "process ids",
                 why,
-                "XX
-                 in a container: do not let its runtime mask parts of /proc",
+                "Use Linux 6.12 or newer, where Landlock blocks signals instead;\n\
+                 in a container, don't let its runtime mask parts of /proc",
             ),
         },
         match &support.landlock {
