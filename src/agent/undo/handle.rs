@@ -20,7 +20,7 @@ use super::store::Store;
 use crate::agent::hash;
 use crate::agent::new_id::new_id;
 
-/// The share of the limit for one file, and for the files of one tree.
+/// One file may take an eighth of the limit, and the files of one tree a quarter.
 const FILE_PART: u64 = 8;
 const TREE_PART: u64 = 4;
 
@@ -132,7 +132,7 @@ impl Undo {
     /// Covers in advance for [`Self::before_command`], which then takes a third of the time. Only
     /// for the first scan; begins no turn.
     pub fn look_ahead(&self, cwd: &Path) {
-        // A thread at work there scans too.
+        // Whoever holds the lock scans anyway.
         let Ok(mut state) = self.state.try_lock() else {
             return;
         };
