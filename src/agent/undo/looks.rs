@@ -39,7 +39,7 @@ impl Looks {
         self.seen.insert(tree.root.clone(), Arc::clone(tree));
     }
 
-    /// Scans the tree in `root`; `None` if it takes too long.
+    /// Scans the tree in `root`, if need be only in part; `None` after two timeouts.
     pub fn first(&mut self, root: &Path) -> Option<Tree> {
         let failed = self.too_slow.get(root).copied().unwrap_or_default();
         let seconds = *SECONDS.get(failed)?;
