@@ -39,10 +39,12 @@ impl ErrorContext {
 }
 
 /// The way out of an address where nobody answers as expected.
-pub(super) const CHECK_BASE_URL: &str = "Is the base URL right? It is set by base_url in models.toml or by the provider's *_BASE_URL variable";
+pub(super) const CHECK_BASE_URL: &str =
+    "Check the base URL: base_url in models.toml, or the provider's *_BASE_URL variable";
 
 /// The way out of a refusal.
-pub const OTHER_WORDS: &str = "Say it in other words, or have another model answer: --model provider/id now, models.fallback in config.toml whenever one refuses";
+pub const OTHER_WORDS: &str = "Rephrase it, or choose another model with --model provider/id \
+    (models.fallback in config.toml does so automatically)";
 
 /// The error a response with a failure status stands for. `body` is what was read of it.
 pub fn from_response(
@@ -104,12 +106,10 @@ pub fn from_event(body: &Value, context: &ErrorContext) -> LlmError {
 fn classified(status: Option<u16>, said: &Said, context: &ErrorContext) -> LlmError {
     let class = class(status, &said.own);
     let what = match (status, class) {
-        (_, ErrorClass::Auth) => "the key was refused",
-        (_, ErrorClass::Quota) => "no quota or credit is left",
-        (_, ErrorClass::Allowance) => {
-            "the request is larger than the provider allows in one minute"
-        }
-        (_, ErrorClass::Refused) => "the provider refused what was said",
+        (_, ErrorClass::Auth) => "the provider refused the key",
+        (_, ErrorClass::Quota) => "no quota or credit left",
+        (_, ErrorClass::Allowance) => "the request is larger than the provider allows per minute",
+        (_, ErrorClass::Refused) => "the provider refused the content",
         (_, ErrorClass::Overflow) => "the conversation is too long for the model",
         (Some(429), _) => "too many requests",
         (Some(529), _) => "the server is overloaded",
@@ -119,7 +119,7 @@ fn classified(status: Option<u16>, said: &Said, context: &ErrorContext) -> LlmEr
         (_, ErrorClass::NoModel) => "the model was not found",
         (_, ErrorClass::Thinking) => "the server refused earlier thinking",
         (Some(_), ErrorClass::Client) => "the server refused the request",
-        _ => "the server reports an error",
+        _ => "the server reported an error",
     };
     let status_text = status.map_or_else(String::new, |status| format!(" ({status})"));
     // Once more: JSON may have escaped any letter of a key.
@@ -131,23 +131,26 @@ fn classified(status: Option<u16>, said: &Said, context: &ErrorContext) -> LlmEr
     let hint = match class {
         ErrorClass::Auth => &*context.key_hint,
         ErrorClass::NoModel => &format!(
-            "The provider does not know this model: choose another with --model provider/id (asked for: {})",
+            "The provider doesn't offer {}: choose another model with --model provider/id",
             context.model
         ),
         ErrorClass::Client if matches!(status, Some(300..=399 | 404 | 405)) => CHECK_BASE_URL,
         ErrorClass::Client if status == Some(403) => {
-            "This is not about the key: change the request, or choose another model"
+            "This isn't about your key. Change the request, or choose another model"
         }
         ErrorClass::Thinking => {
-            "The provider does not take back the thinking of earlier answers: start a new session, or choose another model with /model or --model"
+            "The provider doesn't accept the thinking of earlier answers. Start a new session, or \
+             choose another model with /model or --model"
         }
         ErrorClass::Overflow => overflow::WAY_OUT,
         ErrorClass::Allowance => {
-            "Waiting does not help: shorten the conversation with /compact, choose another model with --model provider/id, or raise the limits of your account"
+            "Waiting won't help. Shorten the conversation with /compact, or choose another model with \
+             --model provider/id"
         }
         ErrorClass::Refused => OTHER_WORDS,
         ErrorClass::Quota => {
-            "Waiting does not help: look at the plan and the billing of the provider, or choose another with --model provider/id"
+            "Waiting won't help. Check your plan and billing with the provider, or choose \
+             another with --model provider/id"
         }
         ErrorClass::Client | ErrorClass::Retryable => "",
     };
@@ -161,7 +164,7 @@ fn with_wait_hint(error: LlmError) -> LlmError {
         return error;
     }
     if error.retry_is_futile {
-        return error.with_hint("The provider says that a retry does not help");
+        return error.with_hint("The provider says that a retry won't help");
     }
     let hint = match error.retry_after_ms.map(|ms| ms.div_ceil(1000)) {
         Some(seconds @ 1..=120) => format!("Send it again in {seconds} s"),

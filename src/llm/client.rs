@@ -182,7 +182,7 @@ impl Client {
                         value
                     }
                     None => {
-                        return Err(fault(&format!("the variable {variable} is not set"))
+                        return Err(fault(&format!("the variable {variable} isn't set"))
                             .with_hint(format!("Set it with: export {variable}=VALUE")));
                     }
                 },
@@ -197,7 +197,9 @@ impl Client {
                 HeaderName::from_bytes(name.as_bytes()),
                 HeaderValue::from_str(value.expose()),
             ) else {
-                return Err(fault("its value holds characters that no header can hold"));
+                return Err(fault(
+                    "its value has characters that a header can't contain",
+                ));
             };
             value.set_sensitive(true);
             headers.insert(name, value);
@@ -216,7 +218,7 @@ impl Client {
         };
         if let Some(key) = &key {
             let (name, value) = key_header(model, key).ok_or_else(|| {
-                let what = "the key holds characters that no key can hold";
+                let what = "the key has characters that a key can't contain";
                 let error = context.error(ErrorClass::Auth, what);
                 error.with_hint(context.key_hint.clone())
             })?;

@@ -145,21 +145,21 @@ fn check_cert_file() -> Result<(), LlmError> {
     std::fs::metadata(&file).map(|_| ()).map_err(|error| {
         let what = format!("SSL_CERT_FILE={}: {error}", file.display());
         LlmError::new(ErrorClass::Client, what)
-            .with_hint("Set it to a file of certificates (PEM), or unset it")
+            .with_hint("Set it to a PEM file of certificates, or unset it")
     })
 }
 
 /// What to do about a certificate that was refused because of `cause`.
 fn certificate_hint(cause: &str) -> &'static str {
     if cause.contains("CaUsedAsEndEntity") {
-        "The server shows the certificate of an authority as its own. Make it one for a server: openssl req -x509 \
-         -addext basicConstraints=critical,CA:FALSE -addext subjectAltName=DNS:HOST ..., then export \
+        "The server uses the certificate of an authority as its own. Make a server certificate: \
+         openssl req -x509 -addext basicConstraints=critical,CA:FALSE -addext subjectAltName=DNS:HOST ..., then export \
          SSL_CERT_FILE=/path/to/it.pem"
     } else if cause.contains("UnknownIssuer") {
-        "Behind a proxy or a server with its own certificates: export NODE_EXTRA_CA_CERTS=/path/to/its-ca.pem, or \
-         SSL_CERT_FILE for nothing but these"
+        "If a proxy or the server has its own certificates: export NODE_EXTRA_CA_CERTS=/path/to/its-ca.pem \
+         (SSL_CERT_FILE to trust only these)"
     } else {
-        "Is the address in base_url right, and the clock of this machine?"
+        "Check the address in base_url and the clock of this machine"
     }
 }
 
@@ -180,12 +180,12 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Durati
     if error.is_builder() {
         return LlmError::new(ErrorClass::Client, format!("invalid URL {target}: {cause}"));
     }
-    let address = "Is the network up, and the address right? It is set by base_url in models.toml or by \
-                   the provider's *_BASE_URL variable";
+    let address = "Check the network and the address: base_url in models.toml, or the provider's \
+                   *_BASE_URL variable";
     let hint = if error.is_connect() {
         address
     } else if error.is_timeout() {
-        "Send it again, or give it longer with models.idle_timeout in config.toml"
+        "Send it again, or raise models.idle_timeout in config.toml"
     } else {
         TRY_AGAIN
     };
@@ -198,11 +198,11 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Durati
         format!("cannot reach {target}: {cause}")
     } else if error.is_timeout() {
         let seconds = idle.unwrap_or_default().as_secs_f32();
-        format!("{target} has been silent for {seconds} s")
+        format!("{target} sent nothing for {seconds} s")
     } else if error.is_request() {
         format!("no answer from {target}: {cause}")
     } else {
-        format!("the connection to {target} broke off: {cause}")
+        format!("lost the connection to {target}: {cause}")
     };
     LlmError::new(ErrorClass::Retryable, what).with_hint(hint)
 }

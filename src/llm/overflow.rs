@@ -7,7 +7,7 @@ use super::model::Model;
 
 /// The way out of an overflow.
 pub const WAY_OUT: &str =
-    "Start a new conversation, or choose a model with a larger window: --model provider/id";
+    "Start a new session, or choose a model with a larger window: --model provider/id";
 
 /// Anthropic's word for an answer that ran into the end of the window.
 const WINDOW_EXCEEDED: &str = "model_context_window_exceeded";
@@ -35,12 +35,12 @@ pub fn hidden(message: &AssistantMessage, model: &Model) -> Option<LlmError> {
     };
     too_long.then(|| {
         let size = if prompt > 0 {
-            format!(" ({prompt} tokens, it takes {window})")
+            format!(" ({prompt} tokens; its window has {window})")
         } else {
             String::new()
         };
         let what = format!(
-            "{}: the conversation is too long for the model{size}: it answered nothing",
+            "{}: the answer is empty: the conversation is too long for the model{size}",
             model.full_id()
         );
         LlmError::new(ErrorClass::Overflow, what).with_hint(WAY_OUT)

@@ -52,7 +52,7 @@ pub async fn probe(
     }
     if let Some(key) = key {
         let Some((name, value)) = key_header(model, key) else {
-            return Verdict::Refused("it holds characters that no key can hold".to_owned());
+            return Verdict::Refused("it has characters that a key can't contain".to_owned());
         };
         request = request.header(name, value);
     }

@@ -15,7 +15,7 @@ pub(crate) const MAX_BYTES: u64 = 8 * 1024 * 1024;
 pub(crate) fn read_small(path: &Path) -> io::Result<String> {
     let bytes = read_plain(path, MAX_BYTES)?;
     String::from_utf8(bytes)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it isn't UTF-8"))
 }
 
 /// The bytes of a file of at most `most` bytes. Waits for nothing and takes no terminal: a FIFO or a

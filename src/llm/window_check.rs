@@ -46,13 +46,14 @@ pub fn notes(model: &Model, asked: ThinkingLevel) -> Vec<String> {
     let name = model.full_id();
     let like = model.like.as_ref().map(|like| {
         format!(
-            "{name} is newer than the list of models: its window, limits and thinking levels are taken from {like}, its price is not known\n\
-             `tiller models --refresh` fetches a newer list; models.toml can say what differs"
+            "{name} is newer than the list of models: tiller assumes the window, limits and \
+             thinking levels of {like}, and no price\n\
+             `tiller models --refresh` fetches a newer list; models.toml can override them"
         )
     });
     let sent = model.clamp_thinking(asked);
     let level = (model.reasoning && sent != asked)
-        .then(|| format!("{name} has no thinking level {asked}: it is asked to think at {sent}"));
+        .then(|| format!("{name} has no thinking level {asked}: tiller uses {sent}"));
     [like, level].into_iter().flatten().collect()
 }
 

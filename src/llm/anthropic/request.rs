@@ -330,7 +330,7 @@ fn placeholder_tools<'a>(turns: &'a [Turn<'a>]) -> Vec<Tool<'a>> {
             {
                 tools.push(Tool {
                     name: &call.name,
-                    description: "Not available any more.",
+                    description: "No longer available.",
                     input_schema: Cow::Owned(json!({ "type": "object" })),
                     eager_input_streaming: false,
                     cache_control: None,

@@ -84,7 +84,7 @@ impl ProviderAuth<'_> {
             Some(KeySpec::Variable(name)) => {
                 let file_value = || keys.env_file(&name).map(|(value, _)| value);
                 let Some(key) = keys.get(&name).map(str::to_owned).or_else(file_value) else {
-                    let looked = format!("{file} takes it from ${name}, which is not set");
+                    let looked = format!("{file} reads it from ${name}, which isn't set");
                     return Err(self.missing(&looked));
                 };
                 return Ok(KeyLocation::Named(name, Secret::new(key)));
@@ -111,10 +111,10 @@ impl ProviderAuth<'_> {
             return Ok(KeyLocation::None);
         }
         let looked = format!(
-            "none is stored, {} not set in the environment, and {file} has no api_key for it",
+            "none is stored, {} set, and {file} has no api_key for it",
             match self.variables {
-                [one] => format!("{one} is"),
-                several => format!("{} are", several.join(" and ")),
+                [one] => format!("{one} isn't"),
+                several => format!("{} aren't", several.join(" and ")),
             }
         );
         Err(self.missing(&looked))
@@ -126,11 +126,11 @@ impl ProviderAuth<'_> {
         let provider = self.provider;
         match self.api_key.map(KeySpec::parse) {
             Some(KeySpec::Command(_)) => format!(
-                "The key is what a command printed: look at api_key under [providers.{provider}] in {file}"
+                "The key came from a command: check api_key under [providers.{provider}] in {file}"
             ),
-            Some(KeySpec::Literal(_)) => format!(
-                "Set a valid key in {file}: under [providers.{provider}] write api_key = \"YOUR_KEY\""
-            ),
+            Some(KeySpec::Literal(_)) => {
+                format!("Set a valid api_key under [providers.{provider}] in {file}")
+            }
             _ => format!("Set a valid key with: {}", self.set_command()),
         }
     }

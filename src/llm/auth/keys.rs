@@ -176,7 +176,7 @@ impl Keys {
     async fn command(&self, command: &str) -> Result<Secret, String> {
         match &self.run_command {
             Some(run) => run(command).await,
-            None => Err("commands cannot be run here".to_owned()),
+            None => Err("tiller can't run commands here".to_owned()),
         }
     }
 }
@@ -187,9 +187,9 @@ fn set<'a>(variables: &'a HashMap<String, String>, name: &str) -> Option<&'a str
 }
 
 fn fault(provider: &str, why: &str, models_file: &Path) -> LlmError {
-    let what = format!("no API key for {provider}: the command that prints it gave none: {why}");
+    let what = format!("no API key for {provider}: the command that prints it failed: {why}");
     LlmError::new(ErrorClass::Auth, what).with_hint(format!(
-        "It is api_key under [providers.{provider}] in {}: try it in a shell",
+        "Try the command in a shell: it is api_key under [providers.{provider}] in {}",
         models_file.display()
     ))
 }

@@ -44,14 +44,14 @@ impl Store {
         if mode & 0o077 != 0 {
             fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(|error| {
                 format!(
-                    "{} holds keys and others can read it (mode {mode:03o}), which cannot be changed: \
-                     {error}. Close it: chmod 600 {0}",
+                    "{} holds API keys, but others can read it (mode {mode:03o}) and tiller can't change that: \
+                     {error}. Run: chmod 600 {0}",
                     path.display()
                 )
             })?;
             store.notice = Some(format!(
-                "{} holds keys and others could read it (mode {mode:03o}); it is closed to them now \
-                 (600). Keys that others may have seen should be replaced",
+                "{} holds API keys, and others could read it (mode {mode:03o}). tiller made it private (600). \
+                 Replace any key that somebody else may have seen",
                 path.display()
             ));
         }
@@ -60,8 +60,8 @@ impl Store {
         store.entries = entries;
         if let Some(provider) = empty {
             store.notice = Some(format!(
-                "{}: [{provider}] holds no key (the system's keyring is not used any more): write it \
-                 anew with tiller auth add {provider}",
+                "{}: [{provider}] has no key: tiller no longer reads the system's keyring. Add the key again: \
+                 tiller auth add {provider}",
                 path.display()
             ));
         }

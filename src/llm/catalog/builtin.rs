@@ -54,7 +54,7 @@ impl BuiltIn {
                     };
                     let (provider, id) = place().ok_or_else(|| {
                         let line = table.lines().next().unwrap_or_default();
-                        format!("{line}: no id below it, or no provider above it")
+                        format!("{line}: expected an id below it and its provider above it")
                     })?;
                     models.push(Piece {
                         provider,

@@ -142,7 +142,7 @@ fn readable(table: &str) -> Result<(Option<Known<'_>>, usize), String> {
         let format = head.get("format").and_then(Value::as_integer);
         if let Some(format) = format.filter(|format| *format > FORMAT) {
             return Err(format!(
-                "its format is {format}, and this tiller reads format {FORMAT}: update tiller"
+                "its format is {format}, but this tiller reads only format {FORMAT}: update tiller"
             ));
         }
     }

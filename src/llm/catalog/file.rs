@@ -160,9 +160,7 @@ fn check(at: &str, provider: &ProviderEntry) -> Result<(), String> {
     spoken(at, provider.api)?;
     let bad = |name: &&String| HeaderName::from_bytes(name.as_bytes()).is_err();
     if let Some(name) = provider.headers.keys().find(bad) {
-        return Err(format!(
-            "{at}.headers: '{name}' cannot be the name of a header"
-        ));
+        return Err(format!("{at}.headers: '{name}' isn't a valid header name"));
     }
     free(at, &provider.options)?;
     for (number, model) in provider.models.iter().enumerate() {
@@ -176,7 +174,7 @@ fn check(at: &str, provider: &ProviderEntry) -> Result<(), String> {
         let wrong = prices.find(|(_, price)| !price.is_finite() || *price < 0.0);
         if let Some((name, price)) = wrong {
             return Err(format!(
-                "{at}.prices.{name} = {price}: expected a number from 0"
+                "{at}.prices.{name} = {price}: expected a number, 0 or more"
             ));
         }
     }
@@ -186,7 +184,7 @@ fn check(at: &str, provider: &ProviderEntry) -> Result<(), String> {
 /// Scripts are for tests: no server speaks them.
 fn spoken(at: &str, api: Option<Api>) -> Result<(), String> {
     match api {
-        Some(Api::Scripted) => Err(format!("{at}.api: no server speaks 'scripted'")),
+        Some(Api::Scripted) => Err(format!("{at}.api: 'scripted' is only for tests")),
         _ => Ok(()),
     }
 }
@@ -194,7 +192,7 @@ fn spoken(at: &str, api: Option<Api>) -> Result<(), String> {
 /// Fields are the API's and unknown here; only those that tiller itself sets are refused.
 fn free(at: &str, options: &Map<String, Json>) -> Result<(), String> {
     match options.keys().find(|key| OWN.contains(&key.as_str())) {
-        Some(key) => Err(format!("{at}.options.{key} is written by tiller")),
+        Some(key) => Err(format!("{at}.options.{key}: tiller sets this field itself")),
         None => Ok(()),
     }
 }
@@ -227,7 +225,10 @@ fn reworded(message: &str) -> String {
         let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
         return match nearest(word, known.iter().copied()) {
             Some(near) => format!("unknown {kind} '{word}': did you mean '{near}'?"),
-            None => format!("unknown {kind} '{word}': known are {}", known.join(", ")),
+            None => format!(
+                "unknown {kind} '{word}': expected one of {}",
+                known.join(", ")
+            ),
         };
     }
     message.to_owned()

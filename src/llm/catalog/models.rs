@@ -43,7 +43,7 @@ impl Catalog {
         if let Err(what) = state.refresh() {
             let file = state.snapshot.file().display();
             state.trouble = Some(format!(
-                "{file}: {what}. What it said before stays in force."
+                "{file}: {what}. tiller keeps using the last version that it could read."
             ));
         }
         Arc::clone(&state.snapshot)

@@ -40,7 +40,7 @@ impl Resolver<'_> {
             if path.contains(&alias) {
                 path.push(alias);
                 return Err(format!(
-                    "the alias '{alias}' leads back to itself: {}; give it a provider/id in \
+                    "the alias '{alias}' points back to itself: {}. Set it to a provider/id in \
                      [models.aliases] of config.toml",
                     path.join(" -> ")
                 ));
@@ -53,7 +53,7 @@ impl Resolver<'_> {
             Err(error) => elsewhere(name)?.ok_or_else(|| match path.as_slice() {
                 [] => error,
                 path => format!(
-                    "the alias '{}' stands for '{name}': {error}",
+                    "the alias '{}' means '{name}': {error}",
                     path.join("' -> '")
                 ),
             })?,
@@ -73,7 +73,7 @@ impl Resolver<'_> {
     fn plain(&self, name: &str) -> Result<Named, String> {
         if name.is_empty() {
             return Err(
-                "no model named: type provider/id, for example anthropic/claude-sonnet-5-5".into(),
+                "no model given: type provider/id, for example anthropic/claude-sonnet-5-5".into(),
             );
         }
         // Ids may hold colons themselves (`qwen/qwen3:free`), so the whole is tried first.
@@ -211,10 +211,10 @@ impl Resolver<'_> {
         if let Some((provider, _)) = name.split_once('/') {
             let all: Vec<&str> = self.snapshot.providers().collect();
             let near = nearest(provider, all.iter().copied())
-                .map_or_else(String::new, |near| format!("did you mean '{near}'? "));
+                .map_or_else(String::new, |near| format!(": did you mean '{near}'?"));
             return format!(
-                "unknown provider '{provider}' in '{name}': {near}known are {}; or add \
-                 [providers.{provider}] with api, base_url and models to {file}",
+                "unknown provider '{provider}' in '{name}'{near}\nLooked in the built-in providers ({}) and in \
+                 {file}. To add a provider, write [providers.{provider}] with api, base_url and models there",
                 all.join(", ")
             );
         }
@@ -233,11 +233,11 @@ impl Resolver<'_> {
                 let near = nearest(name, words.filter(|word| word.len() > 3));
                 near.map_or_else(String::new, |near| format!(": did you mean '{near}'?"))
             }
-            near => format!(": the nearest are {}", near.join(", ")),
+            near => format!(": did you mean {}?", near.join(" or ")),
         };
         format!(
-            "unknown model '{name}'{near}\nLooked in the built-in models and in {file}; type provider/id, \
-             for example anthropic/claude-sonnet-5-5 (`tiller models` lists all)"
+            "unknown model '{name}'{near}\nLooked in the built-in models and in {file}. `tiller models` lists \
+             them all; type provider/id for any other, for example anthropic/claude-sonnet-5-5"
         )
     }
 }
@@ -276,5 +276,5 @@ fn ambiguous(name: &str, ids: &[(&str, &str)]) -> String {
         list.push(format!("  ... and {more} more"));
     }
     let list = list.join("\n");
-    format!("'{name}' is ambiguous: several models match; type one of\n{list}")
+    format!("'{name}' is ambiguous. Type one of these models:\n{list}")
 }

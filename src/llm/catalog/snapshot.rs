@@ -51,8 +51,8 @@ impl Snapshot {
         let user = file::parse(text)?;
         if let Some(name) = user.hosts.keys().next() {
             return Err(format!(
-                "hosts.{name}: hosts are known to the built-in catalog only; say how a server differs \
-                 in the quirks of its provider, [providers.ID.quirks]"
+                "hosts.{name}: only the built-in catalog has hosts. Describe your server in \
+                 [providers.ID.quirks]"
             ));
         }
         for (id, entry) in &user.providers {
@@ -448,7 +448,7 @@ fn reachable(id: &str, entry: &ProviderEntry) -> Result<(), String> {
                 _ => "http://127.0.0.1:8080/v1",
             };
             return Err(format!(
-                "providers.{id}: '{key}' is missing; add {key} = \"{example}\" or the like"
+                "providers.{id}: '{key}' is missing. Add it, for example {key} = \"{example}\""
             ));
         }
     }

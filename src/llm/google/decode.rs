@@ -210,31 +210,31 @@ impl GoogleDecoder {
         let (what, hint) = match reason.as_str() {
             "STOP" => return out.done(Some(reason)),
             "MAX_TOKENS" | "CONTINUATION" => return out.cut(Some(reason)),
-            "MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" => (
-                "the model wrote a call that cannot be read",
+            "MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" => {
+                ("the model wrote a malformed tool call", http::TRY_AGAIN)
+            }
+            "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS" => (
+                "the model made a tool call that isn't allowed",
                 http::TRY_AGAIN,
             ),
-            "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS" => {
-                ("the model called what it was not offered", http::TRY_AGAIN)
-            }
             "OTHER" | "FINISH_REASON_UNSPECIFIED" => {
                 ("the provider interrupted the answer", http::TRY_AGAIN)
             }
             "MISSING_THOUGHT_SIGNATURE" => (
-                "the provider misses a signature of the model in the conversation",
-                "Start a new conversation, or choose another model with --model provider/id",
+                "the conversation lacks a signature that the provider needs",
+                "Start a new session, or choose another model with --model provider/id",
             ),
             "RECITATION" | "IMAGE_RECITATION" => (
-                "the provider stopped the answer: it repeats a known text",
+                "the provider stopped the answer: it repeats published text",
                 OTHER_WORDS,
             ),
             "LANGUAGE" => (
-                "the provider stopped the answer: it does not take the language",
+                "the provider stopped the answer: it doesn't support the language",
                 OTHER_WORDS,
             ),
             "PUP_LIMITED_DISABLED" => (
                 "the provider has limited or disabled the account",
-                "Look at the account at the provider, or choose another model with --model provider/id",
+                "Check your account with the provider, or choose another model with --model provider/id",
             ),
             // <https://ai.google.dev/api/generate-content#FinishReason>
             "SAFETY"

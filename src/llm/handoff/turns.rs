@@ -18,11 +18,11 @@ use crate::llm::quirks::IdRule;
 pub const NO_RESULT: &str = "No result provided";
 /// What the user is taken to have said between two answers: some models finish the sentence of the
 /// first one otherwise, others refuse the request.
-pub const CONTINUE_PROMPT: &str = "[go on]";
+pub const CONTINUE_PROMPT: &str = "[continue]";
 /// Stands before the images of tool results, where an API takes none within a result.
 pub const IMAGES_ABOVE: &str = "Images of the tool results above:";
 /// Stands first when the conversation would begin with an answer.
-const CONTINUED_PROMPT: &str = "[the conversation goes on]";
+const CONTINUED_PROMPT: &str = "[the conversation continues]";
 
 /// One turn of the conversation, for any API.
 #[derive(Clone, Debug, PartialEq)]
@@ -393,16 +393,15 @@ impl<'a> Handoff<'a, '_> {
     /// An image as the model takes it, or a note: one that it cannot take would have the whole
     /// request refused, now and ever after.
     fn image(&self, block: &'a Content, image: &'a Image) -> SentBlock<'a> {
-        let note =
-            |why: &str| SentBlock::made(Content::text(format!("[an image was left out: {why}]")));
+        let note = |why: &str| SentBlock::made(Content::text(format!("[image left out: {why}]")));
         if !self.model.vision {
-            return note("this model cannot see images");
+            return note("this model can't see images");
         }
         if image.data.is_empty() {
             return note("it is empty");
         }
         if self.images.contains(image) {
-            return note("the conversation holds more images than one request may");
+            return note("one request can't hold this many images");
         }
         let google = self.model.api == Api::GoogleGenerateContent;
         match image.mime_type.as_str() {
@@ -413,7 +412,7 @@ impl<'a> Handoff<'a, '_> {
                 mime_type: "image/jpeg".to_owned(),
                 data: image.data.clone(),
             })),
-            other => note(&format!("this model does not take {other}")),
+            other => note(&format!("this model can't read {other}")),
         }
     }
 

@@ -61,7 +61,7 @@ pub fn resolve(
                 .map(|(_, model)| format!("  {}", model.full_id()))
                 .collect();
             Err(format!(
-                "'{name}' is ambiguous: several models of this machine match; type one of\n{}",
+                "'{name}' is ambiguous. Type one of these local models:\n{}",
                 ids.join("\n")
             ))
         }
@@ -88,15 +88,15 @@ fn absent(server: LocalServer, addrs: &ServerAddrs) -> String {
         ..
     } = server.facts();
     if !addrs.wanted {
-        return format!("{title} is not looked for: models.local is false in config.toml");
+        return format!("tiller doesn't look for {title}: models.local is false in config.toml");
     }
     match addrs.addresses.get(&server) {
         Some(address) => format!(
-            "{title} does not answer at {address}. Start it with: {start_command}; or say where it \
-             listens: --config models.servers.{id}=HOST:PORT"
+            "{title} doesn't answer at {address}. Start it with: {start_command}; or set its address: \
+             --config models.servers.{id}=HOST:PORT"
         ),
         None => format!(
-            "{title} is not on this machine (OLLAMA_HOST names another); describe it in models.toml: \
+            "{title} isn't on this machine (OLLAMA_HOST names another). Describe it in models.toml: \
              [providers.{id}] with api, base_url and models"
         ),
     }

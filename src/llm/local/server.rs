@@ -82,7 +82,7 @@ impl Address {
         let (rest, default_port) = match text.split_once("://") {
             // So Ollama reads its OLLAMA_HOST.
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => (rest, 80),
-            Some((scheme, _)) => return Err(format!("'{scheme}' is not http")),
+            Some((scheme, _)) => return Err(format!("'{scheme}' isn't http")),
             None => (text, default_port),
         };
         let rest = rest.split('/').next().unwrap_or_default();
@@ -99,7 +99,7 @@ impl Address {
             "" => default_port,
             port => match port.parse() {
                 Ok(port) if port > 0 => port,
-                _ => return Err(format!("'{port}' is no port")),
+                _ => return Err(format!("'{port}' isn't a port")),
             },
         };
         let bare = host.trim_start_matches('[').trim_end_matches(']');
@@ -111,8 +111,7 @@ impl Address {
             Err(_) if bare.eq_ignore_ascii_case("localhost") => "localhost".to_owned(),
             _ => {
                 return Err(format!(
-                    "'{host}' is not this machine; describe a server elsewhere in models.toml, with \
-                     api and base_url"
+                    "'{host}' isn't this machine. Describe a remote server in models.toml, with api and base_url"
                 ));
             }
         };

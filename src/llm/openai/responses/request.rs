@@ -28,8 +28,8 @@ pub fn explained(error: LlmError, model: &Model) -> LlmError {
     let nothing_there = matches!(error.status, Some(404 | 405 | 501));
     if model.api == Api::OpenAiResponses && error.class == ErrorClass::Client && nothing_there {
         return error.with_hint(
-            "Is the base URL right, and does the server speak OpenAI Responses? For one that knows only \
-             Chat Completions, write api = \"openai-chat\" below its provider in models.toml",
+            "Check the base URL, and whether the server speaks OpenAI Responses. If it knows only Chat \
+             Completions, set api = \"openai-chat\" for its provider in models.toml",
         );
     }
     error
