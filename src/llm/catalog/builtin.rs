@@ -10,7 +10,7 @@ use super::file::{self, ModelEntry, ModelsFile, ProviderEntry};
 
 const SHIPPED: &str = include_str!("../../../assets/models.toml");
 
-/// A whole catalogue.
+/// A whole catalog.
 pub struct BuiltIn {
     text: Cow<'static, str>,
     /// Everything but the models.
@@ -28,7 +28,7 @@ struct Piece {
 }
 
 impl Default for BuiltIn {
-    /// The catalogue this version was built with.
+    /// The catalog this version was built with.
     fn default() -> Self {
         Self::parse(Cow::Borrowed(SHIPPED)).expect("assets/models.toml is checked by a test")
     }

@@ -73,8 +73,8 @@ pub fn fetched(text: &str, built_in: &BuiltIn) -> Result<(BuiltIn, usize), Strin
             out.push_str(&part);
         }
     }
-    let mut catalogue = BuiltIn::parse(Cow::Owned(out))?;
-    let date = catalogue.as_of().as_bytes();
+    let mut catalog = BuiltIn::parse(Cow::Owned(out))?;
+    let date = catalog.as_of().as_bytes();
     let shape = |(at, byte): (usize, &u8)| match at {
         4 | 7 => *byte == b'-',
         _ => byte.is_ascii_digit(),
@@ -82,11 +82,11 @@ pub fn fetched(text: &str, built_in: &BuiltIn) -> Result<(BuiltIn, usize), Strin
     if date.len() != 10 || !date.iter().enumerate().all(shape) {
         return Err("as_of = \"YYYY-MM-DD\" is missing".to_owned());
     }
-    if catalogue.model_ids().next().is_none() {
+    if catalog.model_ids().next().is_none() {
         return Err("it has no models".to_owned());
     }
-    catalogue.list_defaults(built_in);
-    Ok((catalogue, skipped))
+    catalog.list_defaults(built_in);
+    Ok((catalog, skipped))
 }
 
 /// Whether `table`, parsed as `file`, leaves the built-in destinations and contents of requests and keys

@@ -78,7 +78,7 @@ impl Snapshot {
         &self.file
     }
 
-    /// The built-in catalogue.
+    /// The built-in catalog.
     pub fn built_in(&self) -> &BuiltIn {
         &self.options.built_in
     }
