@@ -1,5 +1,5 @@
-//! What a server was seen to refuse, and the request without it: tiller asks once more before anybody
-//! hears of an error, and remembers it while the program runs.
+//! Remembers what a server refuses and leaves it out of later requests. tiller first retries without it,
+//! before anything reports an error.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,10 +10,10 @@ use super::openai::responses;
 use super::output_limit;
 use super::provider::Request;
 
-/// How often one request is changed at most.
+/// Most changes to one request.
 pub const MOST: usize = 6;
 
-/// What was learned of servers since the program started.
+/// What servers have refused since the program started.
 #[derive(Default)]
 pub struct Learned(Mutex<State>);
 
@@ -23,9 +23,9 @@ struct State {
     no_summaries: HashSet<String>,
     /// Models that refuse another effort in the middle of a conversation.
     no_effort_updates: HashSet<String>,
-    /// Providers that refuse fields they do not know.
+    /// Providers that refuse unknown fields.
     strict: HashSet<String>,
-    /// The most output tokens that may be asked of a model, by its full id.
+    /// The most output tokens to ask a model for, by its full id.
     limits: HashMap<String, u64>,
 }
 
@@ -49,8 +49,8 @@ impl Learned {
         }
     }
 
-    /// The request to send after `error`, if there is one that may be taken. `asked` is the output
-    /// limit in the body of a request.
+    /// The request to send after `error`, if leaving something out can help. `asked` is the output limit
+    /// in the body of a request.
     pub fn adapt(
         &self,
         request: &Request,
@@ -75,12 +75,12 @@ impl Learned {
             let before = asked(request);
             let limit = output_limit::fitted(error, before)?;
             next.max_output = Some(limit);
-            // The user's own fields are laid over ours.
+            // The user's own fields override ours.
             if before.is_some() && asked(&next) >= before {
                 return None;
             }
-            // What fits beside a prompt, in the window or the allowance of a minute, changes with the
-            // prompt, and a balance with each day.
+            // The room left in a window or in a minute's allowance depends on the prompt, and a balance
+            // changes daily.
             if error.class == ErrorClass::Client {
                 self.lock().limits.insert(model.full_id(), limit);
             }
@@ -94,18 +94,19 @@ impl Learned {
     }
 }
 
-/// Whether the server refuses a field or a beta header that it does not know, as gateways in front of
-/// other clouds do. <https://github.com/vercel/ai/issues/17179>
+/// Whether the server refuses an unknown field or beta header, as gateways in front of other clouds do.
+/// <https://github.com/vercel/ai/issues/17179>
 fn refuses_unknown_fields(error: &LlmError) -> bool {
     let message = error.message.to_ascii_lowercase();
     let words = ["extra inputs are not permitted", "anthropic-beta"];
-    // Thinking that is refused names a beta too.
+    // An error about thinking names a beta too.
     error.class == ErrorClass::Client
         && error.status == Some(400)
         && words.iter().any(|words| message.contains(words))
 }
 
-/// Takes from `request` what only Anthropic itself is sure to know. Answers whether there was any.
+/// Removes from `request` what only Anthropic itself is sure to know. Returns whether there was anything
+/// to remove.
 fn drop_optional_fields(request: &mut Request) -> bool {
     let quirks = &mut request.model.quirks;
     let mut any = false;

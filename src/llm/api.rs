@@ -1,8 +1,8 @@
-//! The APIs that models are spoken to in.
+//! The APIs of model providers.
 
 use serde::{Deserialize, Serialize};
 
-/// The API a model is spoken to in.
+/// The API that a model's server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Api {
     /// Anthropic Messages.

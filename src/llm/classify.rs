@@ -1,5 +1,5 @@
-//! From what a provider answered to what it calls for: the class of an error by status and wording,
-//! how long to wait, and the sentence the user reads.
+//! Turns a provider's error into an [`LlmError`]: its class, by status and wording, how long to wait,
+//! and the sentence the user reads.
 //!
 //! `error_patterns` maps the wording to a class.
 
@@ -15,19 +15,19 @@ use super::error::{ErrorClass, LlmError};
 use super::error_patterns::{class, regex, wait_in};
 use super::overflow;
 
-/// Longest part of a provider's own words that is passed on.
+/// Most characters of a provider's own words to pass on.
 const QUOTED_CHARS: usize = 600;
 
-/// What the error is about, for the words around it.
+/// What the error message needs besides the response.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorContext {
     /// `provider/id`.
     pub model: String,
-    /// The way to set the provider's key.
+    /// How to set the provider's key.
     pub key_hint: String,
-    /// Whether a 400 without a body refuses a prompt that is too long.
+    /// Whether a 400 without a body means that the prompt is too long.
     pub empty_400_is_overflow: bool,
-    /// Strikes keys out of what a server says, before it is cut to length.
+    /// Removes keys from what a server says, before it is shortened.
     pub redactor: Redactor,
 }
 
@@ -38,13 +38,15 @@ impl ErrorContext {
     }
 }
 
-/// The way out of an address where nobody answers as expected.
-pub(super) const CHECK_BASE_URL: &str = "Is the base URL right? It is set by base_url in models.toml or by the provider's *_BASE_URL variable";
+/// The hint when the address seems wrong.
+pub(super) const CHECK_BASE_URL: &str =
+    "Check the base URL: base_url in models.toml, or the provider's *_BASE_URL variable";
 
-/// The way out of a refusal.
-pub const OTHER_WORDS: &str = "Say it in other words, or have another model answer: --model provider/id now, models.fallback in config.toml whenever one refuses";
+/// The hint after a refusal.
+pub const OTHER_WORDS: &str = "Rephrase it, or choose another model with --model provider/id \
+    (models.fallback in config.toml does so automatically)";
 
-/// The error a response with a failure status stands for. `body` is what was read of it.
+/// The error for a response with a failure status. `body` is as much of it as was read.
 pub fn from_response(
     status: u16,
     headers: &HeaderMap,
@@ -58,7 +60,7 @@ pub fn from_response(
         said.own.push_str("context_length_exceeded");
     }
     let mut error = classified(Some(status), &said, context);
-    // Anthropic's and OpenAI's clients obey this header before any status.
+    // Anthropic's and OpenAI's clients check this header before the status.
     match headers.get("x-should-retry").map(HeaderValue::as_bytes) {
         Some(b"true") if error.class == ErrorClass::Client => error.class = ErrorClass::Retryable,
         Some(b"false") if error.class == ErrorClass::Retryable => error.retry_is_futile = true,
@@ -68,7 +70,7 @@ pub fn from_response(
     with_wait_hint(error)
 }
 
-/// The error an error event in the middle of a stream stands for. `body` is its JSON.
+/// The error for an error event in the middle of a stream. `body` is its JSON.
 pub fn from_event(body: &Value, context: &ErrorContext) -> LlmError {
     let body = body.get(0).unwrap_or(body);
     let text = body.to_string();
@@ -84,7 +86,7 @@ pub fn from_event(body: &Value, context: &ErrorContext) -> LlmError {
             .filter(|status| (400..600).contains(status))
     });
     let mut error = classified(status, &said, context);
-    // A server that began to answer and then failed, with an unknown error: the fault is its own.
+    // An unknown error after the answer began is the server's own fault.
     let ours = [
         "invalid",
         "not_found",
@@ -104,12 +106,10 @@ pub fn from_event(body: &Value, context: &ErrorContext) -> LlmError {
 fn classified(status: Option<u16>, said: &Said, context: &ErrorContext) -> LlmError {
     let class = class(status, &said.own);
     let what = match (status, class) {
-        (_, ErrorClass::Auth) => "the key was refused",
-        (_, ErrorClass::Quota) => "no quota or credit is left",
-        (_, ErrorClass::Allowance) => {
-            "the request is larger than the provider allows in one minute"
-        }
-        (_, ErrorClass::Refused) => "the provider refused what was said",
+        (_, ErrorClass::Auth) => "the provider refused the key",
+        (_, ErrorClass::Quota) => "no quota or credit left",
+        (_, ErrorClass::Allowance) => "the request is larger than the provider allows per minute",
+        (_, ErrorClass::Refused) => "the provider refused the content",
         (_, ErrorClass::Overflow) => "the conversation is too long for the model",
         (Some(429), _) => "too many requests",
         (Some(529), _) => "the server is overloaded",
@@ -119,10 +119,10 @@ fn classified(status: Option<u16>, said: &Said, context: &ErrorContext) -> LlmEr
         (_, ErrorClass::NoModel) => "the model was not found",
         (_, ErrorClass::Thinking) => "the server refused earlier thinking",
         (Some(_), ErrorClass::Client) => "the server refused the request",
-        _ => "the server reports an error",
+        _ => "the server reported an error",
     };
     let status_text = status.map_or_else(String::new, |status| format!(" ({status})"));
-    // Once more: JSON may have escaped any letter of a key.
+    // Redact again: JSON may have escaped any letter of a key.
     let message = quoted(&context.redactor.redact(&said.message));
     let colon = if message.is_empty() { "" } else { ": " };
     let mut error = context.error(class, &format!("{what}{status_text}{colon}{message}"));
@@ -131,23 +131,26 @@ fn classified(status: Option<u16>, said: &Said, context: &ErrorContext) -> LlmEr
     let hint = match class {
         ErrorClass::Auth => &*context.key_hint,
         ErrorClass::NoModel => &format!(
-            "The provider does not know this model: choose another with --model provider/id (asked for: {})",
+            "The provider doesn't offer {}: choose another model with --model provider/id",
             context.model
         ),
         ErrorClass::Client if matches!(status, Some(300..=399 | 404 | 405)) => CHECK_BASE_URL,
         ErrorClass::Client if status == Some(403) => {
-            "This is not about the key: change the request, or choose another model"
+            "This isn't about your key. Change the request, or choose another model"
         }
         ErrorClass::Thinking => {
-            "The provider does not take back the thinking of earlier answers: start a new session, or choose another model with /model or --model"
+            "The provider doesn't accept the thinking of earlier answers. Start a new session, or \
+             choose another model with /model or --model"
         }
         ErrorClass::Overflow => overflow::WAY_OUT,
         ErrorClass::Allowance => {
-            "Waiting does not help: shorten the conversation with /compact, choose another model with --model provider/id, or raise the limits of your account"
+            "Waiting won't help. Shorten the conversation with /compact, or choose another model with \
+             --model provider/id"
         }
         ErrorClass::Refused => OTHER_WORDS,
         ErrorClass::Quota => {
-            "Waiting does not help: look at the plan and the billing of the provider, or choose another with --model provider/id"
+            "Waiting won't help. Check your plan and billing with the provider, or choose \
+             another with --model provider/id"
         }
         ErrorClass::Client | ErrorClass::Retryable => "",
     };
@@ -155,13 +158,13 @@ fn classified(status: Option<u16>, said: &Said, context: &ErrorContext) -> LlmEr
     error
 }
 
-/// The same error; where waiting helps, its hint says so and for how long.
+/// Adds a hint about how long to wait, if waiting helps.
 fn with_wait_hint(error: LlmError) -> LlmError {
     if error.class != ErrorClass::Retryable {
         return error;
     }
     if error.retry_is_futile {
-        return error.with_hint("The provider says that a retry does not help");
+        return error.with_hint("The provider says that a retry won't help");
     }
     let hint = match error.retry_after_ms.map(|ms| ms.div_ceil(1000)) {
         Some(seconds @ 1..=120) => format!("Send it again in {seconds} s"),
@@ -172,11 +175,11 @@ fn with_wait_hint(error: LlmError) -> LlmError {
     error.with_hint(hint)
 }
 
-/// What an error says, out of whatever the provider sent.
+/// The parts of a provider's error body.
 struct Said {
     kind: String,
     message: String,
-    /// All that is known to be the provider's own words: the rest may quote the conversation.
+    /// Everything that is surely the provider's own words: the rest may quote the conversation.
     own: String,
 }
 
@@ -231,10 +234,10 @@ impl Said {
         };
         let mut own: Vec<String> = kinds.iter().filter_map(text).collect();
         own.extend(raw.map(|raw| raw.own));
-        // vLLM's message is a list of faults, each with the part of the request it is about.
+        // vLLM lists faults, each with the part of the request it is about.
         let words = messages.iter();
         own.extend(words.filter_map(|words| Some(words.split("'input':").next()?.to_owned())));
-        // Waits, quotas and codes.
+        // These hold waits, quotas and codes.
         own.extend(json.pointer("/error/details").map(Value::to_string));
         Self {
             own: own.join(" "),
@@ -244,7 +247,7 @@ impl Said {
     }
 }
 
-/// The text of a body that is not JSON; of a web page its title, or what is left without tags.
+/// The text of a body that isn't JSON. For a web page, its title, or its text without tags.
 fn plain(body: &str) -> String {
     static PAGE: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)^\s*<(!doctype|html|head)"));
     static TITLE: LazyLock<Regex> = LazyLock::new(|| regex(r"(?is)<title>(.*?)</title>"));
@@ -268,7 +271,7 @@ fn quoted(message: &str) -> String {
     }
 }
 
-/// What `retry-after-ms` or `retry-after` ask for, in milliseconds.
+/// The wait that `retry-after-ms` or `retry-after` ask for, in milliseconds.
 pub fn retry_after(headers: &HeaderMap) -> Option<u64> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let millis = |value: f64| (value.is_finite() && value >= 0.0).then(|| value.ceil() as u64);

@@ -1,6 +1,6 @@
-//! All APIs behind one [`Provider`]: finds key and address, then dispatches on the model's api.
+//! The [`Provider`] for all APIs: finds the key and the address, then dispatches on the model's API.
 //!
-//! The only file that knows which APIs there are.
+//! Only this file knows which APIs exist.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,18 +31,18 @@ use super::output_limit;
 use super::provider::{Provider, Request};
 use super::window_check;
 
-/// Whether providers are asked to cache prompts, where they do so only when asked.
+/// Prompt caching, for providers that cache only on request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptCaching {
-    /// Cache breakpoints and keys are sent.
+    /// Send cache breakpoints and keys.
     On,
-    /// The same, and Anthropic is asked to keep what is cached for an hour instead of five minutes.
+    /// Also ask Anthropic to cache for an hour instead of five minutes.
     Hour,
-    /// Nothing is asked for; a provider may cache by itself.
+    /// Don't ask. A provider may still cache automatically.
     Off,
 }
 
-/// Speaks to every model of the catalog. Cheap to make: the HTTP client is built on first use.
+/// Speaks to every model of the catalog. Cheap to make: it builds the HTTP client on first use.
 #[derive(Clone)]
 pub struct Client {
     catalog: Arc<Catalog>,
@@ -55,12 +55,11 @@ pub struct Client {
     learned: Arc<Learned>,
 }
 
-/// The answer, or the error it would begin with.
+/// The answer, or the error it would start with.
 type Answer = Result<BoxStream<'static, StreamEvent>, LlmError>;
 
 impl Client {
-    /// Client for the models of `catalog`, with `keys`; models of [`Api::Scripted`] go to
-    /// `scripted`.
+    /// A client for the models of `catalog`, with `keys`. Models of [`Api::Scripted`] go to `scripted`.
     pub fn new(catalog: Arc<Catalog>, keys: Keys, scripted: Option<Arc<dyn Provider>>) -> Self {
         Self {
             catalog,
@@ -74,27 +73,27 @@ impl Client {
         }
     }
 
-    /// The same for models with a window of at least this many tokens, instead of
+    /// Accepts only models with at least this window in tokens, instead of
     /// [`MIN_CONTEXT`](window_check::MIN_CONTEXT).
     pub fn with_smallest_window(mut self, tokens: u64) -> Self {
         self.smallest_window = tokens;
         self
     }
 
-    /// The same with or without asking providers to cache prompts.
+    /// Sets whether to ask providers to cache prompts.
     pub fn with_caching(mut self, caching: PromptCaching) -> Self {
         self.caching = caching;
         self
     }
 
-    /// The same, asking for at most so many output tokens where a request does not say it.
+    /// Sets the output limit of requests that don't set their own, in tokens.
     pub fn with_max_output(mut self, tokens: Option<u64>) -> Self {
         self.max_output = tokens;
         self
     }
 
-    /// The same with another patience for servers that fall silent than
-    /// [`IDLE_TIMEOUT`](super::http::IDLE_TIMEOUT), which holds elsewhere than on this machine.
+    /// Sets how long a remote server can stay silent, instead of
+    /// [`IDLE_TIMEOUT`](super::http::IDLE_TIMEOUT).
     pub fn with_idle_timeout(mut self, idle: impl Into<Option<Duration>>) -> Self {
         self.http = idle
             .into()
@@ -102,7 +101,7 @@ impl Client {
         self
     }
 
-    /// Asks for the answer, and again without what the server refuses and need not have.
+    /// Asks for the answer, and retries without optional parts that the server refuses.
     async fn answer(&self, mut request: Request) -> Answer {
         let asked = |request: &Request| output_limit::asked(&wire(request)?.body);
         let mut changes = 0;
@@ -116,10 +115,10 @@ impl Client {
         }
     }
 
-    /// The request as its model can take it.
+    /// The request, reduced to what its model accepts.
     fn fit(&self, mut request: Request) -> Request {
         if !request.model.tools {
-            // Its server would refuse the whole request.
+            // Its server would refuse the whole request otherwise.
             request.tools.clear();
         }
         if self.caching == PromptCaching::Off {
@@ -132,9 +131,8 @@ impl Client {
         request
     }
 
-    /// Sends the request with the provider's key. Where there is none and where the server refuses
-    /// it, the places of keys are looked at again: one may have been added or replaced meanwhile, and
-    /// commands print keys that run out.
+    /// Sends the request with the provider's key. If the key is missing or refused, looks for it again:
+    /// the user may have added or replaced it, and keys from commands can expire.
     async fn ask(&self, request: &Request) -> Answer {
         let provider = &request.model.provider;
         let place = self.key_location(provider).or_else(|_| {
@@ -163,7 +161,7 @@ impl Client {
         models.provider_auth(provider).key_location(&self.keys)
     }
 
-    /// The headers that go to the provider beside those of the API: the catalogue's and the user's.
+    /// The provider's headers from the catalog and the user, besides those of the API.
     async fn headers(&self, provider: &str) -> Result<HeaderMap, LlmError> {
         let models = self.catalog.current();
         let file = models.file();
@@ -182,7 +180,7 @@ impl Client {
                         value
                     }
                     None => {
-                        return Err(fault(&format!("the variable {variable} is not set"))
+                        return Err(fault(&format!("the variable {variable} isn't set"))
                             .with_hint(format!("Set it with: export {variable}=VALUE")));
                     }
                 },
@@ -197,7 +195,9 @@ impl Client {
                 HeaderName::from_bytes(name.as_bytes()),
                 HeaderValue::from_str(value.expose()),
             ) else {
-                return Err(fault("its value holds characters that no header can hold"));
+                return Err(fault(
+                    "its value has characters that a header can't contain",
+                ));
             };
             value.set_sensitive(true);
             headers.insert(name, value);
@@ -216,7 +216,7 @@ impl Client {
         };
         if let Some(key) = &key {
             let (name, value) = key_header(model, key).ok_or_else(|| {
-                let what = "the key holds characters that no key can hold";
+                let what = "the key has characters that a key can't contain";
                 let error = context.error(ErrorClass::Auth, what);
                 error.with_hint(context.key_hint.clone())
             })?;
@@ -241,15 +241,15 @@ impl Client {
     }
 }
 
-/// A request in the form of its API.
+/// A request as its API wants it.
 struct Wire {
     url: String,
-    /// JSON, with the user's own fields.
+    /// JSON, including the user's own fields.
     body: Vec<u8>,
     decoder: Box<dyn Decoder>,
 }
 
-/// How `request` is written; none for scripts, which no server speaks.
+/// The request for `request`'s API, or `None` for scripts, which have no server.
 fn wire(request: &Request) -> Option<Wire> {
     let model = &request.model;
     let (url, body, decoder): (String, Vec<u8>, Box<dyn Decoder>) = match model.api {
@@ -279,8 +279,7 @@ fn wire(request: &Request) -> Option<Wire> {
     Some(Wire { url, body, decoder })
 }
 
-/// The header that shows `key` to the server of `model`; none if the key holds characters that no
-/// header can hold.
+/// The header with `key` for the server of `model`, or `None` if a header can't contain the key.
 pub(super) fn key_header(model: &Model, key: &Secret) -> Option<(HeaderName, HeaderValue)> {
     let (name, prefix) = match model.api {
         Api::AnthropicMessages if !model.quirks.bearer => ("x-api-key", ""),
@@ -292,8 +291,8 @@ pub(super) fn key_header(model: &Model, key: &Secret) -> Option<(HeaderName, Hea
     Some((HeaderName::from_static(name), value))
 }
 
-/// Adds the headers of the API and those that tell a load balancer which requests share a cache; the
-/// user's own win.
+/// Adds the headers of the API, and those that send requests of one session to the same cache. The
+/// user's headers win.
 fn add_own_headers(headers: &mut HeaderMap, request: &Request) {
     let model = &request.model;
     let mut own = match model.api {
@@ -332,9 +331,9 @@ impl Provider for Client {
         local::loaded_window(model.clone()).boxed()
     }
 
-    /// Fetches the key, builds the client and opens a connection, by a request for the host's root
-    /// that costs nothing; not to servers without TLS, which are local and answer at once. Needs a running tokio
-    /// runtime; without one it does nothing.
+    /// Fetches the key, builds the client and opens a connection with a free request for the host's
+    /// root. Skips servers without TLS, which are local and answer at once. Needs a tokio runtime;
+    /// without one it does nothing.
     fn warm(&self, model: &Model) {
         if model.api == Api::Scripted {
             if let Some(scripted) = &self.scripted {
@@ -347,18 +346,19 @@ impl Provider for Client {
         };
         if let Ok(place) = self.key_location(&model.provider) {
             let (keys, provider) = (self.keys.clone(), model.provider.clone());
-            // What is wrong with it the first request will say.
+            // The first request reports what is wrong with it.
             runtime.spawn(async move { keys.fetch(&provider, &place).await.is_ok() });
         }
         let (http, url) = (self.http.clone(), model.base_url.clone());
         runtime.spawn(async move {
-            // Reading the certificates blocks for milliseconds: not on a thread that draws frames.
+            // Reading the certificates blocks for milliseconds, so it can't run on a thread that draws
+            // frames.
             let (build, at) = (http.clone(), url.clone());
             let built = tokio::task::spawn_blocking(move || build.client(&at).map(|_| ())).await;
             if let (Ok(Ok(())), Ok(client), true) =
                 (built, http.client(&url), url.starts_with("https:"))
             {
-                // Any answer will do, and none too: the first real request says what is wrong.
+                // Ignore the answer and any error: the first real request reports what is wrong.
                 let _ = client
                     .head(url)
                     .timeout(Duration::from_secs(10))

@@ -1,4 +1,4 @@
-//! From one API's events to ours: the trait of the decoders, and the writer they share.
+//! Turns one API's events into ours: the trait of the decoders, and the writer they share.
 
 use serde_json::{Map, Value};
 
@@ -9,22 +9,22 @@ use super::http;
 use super::message::{Content, StopReason, Thinking, ToolCall, Usage};
 use super::model::{Billing, Prices};
 
-/// Who refuses where a filter stops an answer.
+/// The reason when a filter stops an answer.
 pub const FILTERED: &str = "the provider's content filter stopped the answer";
 
 /// Reads one API's events.
 pub trait Decoder: Send + Sync + 'static {
-    /// Takes the JSON of one event called `name`. Errors of the provider never get here, nor does
-    /// what follows the end of a response.
+    /// Takes the JSON of the event `name`. Provider errors and anything after the end of a response
+    /// never get here.
     fn decode(&mut self, name: &str, json: &Value, out: &mut EventWriter);
 
-    /// Takes the end marker `[DONE]`. Some gateways send it on APIs that have none.
+    /// Takes the end marker `[DONE]`. Some gateways send it even on APIs without one.
     fn done_marker(&mut self, out: &mut EventWriter) {
         self.end(out);
     }
 
-    /// The server closed the stream. Writes the last event if the response is complete all the
-    /// same; otherwise the exchange reports that it ended early.
+    /// The server closed the stream. Writes the last event if the response is complete anyway; otherwise
+    /// the exchange reports that it ended early.
     fn end(&mut self, _out: &mut EventWriter) {}
 }
 
@@ -34,8 +34,8 @@ pub fn non_empty(value: &Value) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// Writes the events of one response: numbers its blocks, prices its tokens, names the model in its
-/// errors. Nothing is written behind the last event.
+/// Writes the events of one response: numbers its blocks, prices its tokens, names the model in errors.
+/// Writes nothing after the last event.
 pub struct EventWriter {
     prices: Prices,
     context: ErrorContext,
@@ -86,7 +86,7 @@ impl EventWriter {
         events.append(&mut self.events);
     }
 
-    /// The response begins; some servers say so again and again.
+    /// The response begins. Some servers say so several times.
     pub(super) fn start(&mut self, id: &Value, model: &Value) {
         if !std::mem::replace(&mut self.started, true) {
             self.push(StreamEvent::Start {
@@ -131,7 +131,7 @@ impl EventWriter {
         }
     }
 
-    /// The same for a piece in JSON; anything but a string is no piece.
+    /// Appends a piece that is a JSON string, and ignores any other value.
     pub(super) fn json_delta(&mut self, block: Block, delta: &Value) {
         self.delta(block, delta.as_str().unwrap_or_default());
     }
@@ -146,7 +146,7 @@ impl EventWriter {
         });
     }
 
-    /// The tokens so far, and how they are charged.
+    /// The tokens so far, and what affects their price.
     pub(super) fn usage(&mut self, mut usage: Usage, billing: &Billing) {
         usage.total_tokens = usage.context_tokens();
         usage.cost = self.prices.cost(&usage, billing);
@@ -183,8 +183,7 @@ impl EventWriter {
         self.error(error.with_hint(OTHER_WORDS));
     }
 
-    /// The provider stopped for a reason that is not known, or that it did not say: what came may be
-    /// no whole answer.
+    /// The provider stopped for an unknown reason, so the answer may be incomplete.
     pub(super) fn interrupted(&mut self, reason: &str) {
         let reason = Some(reason).filter(|reason| !reason.is_empty());
         let reason = reason.unwrap_or("no reason given");
@@ -196,8 +195,8 @@ impl EventWriter {
         self.push(StreamEvent::Error(error));
     }
 
-    /// An event that is not valid JSON, or contradicts another. Skipping it would lose a part of the
-    /// answer without notice.
+    /// An event that isn't valid JSON or contradicts another. Skipping it would silently lose a part of
+    /// the answer.
     pub(super) fn invalid_event(&mut self) {
         self.fail(ErrorClass::Retryable, "invalid JSON in the stream");
     }

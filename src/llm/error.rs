@@ -1,26 +1,26 @@
-//! What can go wrong between us and a model, as data: the class decides what happens next, the
-//! message is what the user reads.
+//! Errors of models and their servers, as data: the class decides what happens next, the user reads the
+//! message.
 
 use std::fmt;
 
-/// What an error calls for.
+/// What to do about an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorClass {
     /// Worth trying again: 408, 409, 429, 5xx, a dropped or stalled connection.
     Retryable,
-    /// The prompt is larger than the model's window: compact, then try again.
+    /// The prompt is larger than the model's window: compact and retry.
     Overflow,
-    /// More than the provider allows in a minute, in one request: ask for less output, or send less.
+    /// One request exceeds what the provider allows per minute: ask for less output, or send less.
     Allowance,
-    /// The model or a content filter refuses what was said: ask another model, or say it differently.
+    /// The model or a content filter refuses the content: ask another model, or rephrase.
     Refused,
     /// A missing, wrong or forbidden key: 401, 403.
     Auth,
     /// Quota or billing: waiting does not help.
     Quota,
-    /// This model cannot be used: the provider does not know it, or its window is too small.
+    /// This model isn't usable: the provider doesn't have it, or its window is too small.
     NoModel,
-    /// The provider refuses thinking of earlier answers: ask without it.
+    /// The provider refuses the thinking of earlier answers: retry without it.
     Thinking,
     /// The request or the configuration is wrong: 400, 404, and everything else.
     Client,
@@ -29,22 +29,22 @@ pub enum ErrorClass {
 /// One failed request or stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LlmError {
-    /// What it calls for.
+    /// What to do about it.
     pub class: ErrorClass,
-    /// What happened, in words a user can act on; the provider's own message where it sent one.
+    /// What happened, for the user, with the provider's own message if it sent one.
     pub message: String,
-    /// HTTP status, when a response came.
+    /// HTTP status, if there was a response.
     pub status: Option<u16>,
     /// How long the server asked us to wait, in milliseconds.
     pub retry_after_ms: Option<u64>,
-    /// The server says that a retry of this request does not help.
+    /// The server says that retrying this request won't help.
     pub retry_is_futile: bool,
-    /// The way out: an exact line to type or set.
+    /// What to do now: an exact line to type or set.
     pub hint: Option<String>,
 }
 
 impl LlmError {
-    /// An error of `class` with nothing but a message.
+    /// An error of `class` with only a message.
     pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
         Self {
             class,
@@ -56,7 +56,7 @@ impl LlmError {
         }
     }
 
-    /// The same error with the way out.
+    /// Adds the hint.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

@@ -1,4 +1,4 @@
-//! Error patterns: which words of a provider mean which class of error.
+//! Error patterns: maps a provider's words to a class of error.
 //!
 //! Providers share few status codes and no wording. When a vendor changes its wording, add a pattern
 //! here.
@@ -9,25 +9,25 @@ use regex::{Regex, RegexSet, RegexSetBuilder};
 
 use super::error::ErrorClass;
 
-/// What an error with this status, if any, and these words of a provider calls for. `own` quotes nothing
-/// of the request.
+/// The class of an error with this status, if any, and these words of the provider. `own` must not quote
+/// the request.
 pub fn class(status: Option<u16>, own: &str) -> ErrorClass {
     if matches!(status, Some(402)) {
         return ErrorClass::Quota;
     }
-    // Google names when to come back also where the day's share is used up, or there is none.
+    // Google gives a wait even if the day's quota is used up or zero.
     if status == Some(429) && (own.contains("PerDay") || own.contains("limit: 0,")) {
         return ErrorClass::Quota;
     }
     let throttled = THROTTLED.is_match(own);
-    // Google says "quota" for a limit per minute and adds when to come back.
+    // Google also says "quota" for a limit per minute, with a wait.
     if SPENT.is_match(own) || QUOTA.is_match(own) && !throttled && wait_in(own).is_none() {
         return ErrorClass::Quota;
     }
     if REQUEST_TOO_LARGE.is_match(own) {
         return ErrorClass::Allowance;
     }
-    // OpenAI has stopped the task, and forbids to go on with it without the user: no model is asked again.
+    // OpenAI has stopped the task, and wants the user to review it before any model continues.
     // <https://developers.openai.com/api/docs/guides/safety-checks/misalignment-monitoring>
     if own.contains("misalignment_policy_violation") {
         return ErrorClass::Client;
@@ -74,7 +74,7 @@ pub fn wait_in(text: &str) -> Option<u64> {
     wait.is_finite().then(|| wait.ceil() as u64)
 }
 
-/// Waiting does not help, whatever else is said of a rate.
+/// Waiting won't help, even if the error mentions a rate.
 static SPENT: Patterns = Patterns::new(&[
     "insufficient_quota",
     "enforced_spend_limit_reached",
@@ -83,7 +83,7 @@ static SPENT: Patterns = Patterns::new(&[
     "organization_usage_limit_exceeded",
 ]);
 
-/// Waiting does not help.
+/// Waiting won't help.
 static QUOTA: Patterns = Patterns::new(&[
     "insufficient quota",
     "insufficient[_ ](balance|funds|credits?)",
@@ -102,7 +102,8 @@ static QUOTA: Patterns = Patterns::new(&[
     "payment required",
 ]);
 
-/// Thinking of earlier answers is refused: its signature does not fit the request, or cannot be read.
+/// The provider refuses the thinking of earlier answers: its signature is unreadable or belongs to
+/// another request.
 static THINKING: Patterns = Patterns::new(&[
     r"invalid `(signature|data)` in `(redacted_)?thinking`",
     r"bound to a different conversation",
@@ -111,7 +112,7 @@ static THINKING: Patterns = Patterns::new(&[
     r"invalid_encrypted_content",
 ]);
 
-/// The prompt is too long, in the words of all the vendors.
+/// The prompt is too long, as each vendor says it.
 static OVERFLOW: Patterns = Patterns::new(&[
     r"prompt (is )?too long",
     r"input is too long",
@@ -146,14 +147,14 @@ static OVERFLOW: Patterns = Patterns::new(&[
     r"input length and .?max_tokens.? exceed",
 ]);
 
-/// More than a whole minute's allowance in one request: told as a limit of the rate, and no wait helps.
+/// One request exceeds the allowance of a whole minute. It looks like a rate limit, but no wait helps.
 static REQUEST_TOO_LARGE: Patterns = Patterns::new(&[
     r"request too large for .*limit:? [\d,]+, requested:? [\d,]+",
     r"input or output tokens must be reduced",
 ]);
 
-/// A filter does not take what was said, whoever says it and however often: OpenAI, Azure, DeepSeek,
-/// xAI, Moonshot, Z.ai, MiniMax, DashScope.
+/// A content filter refuses the content, and always will: OpenAI, Azure, DeepSeek, xAI, Moonshot, Z.ai,
+/// MiniMax, DashScope.
 static REFUSED: Patterns = Patterns::new(&[
     "moderation",
     "flagged",
@@ -176,7 +177,7 @@ static THROTTLED: Patterns = Patterns::new(&[
     "per (minute|second|hour|day)",
 ]);
 
-/// Passes with time, where no status says so.
+/// Passes with time, for errors without a status.
 static TRANSIENT: Patterns = Patterns::new(&[
     "overloaded",
     "capacity",
@@ -193,20 +194,20 @@ static TRANSIENT: Patterns = Patterns::new(&[
     r"\b(408|409|429|500|502|503|504|520|524|529)\b",
 ]);
 
-/// A 403 that has nothing to do with the key.
+/// A 403 that isn't about the key.
 static FORBIDDEN_CONTENT: Patterns = Patterns::new(&[
     "unsupported_country",
     r"(country|region|territory|location)[\w, ]* (is |are )?not (supported|available|allowed)",
     r"not (supported|available|allowed) in your (country|region|territory|location)",
 ]);
 
-/// A 403 of a key that is valid, but not for this model.
+/// A 403 for a valid key that can't use this model.
 static NO_MODEL_ACCESS: Patterns = Patterns::new(&[
     "(does not|do not|don't) have access to (the |this )?model",
     "not (allowed|authorized|permitted) to (use|access|sample from) (the |this )?model",
 ]);
 
-/// Google's way to refuse a key, under a status that says nothing of it.
+/// How Google refuses a key, with a status that doesn't say so.
 static INVALID_KEY: Patterns = Patterns::new(&[
     "api_key_invalid",
     "api key (not valid|not found|expired|is invalid)",
@@ -221,8 +222,8 @@ static UNAUTHORIZED: Patterns = Patterns::new(&[
     "forbidden",
 ]);
 
-/// There is no such model, in words that say nothing else: a request may be refused for what it asks
-/// of a model that is there.
+/// There is no such model. The words must say just that: a request for an existing model can be refused
+/// for other reasons.
 static NO_SUCH_MODEL: Patterns = Patterns::new(&[
     "model_not_found",
     r"not_found_error.*model: ",
@@ -233,7 +234,7 @@ static NO_SUCH_MODEL: Patterns = Patterns::new(&[
     "model_not_available",
 ]);
 
-/// The same where nothing was found: any word about a model will do.
+/// The same after a 404, where any mention of a model is enough.
 static UNKNOWN_MODEL: Patterns = Patterns::new(&[
     "model.*(not found|does not exist|not exist|not supported|not available|unknown|invalid)",
     "(no such|unknown|invalid|unsupported) model",
@@ -253,12 +254,12 @@ static WAIT: LazyLock<Regex> = LazyLock::new(|| {
 static WAIT_PART: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)([0-9]+(?:\.[0-9]+)?)\s*([a-z]+)"));
 
-/// Compiles a pattern of this program's own source; panics when it is not a valid regular expression.
+/// Compiles a pattern from the source of this program. Panics if the pattern is invalid.
 pub fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("tests use every pattern")
 }
 
-/// Compiled when first needed; matches any of its patterns in any case.
+/// Compiled on first use. Matches any of its patterns, ignoring case.
 struct Patterns {
     patterns: &'static [&'static str],
     set: OnceLock<RegexSet>,

@@ -1,7 +1,7 @@
-//! What a provider's stream says, and the one fold from it to a message.
+//! The events of a provider's stream, and the one function that folds them into a message.
 //!
-//! The agent uses [`AssistantMessage::apply`]; nothing else assembles messages.
-//! Constant work per delta: the fold only appends.
+//! The agent uses [`AssistantMessage::apply`]; nothing else assembles messages. Constant work per delta:
+//! the fold only appends.
 
 use serde_json::Value;
 
@@ -19,14 +19,14 @@ pub enum StreamEvent {
         /// The concrete model that answers.
         response_model: Option<String>,
     },
-    /// A block begins, empty but for what is known of a call.
+    /// A block begins. It is empty except for what is known about a call.
     BlockStart {
         /// Position in the content.
         index: usize,
         /// The block, without text.
         block: Content,
     },
-    /// More of a block: of a call its argument text (JSON, or a custom call's free text), in pieces.
+    /// More of a block. For a call, a piece of its argument text (JSON, or a custom call's free text).
     BlockDelta {
         /// Position in the content.
         index: usize,
@@ -35,13 +35,13 @@ pub enum StreamEvent {
         /// The piece to append.
         delta: String,
     },
-    /// A block is complete; the argument text of a call is parsed now.
+    /// A block is complete. This is when the argument text of a call is parsed.
     BlockEnd {
         /// Position in the content.
         index: usize,
         /// What kind of block it is.
         kind: BlockKind,
-        /// Opaque data to keep, and to send back.
+        /// Opaque data to keep and send back.
         signature: Option<String>,
     },
     /// Tokens so far, cumulative, cost included.
@@ -64,7 +64,7 @@ pub enum BlockKind {
     Text,
     /// Its reasoning.
     Thinking,
-    /// Reasoning whose text is withheld: its payload takes the place of the signature.
+    /// Reasoning with its text withheld: the payload replaces the signature.
     Redacted,
     /// A call of a tool.
     ToolCall,

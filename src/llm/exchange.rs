@@ -1,6 +1,6 @@
-//! One streamed request: sends it, cuts the answer into events, lets an API's decoder read them.
+//! One streamed request: sends it, splits the answer into events and passes them to an API's decoder.
 //!
-//! All failures end up as the stream's last event. Each API brings an address, a body and a
+//! All failures end up as the stream's last event. Each API provides an address, a body and a
 //! [`Decoder`].
 
 use std::borrow::Cow;
@@ -23,26 +23,26 @@ use super::sse::{SseEvent, SseParser, TooLarge};
 
 pub(crate) struct HttpRequest {
     pub url: String,
-    /// The key's among them.
+    /// Includes the key's header.
     pub headers: HeaderMap,
     pub body: Vec<u8>,
-    /// What errors are about.
+    /// For error messages.
     pub context: ErrorContext,
     pub prices: Prices,
 }
 
-/// From bytes to events: the part of an exchange that needs no network.
+/// Turns bytes into events: the part of an exchange that needs no network.
 pub struct StreamReader {
     parser: SseParser,
     decoder: Box<dyn Decoder>,
     writer: EventWriter,
-    /// The last event was not valid JSON. If more follows, the provider sent a broken event; if
-    /// not, the stream broke off in the middle of one.
+    /// The last event wasn't valid JSON. If more events follow, the provider sent a broken one; if not,
+    /// the stream broke in the middle of it.
     invalid: bool,
 }
 
 impl StreamReader {
-    /// A reader for one response of the model that `context` names, which costs `prices`.
+    /// A reader for one response of the model in `context`, which costs `prices`.
     pub fn new(decoder: Box<dyn Decoder>, prices: Prices, context: ErrorContext) -> Self {
         Self {
             parser: SseParser::default(),
@@ -52,7 +52,7 @@ impl StreamReader {
         }
     }
 
-    /// Takes the next bytes, split anywhere. What follows the end of a response is ignored.
+    /// Takes the next bytes, split anywhere. Ignores anything after the end of a response.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<StreamEvent>) {
         let mut events = Vec::new();
         let taken = self.parser.push(bytes, |event| events.push(event));
@@ -65,7 +65,7 @@ impl StreamReader {
         self.writer.drain_into(out);
     }
 
-    /// The server closed the stream: writes the last event, if there was none.
+    /// The server closed the stream: writes the last event if it is still missing.
     pub fn end(&mut self, out: &mut Vec<StreamEvent>) {
         if let Some(event) = self.parser.finish() {
             self.event(&event);
@@ -110,7 +110,7 @@ impl StreamReader {
         }
     }
 
-    /// Whether the response is complete, if only but for the end of its stream.
+    /// Whether only the end of the stream is missing from the response.
     fn complete(&mut self) -> bool {
         if !self.invalid {
             self.decoder.end(&mut self.writer);
@@ -129,13 +129,13 @@ impl StreamReader {
     }
 }
 
-/// The JSON of a body that says what went wrong.
+/// The JSON of an error body.
 fn error_in(body: &[u8]) -> Option<Value> {
     let json: Value = serde_json::from_slice(body).ok()?;
     (!json["error"].is_null() || !json[0]["error"].is_null()).then_some(json)
 }
 
-/// How long the rest of a complete response is waited for, so that its connection can be used again.
+/// How long to wait for the rest of a complete response, to reuse its connection.
 const DRAIN: Duration = Duration::from_secs(2);
 
 /// Sends `request` as the stream is polled and lets `decoder` read the answer. Dropping the stream
@@ -179,7 +179,7 @@ impl Exchange {
         let sent = post.body(request.body).send().await;
         let response = sent.map_err(|error| {
             let mut failed = self.transport(&error);
-            // A model on this machine would begin to read the same prompt once more.
+            // A local model would start reading the same prompt again.
             failed.retry_is_futile = error.is_timeout() && http::is_loopback(&self.target);
             failed
         })?;
@@ -210,7 +210,7 @@ impl Exchange {
         Ok(response)
     }
 
-    /// A success that is no event stream: an error in disguise, a login page, a server that cannot
+    /// A success that isn't an event stream: an error in disguise, a login page, or a server that can't
     /// stream.
     async fn no_stream(&self, status: u16, kind: &str, response: Response) -> LlmError {
         let body = http::error_body(response).await;
@@ -252,7 +252,7 @@ impl Exchange {
                     None
                 }
                 Err(error) => {
-                    // Nothing is missing from an answer that is complete but for its stream's end.
+                    // An answer is complete even if only the end of its stream is missing.
                     if !reader.complete() {
                         reader.writer.error(exchange.transport(&error));
                     }
@@ -273,7 +273,7 @@ impl Exchange {
     }
 }
 
-/// Servers quote what they were sent: a key must not come back in an error.
+/// Servers quote requests: an error must not contain the key.
 fn redacted(mut event: StreamEvent, redactor: &Redactor) -> StreamEvent {
     if let StreamEvent::Error(error) = &mut event {
         for text in std::iter::once(&mut error.message).chain(&mut error.hint) {
@@ -285,8 +285,8 @@ fn redacted(mut event: StreamEvent, redactor: &Redactor) -> StreamEvent {
     event
 }
 
-/// Reads what is left of a complete response: a body that was read to its end leaves a connection
-/// that the next request can use.
+/// Reads the rest of a complete response. The next request can reuse a connection only after its body
+/// was read to the end.
 fn drain(mut response: Response) {
     tokio::spawn(async move {
         let rest = async { while let Ok(Some(_)) = response.chunk().await {} };

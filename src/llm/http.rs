@@ -1,7 +1,7 @@
-//! The one HTTP client, built when it is first needed, and the errors of getting through at all.
+//! The one HTTP client, built on first use, and the errors of connecting.
 //!
-//! Reading the system's certificates costs milliseconds, so nothing here happens before the first
-//! frame. Knows no API.
+//! Reading the system's certificates costs milliseconds, so nothing here happens before the first frame.
+//! Knows no API.
 
 use std::error::Error;
 use std::fmt::Write;
@@ -14,23 +14,22 @@ use reqwest::{Certificate, Client, ClientBuilder, Response, Url, redirect};
 use super::error::{ErrorClass, LlmError};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a server elsewhere may stay silent, before its headers or in the middle of a stream, where
-/// nothing else is set.
+/// How long a remote server can stay silent by default, before its headers or in the middle of a stream.
 pub const IDLE_TIMEOUT: Duration = Duration::from_mins(5);
-/// Most bytes read of an error's body.
+/// Most bytes to read of an error's body.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
-/// How long the rest of an error's body is waited for.
+/// How long to wait for the rest of an error's body.
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A client that is not there until it is used. Clones share it.
+/// A client, built on first use. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Http {
     clients: Arc<Clients>,
-    /// What was set for all servers.
+    /// The timeout for all servers, if set.
     idle: Option<Duration>,
 }
 
-/// One client for the world, which may lie behind a proxy, and one for this machine, which does not.
+/// One client for remote servers, which may need a proxy, and one for this machine, which doesn't.
 #[derive(Debug, Default)]
 struct Clients {
     remote: OnceLock<Result<Client, String>>,
@@ -38,7 +37,7 @@ struct Clients {
 }
 
 impl Http {
-    /// A client that gives a silent server `idle`.
+    /// A client that lets a server stay silent for `idle`.
     pub fn with_idle_timeout(idle: Duration) -> Self {
         Self {
             clients: Arc::default(),
@@ -46,8 +45,8 @@ impl Http {
         }
     }
 
-    /// The client for `url`, built now if this is the first use. An address of this machine is never
-    /// asked for through a proxy: the proxy would look for it on its own machine.
+    /// The client for `url`, built on first use. Addresses of this machine never go through a proxy,
+    /// which would look for them on its own machine.
     pub fn client(&self, url: &str) -> Result<&Client, LlmError> {
         if url.starts_with("https:") {
             check_cert_file()?;
@@ -64,8 +63,8 @@ impl Http {
         })
     }
 
-    /// How long the server at `url` may stay silent; none without a limit: a model on this machine may
-    /// read a long prompt for longer than anybody would guess.
+    /// How long the server at `url` can stay silent, or `None` for no limit: a local model can take very
+    /// long to read a prompt.
     pub fn idle_timeout(&self, url: &str) -> Option<Duration> {
         self.idle.or((!is_loopback(url)).then_some(IDLE_TIMEOUT))
     }
@@ -81,7 +80,7 @@ pub fn is_loopback(url: &str) -> bool {
     match bare.parse::<IpAddr>() {
         Ok(IpAddr::V6(address)) => address.to_canonical().is_loopback(),
         Ok(address) => address.is_loopback(),
-        // `Url` has made it lower case.
+        // `Url` has lowercased it.
         Err(_) => host == "localhost" || host.ends_with(".localhost"),
     }
 }
@@ -90,7 +89,7 @@ fn build(
     idle: Option<Duration>,
     route: impl Fn(ClientBuilder) -> ClientBuilder,
 ) -> Result<Client, String> {
-    // Fails only if another thread has set it, which is as good.
+    // Fails only if another thread has already set it, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {
         let builder = route(Client::builder());
@@ -109,7 +108,7 @@ fn build(
             .redirect(redirect::Policy::none())
     };
     builder().build().or_else(|error| {
-        // No certificates on this system (reqwest then refuses even plain http): bring our own.
+        // This system has no certificates, and reqwest then refuses even plain http: use our own.
         tracing::info!("using built-in certificates: {}", root_cause(&error));
         let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS;
         let roots = roots
@@ -122,8 +121,7 @@ fn build(
     })
 }
 
-/// Certificates beside those of the system, in the variable that Claude Code and other programs of
-/// Node read.
+/// Certificates to add to the system's, from the variable that Node and Claude Code use.
 fn extra_certificates() -> Vec<Certificate> {
     let Some(file) = std::env::var_os("NODE_EXTRA_CA_CERTS").filter(|it| !it.is_empty()) else {
         return Vec::new();
@@ -137,7 +135,7 @@ fn extra_certificates() -> Vec<Certificate> {
     })
 }
 
-/// Names a file of certificates that cannot be read: otherwise all servers would seem to be unknown.
+/// Reports an unreadable certificate file: otherwise all servers would seem untrusted.
 fn check_cert_file() -> Result<(), LlmError> {
     let Some(file) = std::env::var_os("SSL_CERT_FILE").filter(|it| !it.is_empty()) else {
         return Ok(());
@@ -145,29 +143,28 @@ fn check_cert_file() -> Result<(), LlmError> {
     std::fs::metadata(&file).map(|_| ()).map_err(|error| {
         let what = format!("SSL_CERT_FILE={}: {error}", file.display());
         LlmError::new(ErrorClass::Client, what)
-            .with_hint("Set it to a file of certificates (PEM), or unset it")
+            .with_hint("Set it to a PEM file of certificates, or unset it")
     })
 }
 
-/// What to do about a certificate that was refused because of `cause`.
+/// What to do about a certificate that was rejected because of `cause`.
 fn certificate_hint(cause: &str) -> &'static str {
     if cause.contains("CaUsedAsEndEntity") {
-        "The server shows the certificate of an authority as its own. Make it one for a server: openssl req -x509 \
-         -addext basicConstraints=critical,CA:FALSE -addext subjectAltName=DNS:HOST ..., then export \
+        "The server uses the certificate of an authority as its own. Make a server certificate: \
+         openssl req -x509 -addext basicConstraints=critical,CA:FALSE -addext subjectAltName=DNS:HOST ..., then export \
          SSL_CERT_FILE=/path/to/it.pem"
     } else if cause.contains("UnknownIssuer") {
-        "Behind a proxy or a server with its own certificates: export NODE_EXTRA_CA_CERTS=/path/to/its-ca.pem, or \
-         SSL_CERT_FILE for nothing but these"
+        "If a proxy or the server has its own certificates: export NODE_EXTRA_CA_CERTS=/path/to/its-ca.pem \
+         (SSL_CERT_FILE to trust only these)"
     } else {
-        "Is the address in base_url right, and the clock of this machine?"
+        "Check the address in base_url and the clock of this machine"
     }
 }
 
-/// The way out of a connection or an answer that broke off.
+/// The hint for a lost connection or a broken answer.
 pub const TRY_AGAIN: &str = "Send it again in a moment";
 
-/// What it means that no response came, or that one broke off, from `target` (an address without
-/// secrets).
+/// The error for a missing or broken response from `target` (an address without secrets).
 pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Duration>) -> LlmError {
     let cause = root_cause(error);
     if cause.to_lowercase().contains("certificate") {
@@ -180,12 +177,12 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Durati
     if error.is_builder() {
         return LlmError::new(ErrorClass::Client, format!("invalid URL {target}: {cause}"));
     }
-    let address = "Is the network up, and the address right? It is set by base_url in models.toml or by \
-                   the provider's *_BASE_URL variable";
+    let address = "Check the network and the address: base_url in models.toml, or the provider's \
+                   *_BASE_URL variable";
     let hint = if error.is_connect() {
         address
     } else if error.is_timeout() {
-        "Send it again, or give it longer with models.idle_timeout in config.toml"
+        "Send it again, or raise models.idle_timeout in config.toml"
     } else {
         TRY_AGAIN
     };
@@ -198,16 +195,16 @@ pub fn transport_error(error: &reqwest::Error, target: &str, idle: Option<Durati
         format!("cannot reach {target}: {cause}")
     } else if error.is_timeout() {
         let seconds = idle.unwrap_or_default().as_secs_f32();
-        format!("{target} has been silent for {seconds} s")
+        format!("{target} sent nothing for {seconds} s")
     } else if error.is_request() {
         format!("no answer from {target}: {cause}")
     } else {
-        format!("the connection to {target} broke off: {cause}")
+        format!("lost the connection to {target}: {cause}")
     };
     LlmError::new(ErrorClass::Retryable, what).with_hint(hint)
 }
 
-/// The body of a failed response, as far as it comes: at most 64 KiB.
+/// The body of a failed response, or as much of it as arrives: at most 64 KiB.
 pub async fn error_body(mut response: Response) -> Vec<u8> {
     let mut body = Vec::new();
     let read = async {
@@ -223,10 +220,10 @@ pub async fn error_body(mut response: Response) -> Vec<u8> {
     body
 }
 
-/// Longest part of a provider's explanation in an error, in characters.
+/// Most characters of a provider's explanation to put in an error.
 const EXPLANATION_CHARS: usize = 300;
 
-/// `text` as addresses write it, where these bytes stand for themselves beside letters and digits.
+/// Percent-encodes `text`, except letters, digits and these bytes.
 pub(super) fn percent_encoded(text: &str, plain: &[u8]) -> String {
     let mut out = String::new();
     for byte in text.bytes() {
@@ -239,13 +236,13 @@ pub(super) fn percent_encoded(text: &str, plain: &[u8]) -> String {
     out
 }
 
-/// A provider's explanation as a part of one line.
+/// A provider's explanation, shortened to one line.
 pub fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").chars().take(EXPLANATION_CHARS).collect()
 }
 
-/// The innermost reason; the outer ones say "error sending request" and the like.
+/// The innermost cause; the outer ones only say "error sending request".
 fn root_cause(error: &dyn Error) -> String {
     let mut cause = error;
     while let Some(source) = cause.source() {
@@ -254,8 +251,8 @@ fn root_cause(error: &dyn Error) -> String {
     cause.to_string()
 }
 
-/// `base` with `path` behind it, forgiving a trailing slash, a version segment that stands at the
-/// end of one and the beginning of the other, and a base that holds the path already.
+/// Appends `path` to `base`. Tolerates a trailing slash, a version segment in both, and a base that
+/// already has the path.
 pub fn join(base: &str, path: &str) -> String {
     let base = base.trim().trim_end_matches('/');
     if base.ends_with(path) {

@@ -1,9 +1,9 @@
 //! The conversation as plain, provider-neutral data.
 //!
-//! The serde form of every type here *is* pi's message format
-//! (docs/message-types.md of `@earendil-works/pi-coding-agent`): session files, `--mode json` and
-//! RPC write these types as they stand, so there is no second set of structs to keep in step.
-//! A provider's opaque parts (signatures, encrypted reasoning, response ids) ride along untouched.
+//! The serde form of every type here *is* pi's message format (docs/message-types.md of
+//! `@earendil-works/pi-coding-agent`): session files, `--mode json` and RPC write these types directly,
+//! so no second set of structs has to stay in step. A provider's opaque parts (signatures, encrypted
+//! reasoning, response ids) pass through unchanged.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,10 +15,10 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role")]
 pub enum Message {
-    /// What the user (or a queue, or a front end) said.
+    /// A message of the user, a queue or a front end.
     #[serde(rename = "user")]
     User(UserMessage),
-    /// What a model answered, complete or cut short.
+    /// A model's answer, complete or not.
     #[serde(rename = "assistant")]
     Assistant(AssistantMessage),
     /// The one result of one tool call.
@@ -36,7 +36,7 @@ impl Message {
         })
     }
 
-    /// The content blocks, whatever the role.
+    /// The content blocks, for any role.
     pub fn content(&self) -> &[Content] {
         match self {
             Self::User(message) => &message.content,
@@ -45,7 +45,7 @@ impl Message {
         }
     }
 
-    /// All text blocks joined by newlines; thinking, images and calls are left out.
+    /// All text blocks joined by newlines, without thinking, images and calls.
     pub fn text(&self) -> String {
         content_text(self.content())
     }
@@ -65,16 +65,16 @@ pub fn content_text(content: &[Content]) -> String {
     out
 }
 
-/// A message from the user, or from the program in their place.
+/// A message from the user, or from the program on the user's behalf.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct UserMessage {
     /// Text and images, in order. pi also writes a bare string; both are read.
     #[serde(deserialize_with = "string_or_blocks")]
     pub content: Vec<Content>,
-    /// The part of the program that said it, where it was not the user.
+    /// The part of the program that wrote it, if the user didn't.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// The number it had while it waited to be sent; no model gets it.
+    /// Its number in the queue. Models never see it.
     #[serde(default, rename = "queueId", skip_serializing_if = "Option::is_none")]
     pub queue_id: Option<u64>,
     /// Unix time in milliseconds.
@@ -82,7 +82,7 @@ pub struct UserMessage {
     pub timestamp: i64,
 }
 
-/// A model's answer. While it streams its stop reason is [`StopReason::Pending`].
+/// A model's answer. While it streams, its stop reason is [`StopReason::Pending`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AssistantMessage {
@@ -94,10 +94,10 @@ pub struct AssistantMessage {
     /// The provider id, as in `provider/model`.
     #[serde(default)]
     pub provider: String,
-    /// The model id that was asked for.
+    /// The requested model id.
     #[serde(default)]
     pub model: String,
-    /// The concrete model the provider says answered.
+    /// The model that answered, as the provider names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_model: Option<String>,
     /// The provider's id of this response.
@@ -111,7 +111,7 @@ pub struct AssistantMessage {
     pub usage: Usage,
     /// Why it ended.
     pub stop_reason: StopReason,
-    /// What went wrong, when `stop_reason` is `error`.
+    /// What went wrong, if `stop_reason` is `error`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_message: Option<String>,
     /// The provider's own word for the stop reason.
@@ -123,7 +123,7 @@ pub struct AssistantMessage {
 }
 
 impl AssistantMessage {
-    /// Whether later requests hold it: a failed answer is never sent.
+    /// Whether later requests include it. Failed answers are never sent.
     pub fn is_sent(&self) -> bool {
         self.stop_reason != StopReason::Error
     }
@@ -200,7 +200,7 @@ pub struct Text {
     /// Opaque provider metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text_signature: Option<String>,
-    /// The byte ranges of a user's text that were pasted, in order, for the screen; no model gets them.
+    /// The byte ranges that the user pasted, in order, for the screen. Models never see them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pastes: Vec<Range<u32>>,
 }
@@ -229,7 +229,7 @@ pub struct Image {
     pub mime_type: String,
 }
 
-/// A request of the model to run a tool.
+/// The model's request to run a tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCall {
@@ -237,17 +237,17 @@ pub struct ToolCall {
     pub id: String,
     /// The tool's name as the model wrote it.
     pub name: String,
-    /// The arguments. An empty object while they stream, or when they did not parse.
+    /// The arguments. An empty object while they stream, or if they don't parse.
     pub arguments: Value,
-    /// The argument text so far while it streams. Empty once it parsed; what is left here in a
-    /// finished call is the text that is not valid JSON.
+    /// The argument text so far. Empty once it has parsed; in a finished call, text here isn't valid
+    /// JSON.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub partial_arguments: String,
     /// Opaque provider data (Gemini thought signature).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thought_signature: Option<String>,
-    /// Whether it came as a custom call: free text instead of JSON, which stands in `arguments`
-    /// under `input`. A reply takes the form of its call.
+    /// Whether it came as a custom call, with free text instead of JSON. The text is in `arguments`
+    /// under `input`. The result uses the same form as its call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub custom: bool,
 }
@@ -259,7 +259,7 @@ impl Image {
 }
 
 impl ToolCall {
-    /// The arguments as an object; models also write other JSON, which no API takes back.
+    /// The arguments as an object. Models also write other JSON, which no API accepts back.
     pub(crate) fn argument_object(&self) -> Cow<'_, Value> {
         match &self.arguments {
             object @ Value::Object(_) => Cow::Borrowed(object),
@@ -283,19 +283,19 @@ pub struct Usage {
     /// Reasoning tokens within `output`, where reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<u64>,
-    /// All of the above (reasoning once).
+    /// The sum of all above, with reasoning once.
     pub total_tokens: u64,
     /// US dollars.
     pub cost: Cost,
 }
 
 impl Usage {
-    /// Everything that stood in the context window: prompt, cached or not, and answer.
+    /// All tokens in the context window: the prompt, cached or not, and the answer.
     pub fn context_tokens(&self) -> u64 {
         self.input + self.output + self.cache_read + self.cache_write
     }
 
-    /// Leaves out what `other` took, which was counted.
+    /// Subtracts `other`, which is already counted.
     pub(crate) fn take_off(&mut self, other: &Self) {
         let reasoning = other.reasoning.unwrap_or(0);
         self.reasoning = self.reasoning.map(|it| it.saturating_sub(reasoning));
@@ -310,7 +310,7 @@ impl Usage {
         self.combine(other, |a, b| a + b, |a, b| a + b);
     }
 
-    /// Changes each figure but that of reasoning by the one of `other`.
+    /// Combines each figure except reasoning with that of `other`.
     fn combine(
         &mut self,
         other: &Self,
@@ -356,7 +356,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The same shares of another total, in US dollars.
+    /// The same proportions of another total, in US dollars.
     pub(crate) fn scaled_to(self, total: f64) -> Self {
         if self.total <= 0.0 {
             return Self {
@@ -376,7 +376,7 @@ impl Cost {
     }
 }
 
-/// Anthropic's word for an answer that its server paused: the model goes on when it is asked again.
+/// Anthropic's word for a paused answer: the model continues on the next request.
 pub const PAUSED: &str = "pause_turn";
 
 /// Why a model's message ended.
@@ -386,10 +386,10 @@ pub enum StopReason {
     /// Still streaming; never stored.
     #[default]
     Pending,
-    /// The model was done. pi also writes that it put something off.
+    /// The model was done. pi also uses this when it deferred something.
     #[serde(alias = "deferred")]
     Stop,
-    /// The output limit cut it.
+    /// It hit the output limit.
     Length,
     /// It wants tools run.
     ToolUse,
@@ -399,7 +399,7 @@ pub enum StopReason {
     Aborted,
 }
 
-/// Reads blocks, or the bare string that pi also writes.
+/// Reads blocks, or the plain string that pi also writes.
 pub(crate) fn string_or_blocks<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<Content>, D::Error> {

@@ -1,5 +1,5 @@
-//! Layer 1: speaks to models. Knows APIs and messages; runs no tool, reads no project file,
-//! draws nothing.
+//! Layer 1: talks to models. Knows APIs and messages; runs no tool, reads no project file, draws
+//! nothing.
 
 pub mod message;
 pub(crate) mod event;

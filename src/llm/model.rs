@@ -1,4 +1,4 @@
-//! What a model is: where it is reached, what it can take, what it costs.
+//! A model: its address, its abilities and its prices.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use super::message::{Cost, Usage};
 use super::quirks::Quirks;
 use super::window::{self, WindowSource};
 
-/// How hard a model is asked to think.
+/// How hard a model should think.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -47,7 +47,7 @@ impl ThinkingLevel {
         Self::Max,
     ];
 
-    /// A name without the `:level` at its end, and that level.
+    /// Splits a trailing `:level` off a name.
     pub fn split_off(name: &str) -> (&str, Option<Self>) {
         let parsed = name.rsplit_once(':');
         let parsed = parsed.and_then(|(bare, level)| Some((bare, Some(level.parse().ok()?))));
@@ -100,13 +100,12 @@ pub struct Prices {
     pub cache_write: f64,
     /// Other prices for long prompts, from the smallest to the largest.
     pub tiers: Vec<PriceTier>,
-    /// What a response of a service tier costs, as a factor, by the word the provider answers with:
-    /// `fast = 2`.
+    /// The price factor of each service tier, by the provider's word for it: `fast = 2`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub service_tiers: BTreeMap<String, f64>,
 }
 
-/// What a response costs, all of it, when its prompt is longer than `above`.
+/// The prices of a whole response whose prompt is longer than `above`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PriceTier {
@@ -122,22 +121,22 @@ pub struct PriceTier {
     pub cache_write: f64,
 }
 
-/// How a response is charged beside its plain counts.
+/// What else affects the price of a response, besides its token counts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Billing<'a> {
-    /// The service tier that answered, where it is not the usual one.
+    /// The service tier that answered, if not the default.
     pub tier: Option<&'a str>,
-    /// How many of the cache writes are kept for an hour.
+    /// How many of the cache writes last an hour.
     pub hour_writes: u64,
-    /// What the provider itself says it costs, in US dollars.
+    /// The provider's own figure for the cost, in US dollars.
     pub billed: Option<f64>,
 }
 
-/// What writing a prompt token to a cache for an hour costs of a fresh one.
+/// The price of writing a token to the one-hour cache, as a factor of a fresh token.
 /// <https://platform.claude.com/docs/en/build-with-claude/prompt-caching>
 const HOUR_WRITE: f64 = 2.0;
 
-/// What one request may hold; nothing where no limit is known.
+/// Limits of one request, where known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct InputLimits {
@@ -146,7 +145,7 @@ pub struct InputLimits {
 }
 
 impl Prices {
-    /// All figures, each with its key, those of the tiers too.
+    /// All prices with their keys, including those of the tiers.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, f64)> {
         let rows = [[self.input, self.output, self.cache_read, self.cache_write]].into_iter();
         let tiers = self.tiers.iter();
@@ -158,7 +157,7 @@ impl Prices {
         })
     }
 
-    /// What `usage` costs, by kind and in all; nothing in a service tier of unknown price.
+    /// The cost of `usage`, by kind and in total. `None` for a service tier of unknown price.
     pub fn cost(&self, usage: &Usage, billing: &Billing) -> Cost {
         let list = self.list_cost(usage, billing.hour_writes);
         let factor = match billing.tier {
@@ -193,7 +192,7 @@ impl Prices {
     }
 }
 
-/// One model at one provider, ready to be spoken to.
+/// One model of one provider, ready for requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// Provider id: the part before the slash.
@@ -202,11 +201,11 @@ pub struct Model {
     pub id: String,
     /// The name the user sees.
     pub name: String,
-    /// `provider/id` of the listed model whose facts this one has, which is newer than the list.
+    /// `provider/id` of the listed model whose facts this newer, unlisted one borrows.
     pub like: Option<String>,
     /// The API to speak.
     pub api: Api,
-    /// Where: scheme, host and path prefix, without the API's own path.
+    /// The address: scheme, host and path prefix, without the API's own path.
     pub base_url: String,
     /// Window in tokens; 0 when unknown.
     pub context_window: u64,
@@ -216,27 +215,26 @@ pub struct Model {
     pub max_output: u64,
     /// Whether it can think.
     pub reasoning: bool,
-    /// The thinking levels it takes, each with the provider's own word for it (empty: the level is
-    /// asked for by leaving the parameter out). No entry at all means: the usual ones, see
-    /// [`Model::supported_thinking`].
+    /// The thinking levels it accepts, each with the provider's own word. An empty word means: leave the
+    /// parameter out. An empty map means the usual levels, see [`Model::supported_thinking`].
     pub thinking_levels: BTreeMap<ThinkingLevel, String>,
     /// Whether it can see images.
     pub vision: bool,
     /// Most images and bytes of one request.
     pub limits: InputLimits,
-    /// Whether it takes tools; one that does not is not offered any.
+    /// Whether it can use tools. If not, tiller offers none.
     pub tools: bool,
     /// What it costs.
     pub prices: Prices,
-    /// The shape in which it edits files best.
+    /// The edit format it handles best.
     pub edit_format: EditFormat,
-    /// How its server wants to be spoken to.
+    /// How its server differs from others.
     pub quirks: Quirks,
-    /// What the user wants in every request: fields of the body, laid over what tiller writes.
+    /// Fields that the user adds to every request body. They override tiller's own.
     pub options: Map<String, Value>,
 }
 
-/// The shape of the editing tool a model is offered. The tools beneath are the same.
+/// The edit tool that a model gets. All of them do the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EditFormat {
@@ -249,12 +247,11 @@ pub enum EditFormat {
     Replace,
 }
 
-/// Output limit in tokens of a model that is not listed.
+/// Output limit of an unlisted model, in tokens.
 pub const DEFAULT_MAX_OUTPUT: u64 = 16_384;
 
 impl Model {
-    /// A model of which nothing is known but where it is: default limits, no prices, text only,
-    /// no thinking.
+    /// A model with a known address and nothing else: default limits, no prices, text only, no thinking.
     pub fn new(
         provider: impl Into<String>,
         id: impl Into<String>,
@@ -284,7 +281,7 @@ impl Model {
         }
     }
 
-    /// The window in tokens; 0 when it is unknown or only an estimate.
+    /// The window in tokens, or 0 if it is unknown or only an estimate.
     pub fn known_window(&self) -> u64 {
         match self.window_source {
             WindowSource::Estimate => 0,
@@ -297,8 +294,7 @@ impl Model {
         format!("{}/{}", self.provider, self.id)
     }
 
-    /// The levels the model can be asked for, from least to most; only `off` for one that does not
-    /// think.
+    /// The levels this model supports, from least to most. Only `off` for a model that can't think.
     pub fn supported_thinking(&self) -> Vec<ThinkingLevel> {
         if !self.reasoning {
             return vec![ThinkingLevel::Off];
@@ -312,7 +308,7 @@ impl Model {
         self.thinking_levels.keys().copied().collect()
     }
 
-    /// The nearest level the model can be asked for: the next higher one, else the highest.
+    /// The nearest level this model supports: the next higher one, or else the highest.
     pub fn clamp_thinking(&self, level: ThinkingLevel) -> ThinkingLevel {
         let supported = self.supported_thinking();
         supported
@@ -323,7 +319,7 @@ impl Model {
             .unwrap_or(ThinkingLevel::Off)
     }
 
-    /// The provider's own word for `level`; nothing when the parameter is to be left out.
+    /// The provider's own word for `level`, or `None` to leave the parameter out.
     pub fn thinking_word(&self, level: ThinkingLevel) -> Option<&str> {
         match self.thinking_levels.get(&level) {
             Some(word) if word.is_empty() => None,

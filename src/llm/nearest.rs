@@ -8,8 +8,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     nearest_few(name, known.into_iter().map(|known| (known, known)), 1).pop()
 }
 
-/// What belongs to the names of `known` most similar to `name`, at most `limit` of them, the most
-/// similar first.
+/// The values of at most `limit` names in `known` most similar to `name`, best first.
 pub fn nearest_few<'a, T>(
     name: &str,
     known: impl IntoIterator<Item = (&'a str, T)>,

@@ -1,8 +1,8 @@
-//! Fields that the user wants in every request, merged into the JSON body of any API.
+//! Fields that the user adds to every request, merged into the JSON body of any API.
 
 use serde_json::{Map, Value};
 
-/// Lays `options` over the JSON of a request; objects are laid over objects field by field.
+/// Merges `options` into the JSON of a request, objects field by field.
 pub fn lay_over(body: Vec<u8>, options: &Map<String, Value>) -> Vec<u8> {
     if options.is_empty() {
         return body;
@@ -14,7 +14,7 @@ pub fn lay_over(body: Vec<u8>, options: &Map<String, Value>) -> Vec<u8> {
     serde_json::to_vec(&fields).unwrap_or(body)
 }
 
-/// Lays `above` over `below`.
+/// Merges `above` into `below`.
 pub fn overlay(below: &mut Map<String, Value>, above: &Map<String, Value>) {
     for (key, value) in above {
         match (below.get_mut(key), value) {

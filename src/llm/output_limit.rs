@@ -1,5 +1,5 @@
-//! How many tokens an answer may have: what a request asks for, and what it asks for instead when the
-//! server counts that limit against its window, a rate or a balance.
+//! The output limit of a request, and a smaller one to retry with when the server adds it to the prompt,
+//! a rate or a balance.
 
 use std::sync::LazyLock;
 
@@ -11,14 +11,14 @@ use super::error_patterns::regex;
 use super::model::ThinkingLevel;
 use super::provider::Request;
 
-/// What is asked for where nothing else is said, in tokens. Several hosts count the limit of a request
-/// like tokens that were produced, so a model's own limit would have every request refused:
-/// Moonshot (<https://platform.moonshot.ai/docs/introduction>), Groq, Cerebras, and OpenRouter against
-/// the balance.
+/// The default limit, in tokens. Several hosts charge the limit as if all of it were produced, so they
+/// would refuse every request with the model's own limit: Moonshot
+/// (<https://platform.moonshot.ai/docs/introduction>), Groq, Cerebras, and OpenRouter against the
+/// balance.
 pub const DEFAULT: u64 = 32_000;
-/// The smallest limit that is worth another request, in tokens.
+/// The smallest limit worth a retry, in tokens.
 const SMALLEST: u64 = 1024;
-/// Where a request may say its limit.
+/// The places for the limit in a request.
 const FIELDS: [&str; 4] = [
     "/max_tokens",
     "/max_completion_tokens",
@@ -26,8 +26,8 @@ const FIELDS: [&str; 4] = [
     "/generationConfig/maxOutputTokens",
 ];
 
-/// The limit that `request` would like, in tokens: what was set, else the default, which is higher
-/// where long thinking counts towards it.
+/// The limit `request` wants, in tokens: the one set, or the default, which is higher if long thinking
+/// is part of it.
 pub fn wanted(request: &Request) -> u64 {
     let model = &request.model;
     let by_level = || match model.clamp_thinking(request.thinking) {
@@ -48,8 +48,8 @@ pub fn asked(body: &[u8]) -> Option<u64> {
         .find_map(|field| body.pointer(field)?.as_u64())
 }
 
-/// The limit to ask for after `error`, if a smaller one than `asked` can help: what the server's own
-/// figures leave, or half of it where the request is more than a minute's allowance.
+/// The limit to retry with after `error`, if one below `asked` can help: what the server's figures
+/// leave, or half of `asked` if the request exceeds a minute's allowance.
 pub fn fitted(error: &LlmError, asked: Option<u64>) -> Option<u64> {
     let asked = asked.unwrap_or(DEFAULT);
     let left = FIGURES
@@ -63,7 +63,7 @@ pub fn fitted(error: &LlmError, asked: Option<u64>) -> Option<u64> {
     (limit >= SMALLEST).then_some(limit)
 }
 
-/// What the figures of an error leave to the answer.
+/// The tokens that an error's figures leave for the answer.
 fn left(figures: &Captures, asked: u64) -> Option<u64> {
     let number = |name: &str| {
         let digits = figures.name(name)?.as_str().replace([',', '_'], "");
@@ -77,12 +77,12 @@ fn left(figures: &Captures, asked: u64) -> Option<u64> {
         Some(prompt) => prompt,
         None => number("total")?.saturating_sub(asked),
     };
-    // Hosts count the same prompt a little differently from request to request.
+    // Hosts count the same prompt slightly differently each time.
     Some(window.saturating_sub(prompt + prompt / 512 + 16))
 }
 
-/// Figures in the words of the servers: the most that is taken, or the window (or allowance) with the
-/// prompt, or with prompt and limit in one.
+/// The figures in servers' errors: the highest limit accepted, or the window (or allowance) with the
+/// prompt, or with the sum of prompt and limit.
 static FIGURES: LazyLock<[Regex; 11]> = LazyLock::new(|| {
     [
         // OpenRouter, with status 402.
@@ -91,7 +91,7 @@ static FIGURES: LazyLock<[Regex; 11]> = LazyLock::new(|| {
         r"(?i)supports at most (?<most>[\d,]+) (completion|output) tokens",
         r"(?i)max_tokens: [\d,]+ > (?<most>[\d,]+)",
         r"(?i)range of max_tokens is \[\d+, ?(?<most>\d+)\]",
-        // vLLM, old and new, SGLang, and those that repeat their words: OpenRouter, DeepSeek.
+        // vLLM, old and new, SGLang, and hosts that pass on their errors: OpenRouter, DeepSeek.
         r"(?i)maximum context length (is|of) (?<window>\d+) tokens and your request has (?<prompt>\d+) input",
         r"(?i)maximum context length (is|of) (?<window>\d+).*requested (about |a total of )?(?<total>\d+)",
         // Moonshot; Cerebras.

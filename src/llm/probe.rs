@@ -1,5 +1,5 @@
-//! Asks a provider whether it takes a key, by the cheapest request that needs one: its list of
-//! models. Runs no model and costs nothing.
+//! Checks a key with the provider's cheapest request that needs one: its list of models. Runs no model
+//! and costs nothing.
 
 use std::time::Duration;
 
@@ -12,21 +12,21 @@ use super::error::ErrorClass;
 use super::http::{self, Http};
 use super::model::Model;
 
-/// How long the whole question may take.
+/// Time limit for the whole check.
 const LIMIT: Duration = Duration::from_secs(15);
 
-/// What came of asking.
+/// The result of the check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Accepted,
     Refused(String),
     /// No answer came, or the server failed.
     Unreachable(String),
-    /// It answered, and the answer says nothing about the key.
+    /// The answer doesn't say whether the key is valid.
     Unclear(String),
 }
 
-/// Asks the provider of `model`. `context.model` is the provider's name in errors.
+/// Checks `key` with the provider of `model`. `context.model` is the provider's name in errors.
 pub async fn probe(
     http: &Http,
     model: &Model,
@@ -52,7 +52,7 @@ pub async fn probe(
     }
     if let Some(key) = key {
         let Some((name, value)) = key_header(model, key) else {
-            return Verdict::Refused("it holds characters that no key can hold".to_owned());
+            return Verdict::Refused("it has characters that a key can't contain".to_owned());
         };
         request = request.header(name, value);
     }

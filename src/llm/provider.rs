@@ -18,17 +18,17 @@ use super::model::{Model, ThinkingLevel};
 /// stream's last event, [`StreamEvent::Error`]. A stream ends with exactly one `Done` or `Error`.
 /// Dropping the stream cancels the request and closes its socket.
 pub trait Provider: Send + Sync {
-    /// Starts the request. Returns at once; the work happens as the stream is polled.
+    /// Starts the request. Returns at once; polling the stream does the work.
     fn stream(&self, request: Request) -> BoxStream<'static, StreamEvent>;
 
-    /// Gets ready for a request to `model`: opens the connection, reads the key. Best effort, and
-    /// called while the user types; the default does nothing.
+    /// Prepares a request to `model`: opens the connection and reads the key, while the user types. Best
+    /// effort; the default does nothing.
     fn warm(&self, model: &Model) {
         let _ = model;
     }
 
-    /// The window in tokens that the server gave `model` when it loaded it, for a model that comes
-    /// with an estimate. None when the window is known already or the server does not say.
+    /// The window in tokens that the server loaded `model` with, for a model with an estimate. `None` if
+    /// the window is already known or the server doesn't say.
     fn loaded_window(&self, model: &Model) -> BoxFuture<'static, Option<u64>> {
         let _ = model;
         ready(None).boxed()
@@ -42,17 +42,17 @@ pub struct Request {
     pub model: Model,
     /// The system prompt.
     pub system: String,
-    /// The conversation as stored: failed messages, aborted ones and other models' thinking
-    /// included. Each API makes it valid for itself, through `handoff`.
+    /// The conversation as stored, including failed and aborted messages and other models' thinking.
+    /// Each API makes it valid through `handoff`.
     pub messages: Vec<Arc<Message>>,
-    /// Thinking in messages before this index was made behind another system prompt or other tools,
-    /// and is not sent.
+    /// Leaves out thinking in messages before this index: it belongs to another system prompt or other
+    /// tools.
     pub thinking_from: usize,
     /// The tools the model may call.
     pub tools: Vec<ToolSpec>,
     /// How hard to think.
     pub thinking: ThinkingLevel,
-    /// Most tokens to produce, where somebody said so.
+    /// Most tokens to produce, if set.
     pub max_output: Option<u64>,
     /// A stable id of the conversation, for prompt caches.
     pub session_id: Option<String>,
@@ -64,7 +64,7 @@ impl Request {
         Some(self.system.as_str()).filter(|system| !system.trim().is_empty())
     }
 
-    /// The session id as a `prompt_cache_key`, which may have 64 characters.
+    /// The session id as a `prompt_cache_key`, which is limited to 64 characters.
     pub(crate) fn cache_key(&self) -> Option<String> {
         let id = self.session_id.as_ref()?;
         Some(id.chars().take(64).collect())
@@ -80,8 +80,8 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON schema of the arguments: an object without top-level `anyOf`.
     pub parameters: Value,
-    /// The form of its one argument where the API has custom tools and the model takes them; every
-    /// other API offers `parameters`.
+    /// The format of its one argument, for APIs and models with custom tools. Every other API offers
+    /// `parameters`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom: Option<CustomFormat>,
 }

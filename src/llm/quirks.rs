@@ -1,16 +1,15 @@
 //! Where servers and models differ: one struct, read by serde from `quirks` tables of the built-in
-//! catalogue and of the user's `models.toml`.
+//! catalog and the user's `models.toml`.
 //!
-//! What is known of a host is data in `assets/models.toml`, never code. The APIs only read the
-//! fields.
+//! Facts about a host are data in `assets/models.toml`, never code. The APIs only read the fields.
 
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use super::api::Api;
 
-/// How a server wants to be spoken to. What is not known to differ gets the oldest form, which every
-/// server understands; [`Quirks::of_api`] has these defaults.
+/// How a server differs from others. An unknown server gets the oldest form, which every server
+/// understands; [`Quirks::of_api`] has these defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quirks {
@@ -22,58 +21,57 @@ pub struct Quirks {
     pub thinking: ThinkingFormat,
     /// Chat: drops the reasoning of earlier turns unless told not to (`clear_thinking: false`).
     pub clears_thinking: bool,
-    /// Chat: every answer of a thinking model carries `reasoning_content`, and an empty one counts
-    /// as none.
+    /// Chat: every answer of a thinking model needs `reasoning_content`, and an empty one is like none.
     pub reasoning_always: bool,
     /// Chat: reasoning goes back as a part of the content.
     pub reasoning_parts: bool,
-    /// Chat: which ids of tool calls are taken.
+    /// Chat: which ids of tool calls the server accepts.
     pub ids: IdRule,
-    /// Chat: `prompt_cache_key` is understood. Only of the host itself: a proxy may not know it.
+    /// Chat: the server understands `prompt_cache_key`. Applies only to the host itself: a proxy may not
+    /// know it.
     pub cache_key: bool,
-    /// Chat and Anthropic: Anthropic's cache marks are understood.
+    /// Chat and Anthropic: the server understands Anthropic's cache marks.
     pub cache_marks: bool,
     /// Anthropic: cache marks ask for an hour instead of five minutes.
     pub hour_cache: bool,
-    /// Anthropic: cache marks are taken on tools too.
+    /// Anthropic: tools can have cache marks too.
     pub tool_cache_marks: bool,
-    /// Chat: usage in streams has to be asked for (`stream_options`).
+    /// Chat: the server streams usage only on request (`stream_options`).
     pub stream_usage: bool,
-    /// Chat: the arguments of calls are streamed only when asked for (`tool_stream: true`).
+    /// Chat: the server streams the arguments of calls only on request (`tool_stream: true`).
     pub tool_stream: bool,
-    /// Chat: a conversation with tool calls needs a list of tools, an empty one if need be.
+    /// Chat: a conversation with tool calls needs a list of tools, even an empty one.
     pub empty_tools: bool,
     /// Chat: results carry the name of their tool.
     pub result_names: bool,
-    /// Chat: an answer must stand between results and the user's words.
+    /// Chat: results and the next user message need an answer between them.
     pub answer_after_results: bool,
-    /// Responses: a tool may take free text in a grammar's form instead of JSON.
+    /// Responses: a tool can take free text in a grammar instead of JSON.
     pub custom_tools: bool,
-    /// Responses and Google: the result of a call may hold images.
+    /// Responses and Google: the result of a call can include images.
     pub result_images: bool,
     /// Responses: a request needs no output limit.
     pub open_output: bool,
-    /// The output limit, in tokens, to ask for where the host counts the limit against a rate, and not
-    /// what was produced.
+    /// The output limit, in tokens, for a host that charges the limit, not the actual output, against a
+    /// rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_limit: Option<u64>,
-    /// Responses: another effort in the middle of a conversation is an item of it, so that what is
-    /// cached stays valid.
+    /// Responses: a new effort level is an item of the conversation, so that the cache stays valid.
     pub effort_updates: bool,
-    /// Responses: summaries of the reasoning may be asked for.
+    /// Responses: the server can summarize its reasoning.
     pub summaries: bool,
-    /// Anthropic: the model is given an effort, not a budget of tokens to think. Without it: whether
-    /// its levels are listed.
+    /// Anthropic: the model takes an effort, not a budget of thinking tokens. If unset, depends on
+    /// whether its levels are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive_thinking: Option<bool>,
-    /// Anthropic: thinking blocks are bound to the exact system prompt, tools and messages they were
-    /// made with; a request with another prefix is refused.
+    /// Anthropic: thinking blocks are valid only with the exact system prompt, tools and messages they
+    /// were made with; the server refuses any other prefix.
     pub thinking_binding: bool,
-    /// Anthropic: thinking blocks with an empty signature are sent back.
+    /// Anthropic: send back thinking blocks with an empty signature.
     pub empty_signatures: bool,
-    /// Anthropic: tools take `eager_input_streaming`.
+    /// Anthropic: tools accept `eager_input_streaming`.
     pub eager_tool_input: bool,
-    /// Anthropic: `anthropic-beta` headers are understood.
+    /// Anthropic: the server understands `anthropic-beta` headers.
     pub betas: bool,
     /// Anthropic: the key goes into `authorization: Bearer`, not `x-api-key`.
     pub bearer: bool,
@@ -81,21 +79,21 @@ pub struct Quirks {
     pub call_ids: bool,
     /// Google: the first call of an answer needs a signature.
     pub call_signatures: bool,
-    /// Google: the tokens a thinking budget may have; without it the model decides.
+    /// Google: the range of the thinking budget, in tokens. If unset, the model decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking_budget: Option<BudgetRange>,
     /// Headers that carry the id of the session, so that requests of one session reach the same
     /// cache.
     pub session_headers: Vec<String>,
-    /// A 400 with an empty body refuses a prompt that is too long.
+    /// A 400 with an empty body means that the prompt is too long.
     pub empty_400_is_overflow: bool,
-    /// The path that checks a key, where the list of models is open to everybody.
+    /// The path that checks a key, if the list of models needs none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_check: Option<String>,
 }
 
 impl Quirks {
-    /// What holds for a server of which nothing is known but its API.
+    /// The defaults for an unknown server of this API.
     pub fn of_api(api: Api) -> Self {
         Self {
             cache_marks: api == Api::AnthropicMessages,
@@ -112,19 +110,19 @@ impl Quirks {
         }
     }
 
-    /// These quirks with those of `table` in their place.
+    /// Overrides these quirks with those of `table`.
     pub fn with(self, table: &QuirksTable) -> Self {
         if table.0.is_empty() {
             return self;
         }
         let mut all = Table::try_from(&self).unwrap_or_default();
         all.extend(table.0.clone());
-        // Each table was checked when it was read.
+        // Reading the table has already checked it.
         all.try_into().unwrap_or(self)
     }
 }
 
-/// A `quirks` table as written: checked, and kept so that only what it holds is laid over others.
+/// A checked `quirks` table as written, so that only the keys it has override others.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(try_from = "Table")]
 pub struct QuirksTable(Table);
@@ -142,7 +140,7 @@ impl TryFrom<Table> for QuirksTable {
     fn try_from(table: Table) -> Result<Self, String> {
         let quirks = Quirks::deserialize(table.clone()).map_err(|it| it.message().to_owned())?;
         match quirks.key_check {
-            // Behind the address of the provider, or it would be another one.
+            // It must stay below the provider's address.
             Some(path) if !path.starts_with('/') => {
                 Err("key_check: expected a path that begins with '/'".to_owned())
             }
@@ -164,7 +162,7 @@ pub enum ThinkingFormat {
     SwitchAndEffort,
     /// `thinking: { type: enabled | disabled }`.
     Switch,
-    /// `reasoning: { enabled: BOOL }`, or `reasoning_effort` for models that cannot be told not to.
+    /// `reasoning: { enabled: BOOL }`, or `reasoning_effort` for models that always think.
     Enabled,
     /// `chat_template_kwargs: { enable_thinking: BOOL }` and `reasoning_effort`.
     Template,
@@ -179,7 +177,7 @@ pub enum ThinkingFormat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetRange {
-    /// What is sent for no thinking.
+    /// The form of "no thinking".
     pub off: i64,
     pub min: i64,
     pub max: i64,
@@ -193,14 +191,14 @@ pub enum IdRule {
     Anthropic,
     /// `[a-zA-Z0-9_-]{1,64}`, and no id twice in a conversation.
     Google,
-    /// At most 40 characters; what others made up, as `[a-zA-Z0-9_-]{1,40}`.
+    /// At most 40 characters; ids from other servers become `[a-zA-Z0-9_-]{1,40}`.
     OpenAi,
-    /// `[a-zA-Z0-9_-]{1,64}`, and no id twice in a conversation; a call of the model's own keeps the
-    /// id of its item behind a `|`, as it was stored.
+    /// `[a-zA-Z0-9_-]{1,64}`, and no id twice in a conversation. A call of the model's own keeps the id
+    /// of its item after a `|`, as stored.
     Responses,
     /// Exactly nine letters and digits.
     Mistral,
-    /// Whatever the server itself made up; what others made up, as `OpenAi`.
+    /// Any id that the server itself made; ids from other servers, as `OpenAi`.
     #[default]
     Any,
 }

@@ -1,31 +1,32 @@
-//! Reads small files that may be anything: settings, keys, models, themes, what git keeps.
+//! Reads small files whose content and kind are unknown: settings, keys, models, themes, git's own
+//! files.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Most bytes of such a file.
+/// The largest such file.
 pub(crate) const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The text of a settings file.
 ///
 /// # Errors
-/// Besides those of reading: it is not a plain file, or larger than 8 MiB.
+/// Besides read errors: it isn't a plain file, or is larger than 8 MiB.
 pub(crate) fn read_small(path: &Path) -> io::Result<String> {
     let bytes = read_plain(path, MAX_BYTES)?;
     String::from_utf8(bytes)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it isn't UTF-8"))
 }
 
-/// The bytes of a file of at most `most` bytes. Waits for nothing and takes no terminal: a FIFO or a
-/// device is not read.
+/// The bytes of a file of at most `most` bytes. Never blocks or opens a terminal: it refuses FIFOs and
+/// devices.
 ///
 /// # Errors
-/// Besides those of reading: it is not a plain file, or larger.
+/// Besides read errors: it isn't a plain file, or is larger.
 pub(crate) fn read_plain(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let other = |why: String| Err(io::Error::other(why));
-    // Opening some devices has effects.
+    // Opening some devices has side effects.
     if !path.metadata()?.is_file() {
         return other("it is not a plain file".to_owned());
     }

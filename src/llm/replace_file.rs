@@ -1,12 +1,12 @@
-//! Puts a text in the place of a small file of tiller's own. Files that tools edit have more to be kept
+//! Replaces a small file of tiller's own. Files that tools edit have more to preserve
 //! (`agent::tools::edit`).
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Replaces what `path` holds: all of `text` is there or nothing has changed. A link stays a link; a
-/// folder that is missing is made. Only the owner may read the file unless `permissions` say more.
+/// Replaces the content of `path` with `text`, all or nothing. Keeps a link a link and creates missing
+/// folders. Only the owner can read the file unless `permissions` say more.
 pub(crate) fn replace_file(
     path: &Path,
     text: &str,

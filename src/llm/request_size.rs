@@ -1,7 +1,6 @@
-//! The size of a request: the output limit that prompt and answer fit the window with, and the
-//! buffer its JSON is written to.
+//! The size of a request: an output limit that leaves room in the window, and the buffer for its JSON.
 //!
-//! Estimates: only the provider knows its tokens. The limit errs on the side of a shorter
+//! These are estimates, as only the provider knows its tokens. The limit errs on the side of a shorter
 //! answer.
 
 use serde::Serialize;
@@ -14,21 +13,20 @@ use super::output_limit;
 use super::provider::Request;
 use super::window::WindowSource;
 
-/// What a token has at least, in bytes; text and code mostly have more.
+/// The fewest bytes per token. Text and code mostly have more.
 const BYTES_PER_TOKEN: usize = 3;
-/// What a picture counts for, in tokens.
+/// Tokens per picture.
 const IMAGE_TOKENS: usize = 1600;
-/// What stands around the texts of a turn at most, in bytes.
+/// Most bytes around the texts of a turn.
 const AROUND_TURN: usize = 200;
-/// What stays free for the provider's own words around ours.
+/// Tokens to leave free for the provider's own text around ours.
 const SPARE_TOKENS: u64 = 1024;
 
-/// The output limit for `request`: the wanted one, and no more than the window leaves beside
-/// `turns`.
+/// The output limit for `request`: the wanted one, but no more than `turns` leave in the window.
 pub fn max_output(request: &Request, turns: &[Turn]) -> u64 {
     let model = &request.model;
     let wanted = output_limit::wanted(request);
-    // A guess must not cut an answer short.
+    // Don't cut an answer short because of an estimate.
     if model.known_window() == 0 || model.window_source == WindowSource::Default {
         return wanted;
     }
@@ -37,23 +35,23 @@ pub fn max_output(request: &Request, turns: &[Turn]) -> u64 {
     let left = model
         .context_window
         .saturating_sub(prompt as u64 + SPARE_TOKENS);
-    // A prompt that leaves no room is for the provider to refuse: its answer starts a compaction.
+    // If the prompt leaves no room, let the provider refuse it: the refusal starts a compaction.
     wanted.min(left.max(SPARE_TOKENS))
 }
 
-/// Writes the JSON of `request` in one piece of memory. A buffer that doubles as it fills leaves
-/// holes of the same size behind in the allocator, with each request of a long conversation.
+/// Writes the JSON of `request` into one allocation. A buffer that doubles as it fills would fragment
+/// the heap with each request of a long conversation.
 pub fn to_json(body: &impl Serialize, request: &Request, turns: &[Turn]) -> Vec<u8> {
     let size = size(request, turns, |image| image.data.len());
-    // Escapes, keys and brackets; what is not touched costs nothing.
+    // Room for escapes, keys and brackets. Untouched memory costs nothing.
     let around = size / 4 + turns.len() * AROUND_TURN + 4 * 1024;
     let mut out = Vec::with_capacity(size + around);
-    // Plain data cannot fail to be written.
+    // Serializing plain data can't fail.
     let _ = serde_json::to_writer(&mut out, body);
     out
 }
 
-/// Bytes of the texts in `request`, with what stands around each.
+/// Bytes of the texts in `request`, and of the JSON around each.
 fn size(request: &Request, turns: &[Turn], image: impl Fn(&Image) -> usize + Copy) -> usize {
     let tools = request
         .tools

@@ -1,12 +1,12 @@
-//! Server-sent events: bytes in any split, events out.
+//! Server-sent events: takes bytes split anywhere and returns events.
 //!
-//! Own parser rather than a crate because an event's size must have a limit and a line that arrives
-//! in thousands of pieces must cost linear time. Knows nothing of JSON, of `id:` and of `retry:`.
+//! Our own parser, because an event needs a size limit, and a line that arrives in thousands of pieces
+//! must cost linear time. Knows nothing about JSON, `id:` or `retry:`.
 
-/// Largest event in bytes. The biggest honest one is an inline image of a few MiB.
+/// Largest event in bytes. The largest legitimate one is an inline image of a few MiB.
 pub const MAX_EVENT_BYTES: usize = 32 * 1024 * 1024;
 
-/// One event. Invalid UTF-8 in it has been replaced.
+/// One event, with invalid UTF-8 replaced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SseEvent {
     /// The value of its `event:` line; empty without one.
@@ -24,7 +24,7 @@ pub struct SseParser {
     limit: usize,
     /// The line that has not ended yet.
     line: Vec<u8>,
-    /// The last byte was a CR, so an LF that follows belongs to it.
+    /// The last byte was a CR, so an LF after it belongs to it.
     after_cr: bool,
     /// No line has ended yet, so the next may begin with a byte order mark.
     first_line: bool,
@@ -34,7 +34,7 @@ pub struct SseParser {
     stray: Vec<u8>,
 }
 
-/// Longest part of the lines that are no fields that is kept.
+/// Most bytes to keep of lines that aren't fields.
 const MAX_STRAY_BYTES: usize = 64 * 1024;
 
 impl Default for SseParser {
@@ -58,16 +58,16 @@ impl SseParser {
         }
     }
 
-    /// The lines that were no fields, of which a stream has none. Some servers that fail on the way
-    /// write the body of an error there.
+    /// The lines that aren't fields. A valid stream has none, but some servers that fail midway write an
+    /// error body there.
     pub fn stray(&self) -> &[u8] {
         &self.stray
     }
 
-    /// Takes the next bytes and hands every event they complete to `sink`.
+    /// Takes the next bytes and passes each complete event to `sink`.
     ///
     /// # Errors
-    /// [`TooLarge`]; the parser is of no use afterwards.
+    /// [`TooLarge`]. Don't use the parser after that.
     pub fn push(&mut self, bytes: &[u8], mut sink: impl FnMut(SseEvent)) -> Result<(), TooLarge> {
         let mut rest = bytes;
         while let Some(first) = rest.first() {
@@ -91,8 +91,8 @@ impl SseParser {
         Ok(())
     }
 
-    /// The stream is over: what an event without its blank line held, if anything. A server that
-    /// closes right after its last line meant that line.
+    /// The stream is over: returns a last event without its blank line, if any. A server that closes
+    /// right after its last line meant to send it.
     pub fn finish(&mut self) -> Option<SseEvent> {
         if !self.line.is_empty() {
             self.end_line();

@@ -1,18 +1,18 @@
 //! The size of a model's context window and where the figure comes from.
 
-/// The window, in tokens, of a model of unknown size.
+/// The default window in tokens, for a model that doesn't tell.
 pub const DEFAULT: u64 = 100_000;
 
 /// Where the size of a window comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WindowSource {
-    /// What is known of the model: built in, from `models.toml`, or from its server.
+    /// The model's own figure: built in, from `models.toml`, or from its server.
     Model,
     /// The setting `models.context_window`.
     Config,
-    /// What the server is expected to load the model with; corrected after the first answer.
+    /// The expected window of a local server, corrected after the first answer.
     Estimate,
-    /// The default for a model of unknown size.
+    /// The default for a model that doesn't tell.
     #[default]
     Default,
 }
@@ -29,8 +29,8 @@ impl WindowSource {
     }
 }
 
-/// The window of a model that is listed with `model` tokens while the settings say `config`, and where
-/// the figure comes from; 0 for either is unset.
+/// The window of a model, and the source of the figure. `model` tokens are listed, `config` are set; 0
+/// means unset.
 pub fn of(model: u64, config: u64) -> (u64, WindowSource) {
     match (model, config) {
         (0, 0) => (DEFAULT, WindowSource::Default),

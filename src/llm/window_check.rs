@@ -4,13 +4,12 @@ use super::error::{ErrorClass, LlmError};
 use super::local::LocalServer;
 use super::model::{Model, ThinkingLevel};
 
-/// Tokens below which no run is started, unless the settings say otherwise.
+/// Smallest window for a run, in tokens, unless the settings set another.
 pub const MIN_CONTEXT: u64 = 16_000;
-/// Tokens below which a run is started with a warning.
+/// Windows below this get a warning, in tokens.
 pub const WARN_CONTEXT: u64 = 32_000;
 
-/// The error that refuses a run with `model` if its window is known to be below `min` tokens. A
-/// fallback model may do.
+/// The error if the known window of `model` is below `min` tokens. A fallback model can still run.
 pub fn check_min(model: &Model, min: u64) -> Option<LlmError> {
     let tokens = model.known_window();
     (tokens > 0 && tokens < min).then(|| {
@@ -28,7 +27,7 @@ pub fn check_min(model: &Model, min: u64) -> Option<LlmError> {
     })
 }
 
-/// The warning before a run with `model`, if its window is known to be small.
+/// The warning before a run with `model` if its known window is small.
 pub fn warning(model: &Model) -> Option<String> {
     let tokens = model.known_window();
     (tokens > 0 && tokens < WARN_CONTEXT).then(|| {
@@ -40,23 +39,24 @@ pub fn warning(model: &Model) -> Option<String> {
     })
 }
 
-/// What the user should know of a run with `model` at thinking level `asked`: facts that are taken from
-/// another model, and a level that it does not have.
+/// Notes for the user about a run with `model` at thinking level `asked`: facts borrowed from another
+/// model, and a level that this one lacks.
 pub fn notes(model: &Model, asked: ThinkingLevel) -> Vec<String> {
     let name = model.full_id();
     let like = model.like.as_ref().map(|like| {
         format!(
-            "{name} is newer than the list of models: its window, limits and thinking levels are taken from {like}, its price is not known\n\
-             `tiller models --refresh` fetches a newer list; models.toml can say what differs"
+            "{name} is newer than the list of models: tiller assumes the window, limits and \
+             thinking levels of {like}, and no price\n\
+             `tiller models --refresh` fetches a newer list; models.toml can override them"
         )
     });
     let sent = model.clamp_thinking(asked);
     let level = (model.reasoning && sent != asked)
-        .then(|| format!("{name} has no thinking level {asked}: it is asked to think at {sent}"));
+        .then(|| format!("{name} has no thinking level {asked}: tiller uses {sent}"));
     [like, level].into_iter().flatten().collect()
 }
 
-/// How the server of a local model is told to give it a larger window.
+/// How to give a local model a larger window.
 fn enlarge_hint(model: &Model) -> Option<String> {
     let server = LocalServer::from_id(&model.provider)?;
     Some(format!(

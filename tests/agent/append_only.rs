@@ -348,7 +348,7 @@ async fn going_on_behind_half_an_answer_is_a_stored_message() {
     assert_eq!(agent.settled().await, RunOutcome::Done);
     let asked = agent.request(1);
     let last = asked.last().unwrap();
-    assert_eq!(last, "note: [interrupted by the user]\n[go on]");
+    assert_eq!(last, "note: [interrupted by the user]\n[continue]");
     assert_eq!(agent.request(2)[..asked.len()], asked);
     assert_eq!(agent.stored()[..asked.len()], asked);
 }
@@ -420,7 +420,7 @@ async fn thinking_that_is_refused_twice_is_an_error_with_a_way_out() {
         panic!("it should have failed");
     };
     assert_eq!(session.server.requests().len(), 3);
-    assert!(message.contains("start a new session"), "{message}");
+    assert!(message.contains("Start a new session"), "{message}");
 }
 
 #[tokio::test]

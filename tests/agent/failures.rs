@@ -106,7 +106,7 @@ fn cases() -> Vec<(&'static str, Reply, Comes)> {
         (
             "401",
             Reply::error(Failure::Auth),
-            Told(&["the key was refused (4", "_API_KEY"]),
+            Told(&["the provider refused the key (4", "_API_KEY"]),
         ),
         ("403", Reply::error(Failure::Forbidden), Told(&["403"])),
         (
@@ -119,7 +119,7 @@ fn cases() -> Vec<(&'static str, Reply, Comes)> {
         (
             "overflow",
             Reply::error(Failure::Overflow),
-            Told(&["too long", "new conversation"]),
+            Told(&["too long", "new session"]),
         ),
         (
             "a wait beyond all patience",

@@ -426,7 +426,9 @@ async fn a_failed_model_call_ends_the_run_and_can_be_gone_on_from() {
     assert_eq!(agent.settled().await, failed("no key\nset LAB_KEY"));
     agent.handle.go_on();
     let outcome = agent.settled().await;
-    assert!(matches!(outcome, RunOutcome::Failed { message } if message.contains("broke off")));
+    assert!(
+        matches!(outcome, RunOutcome::Failed { message } if message.contains("lost the connection"))
+    );
     agent.handle.go_on();
     assert_eq!(agent.settled().await, RunOutcome::Done);
     assert_eq!(agent.stored().last().unwrap(), "assistant: ok");

@@ -174,7 +174,7 @@ fn the_stored_key_goes_before_the_environment_and_that_before_the_env_file() {
     );
     let run = |sandbox: &Sandbox| sandbox.run(&["-p", "-m", Wire::Anthropic.model(), "hi"]);
 
-    check(&run(&sandbox), 1, &["ANTHROPIC_API_KEY is not set"]);
+    check(&run(&sandbox), 1, &["ANTHROPIC_API_KEY isn't set"]);
     let folder = sandbox.path().parent().unwrap().display().to_string();
     let settings = format!("[auth]\nenv_file_folders = [\"{folder}\"]\n");
     std::fs::write(sandbox.config().join("config.toml"), settings).unwrap();

@@ -109,7 +109,7 @@ fn what_a_server_refuses() {
         for (reply, words) in [
             (
                 Reply::error(Failure::Auth),
-                &["the key was refused (4", "API_KEY"][..],
+                &["the provider refused the key (4", "API_KEY"][..],
             ),
             (Reply::error(Failure::Forbidden), &["403"]),
             (Reply::error(Failure::Invalid), &["400"]),
@@ -147,7 +147,7 @@ fn what_passes_is_waited_out() {
         for words in [
             "overloaded",
             "retry 1/5 in 1 s",
-            "broke off",
+            "lost the connection",
             "retry 2/5 in",
         ] {
             assert!(ran.stderr.contains(words), "{wire:?} {}", ran.stderr);

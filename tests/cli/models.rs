@@ -159,10 +159,10 @@ fn aliases_of_the_settings() {
     assert_eq!(asked("fast:high"), ("quick".into(), "high".into()));
     assert_eq!(asked("v1.5"), ("quick".into(), "low".into()));
     for (name, expected) in [
-        ("a", "leads back to itself: a -> b -> a"),
+        ("a", "points back to itself: a -> b -> a"),
         (
             "lost",
-            "the alias 'lost' stands for 'nowhere/x': unknown provider 'nowhere'",
+            "the alias 'lost' means 'nowhere/x': unknown provider 'nowhere'",
         ),
         ("fats", "fast (an alias of lab/quick:low)"),
     ] {

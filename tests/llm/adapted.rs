@@ -196,7 +196,7 @@ async fn a_minutes_allowance_that_the_prompt_exceeds_is_told_as_such() {
     assert!(
         error
             .message
-            .contains("larger than the provider allows in one minute"),
+            .contains("larger than the provider allows per minute"),
         "{error}"
     );
     assert!(error.hint.as_ref().unwrap().contains("/compact"), "{error}");

@@ -108,7 +108,7 @@ fn the_first_of_models_file_store_environment_and_env_file_wins() {
     assert!(locate(None, false, "OTHER=x", "OTHER=x").is_err());
     let unset = locate(Some("$LAB_KEY"), true, "", "").unwrap_err();
     assert!(
-        unset.message.contains("$LAB_KEY, which is not set"),
+        unset.message.contains("$LAB_KEY, which isn't set"),
         "{unset}"
     );
 }
@@ -212,7 +212,7 @@ async fn a_failed_command_is_told_and_tried_again() {
         assert_eq!(error.class, ErrorClass::Auth);
         assert_eq!(
             error.to_string(),
-            "no API key for lab: the command that prints it gave none: exit code 3: no such \
+            "no API key for lab: the command that prints it failed: exit code 3: no such \
              entry\nIt is api_key under [providers.lab] in /c/models.toml: try it in a shell"
         );
     }

@@ -195,7 +195,7 @@ fn a_thinking_level_that_is_not_the_one_asked_is_told() {
     let sol = listed("openai", "gpt-6.1-sol");
     let told = window_check::notes(&sol, ThinkingLevel::Off);
     assert!(
-        told[0].contains("no thinking level off: it is asked to think at low"),
+        told[0].contains("no thinking level off: tiller uses low"),
         "{told:?}"
     );
     assert_eq!(window_check::notes(&sol, ThinkingLevel::Low), [""; 0]);

@@ -86,7 +86,7 @@ fn pictures() {
     let sent = body(Wire::Chat, &request);
     assert_eq!(
         sent["messages"][1]["content"],
-        "What is this?\n\n[an image was left out: this model cannot see images]"
+        "What is this?\n\n[image left out: this model can't see images]"
     );
 }
 

@@ -238,7 +238,7 @@ fn what_cannot_be_told_apart_is_listed() {
     };
     check(
         "claude",
-        &["is ambiguous", "type one of", "anthropic/claude-opus-5-5"],
+        &["is ambiguous", "Type one of", "anthropic/claude-opus-5-5"],
     );
     check(
         "gpt-oss",
@@ -260,7 +260,7 @@ fn what_cannot_be_told_apart_is_listed() {
             "models.toml",
         ],
     );
-    check("", &["no model named"]);
+    check("", &["no model given"]);
     check("anthropic/", &["has no model id"]);
 }
 
@@ -354,7 +354,7 @@ fn keys_and_what_is_said_without_them() {
     assert!(
         error
             .message
-            .contains("models.toml takes it from $LAB_KEY, which is not set"),
+            .contains("models.toml reads it from $LAB_KEY, which isn't set"),
         "{error}"
     );
     assert_eq!(
@@ -363,9 +363,7 @@ fn keys_and_what_is_said_without_them() {
     );
     let error = key("anthropic", &[]).unwrap_err();
     assert!(
-        error
-            .message
-            .contains("ANTHROPIC_API_KEY is not set in the environment"),
+        error.message.contains("ANTHROPIC_API_KEY isn't set"),
         "{error}"
     );
     assert!(error.message.contains("models.toml"), "{error}");
@@ -500,7 +498,8 @@ fn a_changed_models_file_counts_without_a_restart() {
     assert!(lab.resolve("lab/scripted", &keys(&[])).is_ok(), "as before");
     let trouble = lab.take_trouble().unwrap();
     assert!(
-        trouble.contains("models.toml: line 1: ") && trouble.contains("stays in force"),
+        trouble.contains("models.toml: line 1: ")
+            && trouble.contains("keeps using the last version"),
         "{trouble}"
     );
     assert_eq!(lab.take_trouble(), None);
@@ -519,7 +518,10 @@ fn a_models_file_that_cannot_be_read_is_told_once() {
     for spoil in spoil {
         spoil();
         let trouble = lab.take_trouble().unwrap();
-        assert!(trouble.contains("stays in force"), "{trouble}");
+        assert!(
+            trouble.contains("keeps using the last version"),
+            "{trouble}"
+        );
         assert_eq!(lab.take_trouble(), None);
         assert!(lab.resolve("lab/scripted", &keys(&[])).is_ok(), "as before");
     }
@@ -556,9 +558,9 @@ fn aliases_go_before_patterns() {
         ("sonnet", "openrouter/anthropic/claude-sonnet-5.5 None"),
         (
             "self",
-            "the alias 'self' leads back to itself: self -> self",
+            "the alias 'self' points back to itself: self -> self",
         ),
-        ("empty", "the alias 'empty' stands for ''"),
+        ("empty", "the alias 'empty' means ''"),
         ("fsat", "fast (an alias of openai/gpt-6-luna:low)"),
     ] {
         let got = match lab.resolve(name, &keys(&[])) {

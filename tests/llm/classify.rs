@@ -401,7 +401,7 @@ fn the_words_are_a_persons() {
     };
     assert_eq!(
         show(401, r#"{"error":{"message":"bad key"}}"#),
-        "lab/m1: the key was refused (401): bad key\nSet it with: export LAB_KEY=YOUR_KEY"
+        "lab/m1: the provider refused the key (401): bad key\nSet it with: export LAB_KEY=YOUR_KEY"
     );
     assert_eq!(
         show(
@@ -422,8 +422,8 @@ fn the_words_are_a_persons() {
         .contains("--model provider/id")
     );
     assert!(show(404, "Not Found").contains("base URL"));
-    assert!(show(403, "not supported in your country").contains("not about the key"));
-    assert!(show(403, "flagged").contains("Say it in other words"));
+    assert!(show(403, "not supported in your country").contains("isn't about your key"));
+    assert!(show(403, "flagged").contains("Rephrase it"));
     assert_eq!(
         show(500, &"é".repeat(5000))
             .lines()

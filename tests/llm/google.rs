@@ -58,9 +58,9 @@ fn every_finish_reason_has_its_meaning() {
         (
             "MALFORMED_FUNCTION_CALL",
             Retryable,
-            "a call that cannot be read",
+            "a malformed tool call",
         ),
-        ("UNEXPECTED_TOOL_CALL", Retryable, "was not offered"),
+        ("UNEXPECTED_TOOL_CALL", Retryable, "isn't allowed"),
         ("OTHER", Retryable, "interrupted the answer"),
         (
             "FINISH_REASON_UNSPECIFIED",
@@ -72,7 +72,7 @@ fn every_finish_reason_has_its_meaning() {
         ("BLOCKLIST", Refused, "content filter"),
         ("PROHIBITED_CONTENT", Refused, "content filter"),
         ("SPII", Refused, "content filter"),
-        ("RECITATION", Client, "repeats a known text"),
+        ("RECITATION", Client, "repeats published text"),
         ("LANGUAGE", Client, "language"),
     ];
     for (reason, class, words) in bad {
@@ -135,7 +135,7 @@ fn what_is_no_answer_says_what_it_is() {
                 "API key not valid. Please pass a valid API key."
             )])],
             Auth,
-            "the key was refused (400)",
+            "the provider refused the key (400)",
         ),
         (
             vec![error(
@@ -400,7 +400,7 @@ fn pictures_stand_where_the_model_looks_for_them() {
     let body = sent(&request(new.clone(), conversation(&new)));
     assert_eq!(
         body["contents"][0]["parts"][1]["text"],
-        "[an image was left out: this model does not take image/gif]"
+        "[image left out: this model can't read image/gif]"
     );
     let picture = json!({ "inlineData": { "mimeType": "image/png", "data": "aGk=" } });
     let answers = &body["contents"][2]["parts"];

@@ -713,7 +713,7 @@ fn every_ending_is_told() {
         (
             failed("bio_policy"),
             class(ErrorClass::Refused),
-            "refused what was said",
+            "refused the content",
         ),
         (
             failed("misalignment_policy_violation"),

@@ -278,7 +278,7 @@ async fn a_stream_that_breaks_off_is_an_error_that_may_be_tried_again() {
             let words = if cut == Cut::End {
                 "stream ended early"
             } else {
-                "broke off"
+                "lost the connection"
             };
             assert!(error.message.contains(words), "{wire:?} {cut:?}: {error}");
             assert!(error.hint.is_some(), "{wire:?} {cut:?}: no way out");

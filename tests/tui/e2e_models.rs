@@ -160,7 +160,7 @@ fn a_key_that_is_added_or_replaced_meanwhile_is_taken() {
     assert_eq!(server.requests().len(), 0, "there is no key yet");
     store("first-key");
     screen.keys("again<enter>");
-    screen.wait_for("key was refused");
+    screen.wait_for("refused the key");
     store("second-key");
     screen.keys("again<enter>");
     screen.wait_for("Thank you.");

@@ -206,6 +206,6 @@ fn a_picture_in_an_answer_goes_to_the_model_with_it() {
     let body = requests[1].body.to_string();
     assert!(body.contains("The user answered: this:"), "{body}");
     // The model of this test sees none, but would have been sent one.
-    assert!(body.contains("[an image was left out"), "{body}");
+    assert!(body.contains("[image left out"), "{body}");
     leave(&screen);
 }

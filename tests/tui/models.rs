@@ -275,7 +275,7 @@ fn arrows_pages_and_the_mouse_move() {
 #[test]
 fn a_broken_models_file_is_told_above_the_list() {
     // A9
-    let error = "models.toml: line 3: expected a value. What it said before stays in force.";
+    let error = "models.toml: line 3: expected a value. tiller keeps using the last version that it could read.";
     for (width, height) in [(80, 24), (40, 10)] {
         let mut tui = TestTui::new(width, height);
         tui.key("ctrl+l");

@@ -114,7 +114,7 @@ fn a_failure_is_said_once_for_each_prompt() {
         stage.user(prompt);
         let message = tiller::llm::AssistantMessage {
             stop_reason: StopReason::Error,
-            error_message: Some("the key was refused\nexport KEY=...".to_owned()),
+            error_message: Some("the provider refused the key\nexport KEY=...".to_owned()),
             ..tiller::llm::AssistantMessage::default()
         };
         stage.apply(AgentEvent::MessageEnd {
@@ -124,11 +124,17 @@ fn a_failure_is_said_once_for_each_prompt() {
             totals: tiller::agent::RunTotals::default(),
             messages: Vec::new().into(),
             outcome: RunOutcome::Failed {
-                message: "the key was refused".to_owned(),
+                message: "the provider refused the key".to_owned(),
             },
         });
     }
-    assert_eq!(stage.text().matches("✗ the key was refused").count(), 2);
+    assert_eq!(
+        stage
+            .text()
+            .matches("✗ the provider refused the key")
+            .count(),
+        2
+    );
 }
 
 /// Calls that only look are one cell of a few rows; a click gives each its row, and opens one in place.

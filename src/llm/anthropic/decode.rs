@@ -1,7 +1,7 @@
-//! Anthropic's stream as our events.
+//! Decodes Anthropic's stream into our events.
 //!
-//! Unknown events and blocks, server tools among them, pass without a trace: new ones appear all
-//! the time and none of them may break a conversation.
+//! Ignores unknown events and blocks, including server tools: new ones appear all the time, and none of
+//! them must break a conversation.
 
 use std::collections::BTreeMap;
 
@@ -18,12 +18,12 @@ pub struct AnthropicDecoder {
     /// Open blocks by their index in the stream.
     open: BTreeMap<u64, Open>,
     usage: Usage,
-    /// The cache writes that are kept for an hour.
+    /// The cache writes that last an hour.
     hour_writes: u64,
-    /// `fast`, where that is charged.
+    /// `fast`, if the provider charges for it.
     speed: Option<String>,
     stop: Option<String>,
-    /// What a refusal says about itself.
+    /// The explanation of a refusal.
     category: Option<String>,
     explanation: Option<String>,
 }
@@ -31,7 +31,7 @@ pub struct AnthropicDecoder {
 struct Open {
     block: Block,
     signature: String,
-    /// The arguments the call began with, used when no pieces follow.
+    /// The arguments the call began with, used if no pieces follow.
     input: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl AnthropicDecoder {
             input: input.map(|_| content["input"].to_string()),
         };
         let at = event["index"].as_u64().unwrap_or(block.index as u64);
-        // A block that was never closed is closed by the next one in its place.
+        // The next block with the same index closes an open one.
         if let Some(before) = self.open.insert(at, open) {
             close(before, out);
         }
@@ -95,7 +95,7 @@ impl AnthropicDecoder {
         }
     }
 
-    /// Counts are cumulative: whatever is given replaces what was known.
+    /// Counts are cumulative: each new one replaces the last.
     fn count(&mut self, usage: &Value, out: &mut EventWriter) {
         if !usage.is_object() {
             return;
@@ -122,8 +122,7 @@ impl AnthropicDecoder {
         out.usage(self.usage.clone(), &billing);
     }
 
-    /// The end of the answer, whatever it is: an unknown reason is an error, for a cut answer must not
-    /// pass for a whole one.
+    /// The end of the answer. An unknown reason is an error, because the answer could be cut.
     /// <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons>
     fn stop(&mut self, out: &mut EventWriter) {
         for open in std::mem::take(&mut self.open).into_values() {
@@ -135,7 +134,7 @@ impl AnthropicDecoder {
             Some("refusal" | "sensitive") => {
                 let category = self.category.as_deref();
                 if raw.as_deref() == Some("refusal") && !out.has_blocks() && !is_charged(category) {
-                    // Nothing was spent: tokens at no price would be told to have an unknown one.
+                    // Nothing was charged. Tokens without a price would show as having an unknown one.
                     out.usage(Usage::default(), &Billing::default());
                 }
                 let why = self.explanation.as_deref();
@@ -177,7 +176,7 @@ impl Decoder for AnthropicDecoder {
         }
     }
 
-    /// Some servers close without the end mark; with a stop reason and no open block nothing is
+    /// Some servers close without the end mark. With a stop reason and no open block, nothing is
     /// missing.
     fn end(&mut self, out: &mut EventWriter) {
         if self.stop.is_some() && self.open.is_empty() {
@@ -186,7 +185,7 @@ impl Decoder for AnthropicDecoder {
     }
 }
 
-/// Whether a refusal before any output is charged. Later ones always are.
+/// Whether the provider charges for a refusal before any output. Later ones always cost.
 fn is_charged(category: Option<&str>) -> bool {
     matches!(
         category,

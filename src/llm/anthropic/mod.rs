@@ -1,4 +1,4 @@
-//! Anthropic Messages, also as other hosts serve it.
+//! Anthropic Messages, also on other hosts.
 
 pub mod request;
 pub(crate) mod decode;

@@ -1,7 +1,7 @@
-//! Our conversation as an Anthropic Messages request.
+//! Builds an Anthropic Messages request from our conversation.
 //!
-//! Validity (pairs of calls and results, roles, ids) is `handoff`'s; here is only form, thinking and
-//! where the cache marks go.
+//! `handoff` makes the conversation valid (pairs of calls and results, roles, ids). This module handles
+//! only the form, thinking and cache marks.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ use crate::llm::request_size;
 pub(crate) const VERSION: &str = "2023-06-01";
 /// The beta that lets models with a thinking budget think between tool calls.
 const INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
-/// The beta that lets a request choose what happens to thinking whose prefix has changed.
+/// The beta that lets a request choose what to do with thinking after its prefix has changed.
 const THINKING_BINDING: &str = "thinking-binding-controls-2026-08-01";
 /// The smallest thinking budget the API takes, in tokens.
 const SMALLEST_BUDGET: u64 = 1024;
@@ -29,7 +29,7 @@ pub(crate) fn url(model: &Model) -> String {
     http::join(&model.base_url, "/v1/messages")
 }
 
-/// The headers of `request` beside that of the key.
+/// The headers of `request`, besides the key's.
 pub(crate) fn headers(request: &Request) -> Vec<(&str, &str)> {
     let mut headers = vec![("anthropic-version", VERSION)];
     let beta = match thinking(request, request.model.max_output) {
@@ -47,8 +47,8 @@ pub(crate) fn headers(request: &Request) -> Vec<(&str, &str)> {
 /// The request's JSON.
 pub fn body(request: &Request) -> Vec<u8> {
     let model = &request.model;
-    // Thinking of models that bind it cannot be sent along while thinking is turned off: the choice
-    // what happens to a changed prefix is not allowed there.
+    // With thinking off, a request can't choose what to do with a changed prefix, so bound thinking
+    // can't go along.
     let turned_off = model.quirks.thinking_binding
         && matches!(
             thinking(request, model.max_output),
@@ -136,7 +136,7 @@ struct Tool<'a> {
     name: &'a str,
     description: &'a str,
     input_schema: Cow<'a, Value>,
-    /// Arguments arrive as the model writes them, not in one piece at the end.
+    /// Streams arguments as the model writes them, not in one piece at the end.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     eager_input_streaming: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,7 +146,7 @@ struct Tool<'a> {
 #[derive(Clone, Copy, Serialize)]
 struct CacheControl {
     r#type: &'static str,
-    /// Left out it means five minutes.
+    /// Without it: five minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
     ttl: Option<&'static str>,
 }
@@ -165,9 +165,8 @@ impl CacheControl {
 enum Thinking {
     Adaptive {
         display: &'static str,
-        /// What happens to thinking blocks whose prefix is not what it was when they were made. The
-        /// prefix of a session never changes; should it all the same, the blocks are dropped instead
-        /// of the request being refused.
+        /// What to do with thinking blocks whose prefix has changed. A session's prefix never changes;
+        /// if it does anyway, drop the blocks instead of failing the request.
         #[serde(skip_serializing_if = "Option::is_none")]
         block_binding: Option<Value>,
     },
@@ -175,7 +174,7 @@ enum Thinking {
         budget_tokens: u64,
     },
     Disabled,
-    /// Not before an answer; notes between tool calls are left to the model.
+    /// Not before an answer. The model decides about notes between tool calls.
     BetweenTools,
 }
 
@@ -238,7 +237,7 @@ struct Source<'a> {
     data: &'a str,
 }
 
-/// Results and the user's words are both `user` here, so neighbours become one message.
+/// Results and user messages both have the role `user` here, so neighbors become one message.
 fn messages<'a>(turns: &'a [Turn<'a>]) -> Vec<ApiMessage<'a>> {
     let mut messages: Vec<ApiMessage<'a>> = Vec::new();
     for turn in turns {
@@ -256,7 +255,7 @@ fn messages<'a>(turns: &'a [Turn<'a>]) -> Vec<ApiMessage<'a>> {
     messages
 }
 
-/// Results first, then the images of failed ones: a failure may hold text only, and must hold some.
+/// Results first, then the images of failed ones: a failure can have only text, and needs some.
 fn tool_results<'a>(results: &'a [ToolResult<'a>]) -> Vec<Block<'a>> {
     let mut blocks = Vec::with_capacity(results.len());
     let mut images = Vec::new();
@@ -316,8 +315,8 @@ fn block<'a>(content: &'a SentBlock<'a>) -> Block<'a> {
     kind.into()
 }
 
-/// Stand-ins for the tools that were called when there still were any: a conversation that holds
-/// calls is refused without a list of tools.
+/// Placeholders for tools that earlier calls used: the API refuses a conversation with calls but no list
+/// of tools.
 fn placeholder_tools<'a>(turns: &'a [Turn<'a>]) -> Vec<Tool<'a>> {
     let mut tools: Vec<Tool> = Vec::new();
     for turn in turns {
@@ -330,7 +329,7 @@ fn placeholder_tools<'a>(turns: &'a [Turn<'a>]) -> Vec<Tool<'a>> {
             {
                 tools.push(Tool {
                     name: &call.name,
-                    description: "Not available any more.",
+                    description: "No longer available.",
                     input_schema: Cow::Owned(json!({ "type": "object" })),
                     eager_input_streaming: false,
                     cache_control: None,
@@ -341,9 +340,9 @@ fn placeholder_tools<'a>(turns: &'a [Turn<'a>]) -> Vec<Tool<'a>> {
     tools
 }
 
-/// Whether the last answer called tools without thinking first, by another model or before thinking
-/// was turned on. With a thinking budget, an answer that calls tools must begin with its thinking
-/// while it goes on.
+/// Whether the last answer called tools without thinking first, because of another model or because
+/// thinking was off. With a thinking budget, an answer that calls tools must start with its thinking
+/// until it ends.
 fn lacks_leading_thinking(turns: &[Turn]) -> bool {
     let last = turns
         .iter()
@@ -368,7 +367,7 @@ fn mark_last_two_user_messages(messages: &mut [ApiMessage], mark: CacheControl) 
     }
 }
 
-/// How to think, when the answer may have `limit` tokens.
+/// How to think, if the answer can have `limit` tokens.
 fn thinking(request: &Request, limit: u64) -> Option<Thinking> {
     let model = &request.model;
     if !model.reasoning {
@@ -395,21 +394,20 @@ fn thinking(request: &Request, limit: u64) -> Option<Thinking> {
         ThinkingLevel::High => 16_384,
         ThinkingLevel::Xhigh | ThinkingLevel::Max => 32_768,
     };
-    // The budget counts towards the output limit; some of it must stay for the answer.
+    // The budget is part of the output limit. Some of it must remain for the answer.
     let budget = wanted.min(limit.saturating_sub(SMALLEST_BUDGET));
     (budget >= SMALLEST_BUDGET).then_some(Thinking::Enabled {
         budget_tokens: budget,
     })
 }
 
-/// Whether the model is given an effort rather than a budget of tokens to think.
+/// Whether the model takes an effort rather than a budget of thinking tokens.
 fn adaptive(model: &Model) -> bool {
     let listed = !model.thinking_levels.is_empty();
     model.quirks.adaptive_thinking.unwrap_or(listed)
 }
 
-/// How much a model that takes an effort is to spend, where it is told. Without a word about it that is
-/// much, also where it does not think.
+/// The effort for a model that takes one. Without it, models spend a lot, even with thinking off.
 fn effort(model: &Model, wanted: ThinkingLevel) -> Option<&str> {
     let level = match model.clamp_thinking(wanted) {
         ThinkingLevel::Off if model.thinking_levels.contains_key(&ThinkingLevel::Low) => {

@@ -1,9 +1,8 @@
-//! Which credential a provider gets: what `api_key` in `models.toml` says, and where the key is. One
-//! order for all providers. Fetches nothing.
+//! Decides which credential a provider gets, in one order for all providers. Fetches nothing.
 //!
-//! What the user wrote for the provider in `models.toml` wins; then what `tiller auth add` stored;
-//! then the environment; then `.env` of a folder whose `.env` may hold keys. Never the command line,
-//! which every program of the machine can read.
+//! First comes `api_key` in `models.toml`, then the key from `tiller auth add`, then the environment,
+//! then `.env` in a folder that may provide keys. Never the command line, which every program on the
+//! machine can read.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,40 +10,40 @@ use std::path::{Path, PathBuf};
 use super::{Keys, Secret};
 use crate::llm::error::{ErrorClass, LlmError};
 
-/// What decides where the key of a provider is.
+/// What decides where a provider's key comes from.
 #[derive(Clone, Copy)]
 pub struct ProviderAuth<'a> {
     /// Its id.
     pub provider: &'a str,
     /// `api_key` of `models.toml`.
     pub api_key: Option<&'a str>,
-    /// The variables its key is looked for in.
+    /// The variables that can have its key.
     pub variables: &'a [String],
-    /// The user's `models.toml`, for what is said when there is no key.
+    /// The user's `models.toml`, for errors about a missing key.
     pub models_file: &'a Path,
 }
 
-/// Where a key is.
+/// Where a key comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyLocation {
     /// The provider needs none.
     None,
-    /// `models.toml` holds it.
+    /// Written in `models.toml`.
     Literal(Secret),
-    /// `models.toml` names this variable.
+    /// In this variable, named in `models.toml`.
     Named(String, Secret),
-    /// `models.toml` (this file) names this command.
+    /// The output of this command, named in this `models.toml`.
     Command(String, PathBuf),
-    /// `tiller auth add` wrote it into `auth.toml`.
+    /// In `auth.toml`, stored by `tiller auth add`.
     Stored(Secret),
-    /// A variable of the environment.
+    /// In this environment variable.
     Environment(String, Secret),
-    /// A variable of this `.env` file.
+    /// In a variable of this `.env` file.
     EnvFile(String, PathBuf, Secret),
 }
 
 impl KeyLocation {
-    /// The key itself; none where there is none or a command prints it.
+    /// The key itself, unless there is none or a command prints it.
     pub fn inline(&self) -> Option<&Secret> {
         match self {
             Self::None | Self::Command(..) => None,
@@ -72,11 +71,11 @@ impl fmt::Display for KeyLocation {
 }
 
 impl ProviderAuth<'_> {
-    /// Where its key is.
+    /// Where its key comes from.
     ///
     /// # Errors
-    /// No key, as an [`ErrorClass::Auth`] error that says what was looked for, where, and the exact
-    /// line that sets it.
+    /// An [`ErrorClass::Auth`] error if there is no key: where tiller looked, and the exact line that
+    /// sets it.
     pub fn key_location(&self, keys: &Keys) -> Result<KeyLocation, LlmError> {
         let file = self.models_file.display();
         match self.api_key.map(KeySpec::parse) {
@@ -84,7 +83,7 @@ impl ProviderAuth<'_> {
             Some(KeySpec::Variable(name)) => {
                 let file_value = || keys.env_file(&name).map(|(value, _)| value);
                 let Some(key) = keys.get(&name).map(str::to_owned).or_else(file_value) else {
-                    let looked = format!("{file} takes it from ${name}, which is not set");
+                    let looked = format!("{file} reads it from ${name}, which isn't set");
                     return Err(self.missing(&looked));
                 };
                 return Ok(KeyLocation::Named(name, Secret::new(key)));
@@ -111,26 +110,26 @@ impl ProviderAuth<'_> {
             return Ok(KeyLocation::None);
         }
         let looked = format!(
-            "none is stored, {} not set in the environment, and {file} has no api_key for it",
+            "none is stored, {} set, and {file} has no api_key for it",
             match self.variables {
-                [one] => format!("{one} is"),
-                several => format!("{} are", several.join(" and ")),
+                [one] => format!("{one} isn't"),
+                several => format!("{} aren't", several.join(" and ")),
             }
         );
         Err(self.missing(&looked))
     }
 
-    /// The line that sets its key, for a server that refused the one it got.
+    /// The line that sets its key, for when a server refused it.
     pub fn hint(&self) -> String {
         let file = self.models_file.display();
         let provider = self.provider;
         match self.api_key.map(KeySpec::parse) {
             Some(KeySpec::Command(_)) => format!(
-                "The key is what a command printed: look at api_key under [providers.{provider}] in {file}"
+                "The key came from a command: check api_key under [providers.{provider}] in {file}"
             ),
-            Some(KeySpec::Literal(_)) => format!(
-                "Set a valid key in {file}: under [providers.{provider}] write api_key = \"YOUR_KEY\""
-            ),
+            Some(KeySpec::Literal(_)) => {
+                format!("Set a valid api_key under [providers.{provider}] in {file}")
+            }
             _ => format!("Set a valid key with: {}", self.set_command()),
         }
     }
@@ -147,7 +146,7 @@ impl ProviderAuth<'_> {
             self.provider
         );
         match (self.api_key.map(KeySpec::parse), self.variables.first()) {
-            // It is looked for nowhere else.
+            // tiller looks nowhere else.
             (Some(KeySpec::Variable(name)), _) => format!("export {name}=YOUR_KEY"),
             (_, Some(name)) => format!("{add}, or export {name}=YOUR_KEY"),
             (_, None) => add,
@@ -155,7 +154,7 @@ impl ProviderAuth<'_> {
     }
 }
 
-/// Where a key comes from, as `api_key` in `models.toml` says.
+/// The meaning of an `api_key` in `models.toml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeySpec {
     /// The key itself.
@@ -167,8 +166,8 @@ pub enum KeySpec {
 }
 
 impl KeySpec {
-    /// Reads an `api_key`: `$NAME` or `${NAME}` is a variable, `!` begins a command, `$$` and `$!`
-    /// stand for a literal that begins with `$` or `!`, everything else is the key.
+    /// Parses an `api_key`: `$NAME` or `${NAME}` is a variable, `!` starts a command, `$$` and `$!`
+    /// start a literal `$` or `!`, and anything else is the key.
     pub fn parse(text: &str) -> Self {
         let text = text.trim();
         if let Some(command) = text.strip_prefix('!') {

@@ -1,8 +1,8 @@
-//! The keys a user has, wherever they are: environment, `.env`, stored, commands.
+//! The user's keys from all sources: environment, `.env`, stored, commands.
 //!
-//! A map stands for the environment, so that tests need no real one. Files are read again when a key
-//! is missing or refused; a command runs only when its key is about to be used, and once. Never
-//! prints a key: `Debug` of everything here shows names only.
+//! A map stands in for the environment, so that tests need no real one. Missing or refused keys make it
+//! read the files again. A command runs once, just before its key is used. `Debug` shows only names,
+//! never a key.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,10 +15,10 @@ use tokio::sync::OnceCell;
 use super::{KeyLocation, Redactor, Secret, Store};
 use crate::llm::error::{ErrorClass, LlmError};
 
-/// Runs a command that prints a key, for a limited time. The error is a text for the user.
+/// Runs a command that prints a key, with a time limit. The error is a text for the user.
 pub type RunCommand = Arc<dyn Fn(&str) -> BoxFuture<'static, Result<Secret, String>> + Send + Sync>;
 
-/// Where keys are looked for. Clones share what was fetched.
+/// All sources of keys. Clones share the fetched ones.
 #[derive(Clone, Default)]
 pub struct Keys {
     environment: Arc<HashMap<String, String>>,
@@ -29,23 +29,22 @@ pub struct Keys {
     redactor: Redactor,
 }
 
-/// The files that keys are in, as they were read last.
+/// The files with keys, as last read.
 #[derive(Default)]
 pub struct KeyFiles {
     /// What `tiller auth add` stored.
     pub store: Store,
-    /// A `.env` that counts, with its variables. They count as keys only.
+    /// A `.env` in effect, with its variables. They serve only as keys.
     pub env_file: Option<(PathBuf, HashMap<String, String>)>,
 }
 
 type FileReader = Arc<dyn Fn() -> Result<KeyFiles, String> + Send + Sync>;
 
-/// A key that a command prints: there, on its way, or not asked for yet.
+/// A key from a command: fetched, in progress, or not yet requested.
 type Fetched = Arc<OnceCell<Secret>>;
 
 impl Keys {
-    /// The same with the keys of the files that `read` reads, now and with each
-    /// [`reload`](Self::reload).
+    /// Adds the keys from the files that `read` reads, now and on each [`reload`](Self::reload).
     pub fn with_files(
         mut self,
         read: impl Fn() -> Result<KeyFiles, String> + Send + Sync + 'static,
@@ -55,7 +54,8 @@ impl Keys {
         Ok(self)
     }
 
-    /// Reads the files again: a key may have been added since. What cannot be read changes nothing.
+    /// Reads the files again, as the user may have added a key. Keeps the old state of files that it
+    /// can't read.
     pub fn reload(&self) {
         match self.reader.as_ref().map(|read| read()) {
             Some(Ok(files)) => *self.lock_files() = Arc::new(files),
@@ -72,18 +72,18 @@ impl Keys {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same with a way to run commands.
+    /// Sets how to run commands.
     pub fn with_commands(mut self, run: RunCommand) -> Self {
         self.run_command = Some(run);
         self
     }
 
-    /// The value of the environment variable `name`; one that is empty counts as not set.
+    /// The value of the environment variable `name`. An empty one is like unset.
     pub fn get(&self, name: &str) -> Option<&str> {
         set(&self.environment, name)
     }
 
-    /// The names of all variables, also those of a `.env` file that counts.
+    /// The names of all variables, including those of `.env` files in effect.
     pub fn variables(&self) -> Vec<String> {
         let files = self.files();
         let file = files
@@ -93,25 +93,25 @@ impl Keys {
         self.environment.keys().chain(file).cloned().collect()
     }
 
-    /// The value `name` has in the `.env` file, and that file.
+    /// The value of `name` in the `.env` file, and that file.
     pub fn env_file(&self, name: &str) -> Option<(String, PathBuf)> {
         let files = self.files();
         let (path, variables) = files.env_file.as_ref()?;
         Some((set(variables, name)?.to_owned(), path.clone()))
     }
 
-    /// What is stored.
+    /// The stored keys.
     pub fn store(&self) -> Store {
         self.files().store.clone()
     }
 
-    /// Redacts these keys from text, each from the moment it is fetched.
+    /// Redacts these keys from text. It knows each key from the moment it is fetched.
     pub fn redactor(&self) -> &Redactor {
         &self.redactor
     }
 
-    /// Registers with the redactor the values of these variables and all stored keys: a key that is
-    /// not in use can stand in a text all the same.
+    /// Registers the values of these variables and all stored keys with the redactor: even an unused key
+    /// can appear in a text.
     pub fn register(&self, variables: &[String]) {
         let files = self.files();
         let env_file = files.env_file.as_ref().map(|(_, variables)| variables);
@@ -126,8 +126,8 @@ impl Keys {
         }
     }
 
-    /// The key of `provider` from its location; none when it needs none. Runs a command at most once
-    /// at a time, and never again once it has printed a key.
+    /// The key of `provider` from its location, or `None` if it needs none. Runs a command once at a
+    /// time, and never again after it has printed a key.
     pub async fn fetch(
         &self,
         provider: &str,
@@ -148,8 +148,8 @@ impl Keys {
         Ok(key)
     }
 
-    /// The key of `provider` once more, from its location now, after a server refused `old`: it
-    /// may have been replaced, and a command may print a new one. None when there is no other.
+    /// Fetches the key of `provider` again after a server refused `old`: the user may have replaced it,
+    /// or a command may print a new one. `None` if it is the same.
     pub async fn renew(
         &self,
         provider: &str,
@@ -158,7 +158,7 @@ impl Keys {
     ) -> Option<Secret> {
         {
             let mut fetched = self.fetched.lock().unwrap_or_else(PoisonError::into_inner);
-            // Another request may have renewed it already.
+            // Another request may already have renewed it.
             let same = |cell: &Fetched| cell.get() == Some(old);
             if fetched.get(provider).is_some_and(same) {
                 fetched.remove(provider);
@@ -176,7 +176,7 @@ impl Keys {
     async fn command(&self, command: &str) -> Result<Secret, String> {
         match &self.run_command {
             Some(run) => run(command).await,
-            None => Err("commands cannot be run here".to_owned()),
+            None => Err("tiller can't run commands here".to_owned()),
         }
     }
 }
@@ -187,9 +187,9 @@ fn set<'a>(variables: &'a HashMap<String, String>, name: &str) -> Option<&'a str
 }
 
 fn fault(provider: &str, why: &str, models_file: &Path) -> LlmError {
-    let what = format!("no API key for {provider}: the command that prints it gave none: {why}");
+    let what = format!("no API key for {provider}: the command that prints it failed: {why}");
     LlmError::new(ErrorClass::Auth, what).with_hint(format!(
-        "It is api_key under [providers.{provider}] in {}: try it in a shell",
+        "Try the command in a shell: it is api_key under [providers.{provider}] in {}",
         models_file.display()
     ))
 }

@@ -1,7 +1,7 @@
-//! Keys: what they are, where they come from, and how they are kept out of sight.
+//! Keys: what they are, where they come from, and how they stay secret.
 //!
-//! A key is looked for in one order (`credentials`), fetched only when its provider is about to be
-//! used (`keys`), and redacted from everything that is shown or stored (`redact`).
+//! `credentials` looks for a key in a fixed order, `keys` fetches it just before use, and `redact`
+//! removes it from everything that tiller shows or stores.
 
 mod secret;
 mod redact;

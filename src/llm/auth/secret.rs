@@ -1,4 +1,4 @@
-//! A key in memory. Never prints itself, and is wiped when it goes.
+//! A key in memory. Never prints itself, and wipes its memory on drop.
 
 use std::fmt;
 
@@ -9,18 +9,17 @@ use zeroize::Zeroizing;
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// Wraps a key, without surrounding white space (a pasted line end is no part of it).
+    /// Wraps a key, trimmed: a pasted line end isn't part of it.
     pub fn new(text: impl AsRef<str>) -> Self {
         Self(Zeroizing::new(text.as_ref().trim().to_owned()))
     }
 
-    /// The key itself, for the header it goes into and nothing else.
+    /// The key itself, only for use in a header.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// What may be shown of it, for a user who asks which key it is: the last four characters of
-    /// a long key, nothing of a short one.
+    /// A hint of which key it is: the last four characters of a long key, nothing of a short one.
     pub fn masked(&self) -> String {
         let count = self.0.chars().count();
         if count < 16 {

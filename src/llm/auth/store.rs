@@ -1,5 +1,5 @@
-//! `auth.toml`: the stored keys. Only its owner may read it; a file that others can read is closed
-//! to them, with a notice for the user.
+//! `auth.toml`: the stored keys. Only its owner can read it. If others can, tiller closes it to them and
+//! notifies the user.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, Permissions};
@@ -24,11 +24,11 @@ pub struct Store {
 const HEAD: &str = "# Keys stored by `tiller auth add`. Keep this file to yourself.\n";
 
 impl Store {
-    /// Reads the file at `path`; one that is not there holds nothing.
+    /// Reads the file at `path`; a missing one has no keys.
     ///
     /// # Errors
-    /// It cannot be read or understood, or others can read it and that cannot be changed; in words
-    /// for the user, never with what it holds.
+    /// A text for the user if the file is unreadable or invalid, or if others can read it and tiller
+    /// can't change that. The text never quotes the file.
     pub fn load(path: &Path) -> Result<Self, String> {
         let mut store = Self {
             path: path.to_owned(),
@@ -44,14 +44,14 @@ impl Store {
         if mode & 0o077 != 0 {
             fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(|error| {
                 format!(
-                    "{} holds keys and others can read it (mode {mode:03o}), which cannot be changed: \
-                     {error}. Close it: chmod 600 {0}",
+                    "{} holds API keys, but others can read it (mode {mode:03o}) and tiller can't change that: \
+                     {error}. Run: chmod 600 {0}",
                     path.display()
                 )
             })?;
             store.notice = Some(format!(
-                "{} holds keys and others could read it (mode {mode:03o}); it is closed to them now \
-                 (600). Keys that others may have seen should be replaced",
+                "{} holds API keys, and others could read it (mode {mode:03o}). tiller made it private (600). \
+                 Replace any key that somebody else may have seen",
                 path.display()
             ));
         }
@@ -60,8 +60,8 @@ impl Store {
         store.entries = entries;
         if let Some(provider) = empty {
             store.notice = Some(format!(
-                "{}: [{provider}] holds no key (the system's keyring is not used any more): write it \
-                 anew with tiller auth add {provider}",
+                "{}: [{provider}] has no key: tiller no longer reads the system's keyring. Add the key again: \
+                 tiller auth add {provider}",
                 path.display()
             ));
         }
@@ -78,7 +78,7 @@ impl Store {
         &self.path
     }
 
-    /// What is stored for `provider`.
+    /// The stored key of `provider`.
     pub fn get(&self, provider: &str) -> Option<&Secret> {
         self.entries.get(provider)
     }
@@ -94,8 +94,8 @@ impl Store {
         self.entries.iter().map(entry)
     }
 
-    /// Stores `key` for `provider`, or forgets what is stored for it, on disk and here. What
-    /// another tiller stored meanwhile stays.
+    /// Stores `key` for `provider`, or removes the stored one, on disk and here. Keeps what another
+    /// tiller has stored meanwhile.
     pub fn put(&mut self, provider: &str, key: Option<Secret>) -> Result<(), String> {
         let path = self.path.clone();
         let fault = |error: io::Error| format!("cannot write {}: {error}", path.display());
@@ -108,7 +108,7 @@ impl Store {
             .mode(0o700)
             .create(folder)
             .map_err(fault)?;
-        // Two that store at once must not undo each other.
+        // Two tillers that store at once must not overwrite each other.
         let lock = File::open(folder).map_err(fault)?;
         lock.lock().map_err(fault)?;
         self.entries = Self::load(&path)?.entries;
@@ -128,9 +128,9 @@ impl Store {
     }
 }
 
-/// The keys by provider, and a provider whose entry holds none.
+/// The keys by provider, and a provider whose entry has none.
 fn parse(text: &str) -> Result<(BTreeMap<String, Secret>, Option<String>), String> {
-    // The parser's own words quote the line, and with it a key.
+    // The parser's own message would quote the line, and with it a key.
     let table: Table = text.parse().map_err(|error: toml::de::Error| {
         let line = error.span().map_or(1, |span| {
             1 + text[..span.start.min(text.len())].matches('\n').count()

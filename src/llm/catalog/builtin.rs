@@ -1,7 +1,7 @@
-//! The built-in catalogue: `assets/models.toml`, or a newer one that was fetched.
+//! The built-in catalog: `assets/models.toml`, or a newer one that tiller fetched.
 //!
-//! Its models are found by their table headers and parsed one by one when they are asked for: naming
-//! a model must not delay the first frame by the time it takes to parse them all.
+//! Finds models by their table headers and parses each on demand: parsing them all would delay the first
+//! frame.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,17 +10,17 @@ use super::file::{self, ModelEntry, ModelsFile, ProviderEntry};
 
 const SHIPPED: &str = include_str!("../../../assets/models.toml");
 
-/// A whole catalogue.
+/// A whole catalog.
 pub struct BuiltIn {
     text: Cow<'static, str>,
     /// Everything but the models.
     head: ModelsFile,
-    /// The ids of the providers in their order, which is the order in which keys are looked for.
+    /// The ids of the providers, in the order in which tiller looks for their keys.
     providers: Vec<String>,
     models: Vec<Piece>,
 }
 
-/// Where one model stands in the text.
+/// The position of one model in the text.
 struct Piece {
     provider: usize,
     id: Range<usize>,
@@ -28,14 +28,14 @@ struct Piece {
 }
 
 impl Default for BuiltIn {
-    /// The catalogue this version was built with.
+    /// The catalog this version was built with.
     fn default() -> Self {
         Self::parse(Cow::Borrowed(SHIPPED)).expect("assets/models.toml is checked by a test")
     }
 }
 
 impl BuiltIn {
-    /// Reads a catalogue, but for its models.
+    /// Reads a catalog, except its models.
     pub fn parse(text: Cow<'static, str>) -> Result<Self, String> {
         let mut providers: Vec<String> = Vec::new();
         let mut models = Vec::new();
@@ -54,7 +54,7 @@ impl BuiltIn {
                     };
                     let (provider, id) = place().ok_or_else(|| {
                         let line = table.lines().next().unwrap_or_default();
-                        format!("{line}: no id below it, or no provider above it")
+                        format!("{line}: expected an id below it and its provider above it")
                     })?;
                     models.push(Piece {
                         provider,
@@ -78,7 +78,7 @@ impl BuiltIn {
         })
     }
 
-    /// The day of its facts, `YYYY-MM-DD`; empty when it does not say.
+    /// The date of its facts, `YYYY-MM-DD`, or empty.
     pub fn as_of(&self) -> &str {
         self.head.as_of.as_deref().unwrap_or_default()
     }
@@ -93,7 +93,7 @@ impl BuiltIn {
         self.head.providers.get(id)
     }
 
-    /// The ids of all providers, in the order in which their keys are looked for.
+    /// The ids of all providers, in the order in which tiller looks for their keys.
     pub fn providers(&self) -> impl Iterator<Item = &str> {
         self.providers.iter().map(String::as_str)
     }
@@ -112,18 +112,18 @@ impl BuiltIn {
         file.providers.remove(provider)?.models.pop()
     }
 
-    /// The table of the model `id` of `provider`, as it is written.
+    /// The source text of the model `id` of `provider`.
     pub(super) fn model_table(&self, provider: &str, id: &str) -> Option<&str> {
         let at = self.model_ids().position(|it| it == (provider, id))?;
         Some(&self.text[self.models[at].table.clone()])
     }
 
-    /// All its tables, as they are written.
+    /// The source text of all its tables.
     pub(super) fn tables(&self) -> impl Iterator<Item = &str> {
         tables(&self.text)
     }
 
-    /// Gives each provider a default that is listed: its own, that of `before`, or its first model.
+    /// Gives each provider a listed default: its own, that of `before`, or its first model.
     pub(super) fn list_defaults(&mut self, before: &Self) {
         for (id, entry) in &mut self.head.providers {
             let at = self.providers.iter().position(|it| it == id);
@@ -157,7 +157,7 @@ impl BuiltIn {
             let own = self
                 .provider(id)
                 .and_then(|entry| entry.base_url.as_deref());
-            // Regions have subdomains of their own.
+            // Regions have their own subdomains.
             let above = own
                 .and_then(authority)
                 .and_then(|own| wanted.strip_suffix(own));
@@ -172,8 +172,8 @@ impl BuiltIn {
     }
 }
 
-/// The tables of a catalogue with their headers, what stands above the first one first. Every header
-/// starts a line, and nothing else does so with a bracket.
+/// The tables of a catalog with their headers, and first the text above them. Every header starts a
+/// line, and no other line starts with a bracket.
 pub(super) fn tables(mut text: &str) -> impl Iterator<Item = &str> {
     let next_table = memchr::memmem::Finder::new("\n[");
     std::iter::from_fn(move || {
@@ -184,7 +184,7 @@ pub(super) fn tables(mut text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The provider that `table` is about, or one of whose models.
+/// The provider that `table` describes, or whose model it describes.
 pub(super) fn provider_of(table: &str) -> Option<&str> {
     let name = table
         .strip_prefix("[providers.")
@@ -192,7 +192,7 @@ pub(super) fn provider_of(table: &str) -> Option<&str> {
     name.split(['.', ']']).next()
 }
 
-/// Host of a URL, and its port where it is not the usual one.
+/// The host of a URL, and its port unless it is the default.
 fn authority(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_once("://")?;
     let whole = rest.split(['/', '?', '#']).next()?;

@@ -1,4 +1,4 @@
-//! What a model's id tells about it, whoever serves it: the `[[families]]` of the catalogue.
+//! What a model's id tells about it, at any provider: the `[[families]]` of the catalog.
 
 use std::collections::BTreeMap;
 
@@ -9,27 +9,27 @@ use crate::llm::api::Api;
 use crate::llm::model::EditFormat;
 use crate::llm::quirks::QuirksTable;
 
-/// Models whose ids are alike. Every rule that is given must hold.
+/// A group of models with similar ids. All given rules must match.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Family {
-    /// One of these stands in the id as whole words.
+    /// The id has one of these as whole words.
     pub ids: Vec<String>,
     /// The version in the id is this or later.
     pub since: Option<Vec<u32>>,
     /// The version in the id is earlier.
     pub before: Option<Vec<u32>>,
-    /// None of these words stands in the id.
+    /// The id has none of these words.
     pub without: Vec<String>,
-    /// The model is spoken to in this API.
+    /// The model uses this API.
     pub api: Option<Api>,
-    /// The model is served by this provider.
+    /// This provider serves the model.
     pub provider: Option<String>,
-    /// The shape in which the models edit files best.
+    /// The edit format the models handle best.
     pub edit_format: Option<EditFormat>,
-    /// What their service tiers cost, as factors.
+    /// The price factors of their service tiers.
     pub service_tiers: BTreeMap<String, f64>,
-    /// How they want to be spoken to.
+    /// How they differ from others.
     pub quirks: QuirksTable,
 }
 
@@ -44,7 +44,7 @@ impl Family {
             && self.spans(&id)
     }
 
-    /// Whether the version in `id` is one of these; an id without a version has none.
+    /// Whether the version in `id` is one of these. Never true for an id without a version.
     fn spans(&self, id: &str) -> bool {
         if self.since.is_none() && self.before.is_none() {
             return true;
@@ -56,7 +56,7 @@ impl Family {
     }
 }
 
-/// Whether `part` stands in `id` with no letter or digit right before or behind it.
+/// Whether `id` contains `part` as a whole word.
 fn has_words(id: &str, part: &str) -> bool {
     id.match_indices(part).any(|(start, found)| {
         let before = id[..start].chars().next_back();

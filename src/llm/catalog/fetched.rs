@@ -1,8 +1,9 @@
-//! A catalogue that was fetched: its form may be newer than this program, and its sender is not trusted
-//! with keys. What the program does not know, or what would change where requests and keys go or what
-//! they carry, is left out and counted, so that an old program hears of new models; what is built in
-//! stays in its place. Providers and their order, which decide whom requests go to, are the built-in
-//! ones. A change that cannot be left out raises [`FORMAT`], and the catalogue is refused.
+//! Reads a fetched catalog, which may have a newer format and whose sender isn't trusted with keys.
+//!
+//! Skips and counts what this program doesn't know, so that old programs still learn about new models.
+//! Also skips whatever would change where requests and keys go or what they carry. Providers and their
+//! order, which decide where requests go, are always the built-in ones. A change that older programs
+//! can't skip raises [`FORMAT`], and they refuse the catalog.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -13,17 +14,17 @@ use toml::{Table, Value};
 use super::builtin::{BuiltIn, provider_of, tables};
 use super::file::{self, ModelEntry, ModelsFile, ProviderEntry};
 
-/// The form of the catalogue that this program reads.
+/// The newest format that this program reads.
 pub const FORMAT: i64 = 1;
 
-/// The part of the fetched catalogue `text` that this program can use, and how many entries it leaves
-/// out.
+/// The part of the fetched catalog `text` that this program can use, and the number of skipped entries.
 ///
 /// # Errors
-/// It is no catalogue, or one of a newer form.
+/// It isn't a catalog, or has a newer format.
 pub fn fetched(text: &str, built_in: &BuiltIn) -> Result<(BuiltIn, usize), String> {
     let text = format!("{text}\n");
-    // Most tables: to parse them all would take longer than all else before the first frame.
+    // This covers most tables: parsing them all would take longer than everything else before the first
+    // frame.
     let unchanged: HashSet<&str> = built_in.tables().collect();
     let mut out = String::with_capacity(text.len());
     let mut of_providers: HashMap<(&str, bool), String> = HashMap::new();
@@ -72,8 +73,8 @@ pub fn fetched(text: &str, built_in: &BuiltIn) -> Result<(BuiltIn, usize), Strin
             out.push_str(&part);
         }
     }
-    let mut catalogue = BuiltIn::parse(Cow::Owned(out))?;
-    let date = catalogue.as_of().as_bytes();
+    let mut catalog = BuiltIn::parse(Cow::Owned(out))?;
+    let date = catalog.as_of().as_bytes();
     let shape = |(at, byte): (usize, &u8)| match at {
         4 | 7 => *byte == b'-',
         _ => byte.is_ascii_digit(),
@@ -81,18 +82,18 @@ pub fn fetched(text: &str, built_in: &BuiltIn) -> Result<(BuiltIn, usize), Strin
     if date.len() != 10 || !date.iter().enumerate().all(shape) {
         return Err("as_of = \"YYYY-MM-DD\" is missing".to_owned());
     }
-    if catalogue.model_ids().next().is_none() {
+    if catalog.model_ids().next().is_none() {
         return Err("it has no models".to_owned());
     }
-    catalogue.list_defaults(built_in);
-    Ok((catalogue, skipped))
+    catalog.list_defaults(built_in);
+    Ok((catalog, skipped))
 }
 
-/// Whether `table`, which says what is in `file`, leaves as it is built in where requests and keys go and
-/// what they carry.
+/// Whether `table`, parsed as `file`, leaves the built-in destinations and contents of requests and keys
+/// unchanged.
 fn is_safe(table: &str, file: &ModelsFile, built_in: &BuiltIn) -> bool {
     file.providers.iter().all(|(id, entry)| {
-        // A table in another place than these could add to one of them.
+        // A table anywhere else could add to one of these.
         let begins = |header: String| table.starts_with(&header);
         built_in
             .provider(id)
@@ -118,7 +119,7 @@ fn is_model_safe(
     known: &ProviderEntry,
     before: impl FnOnce() -> Option<ModelEntry>,
 ) -> bool {
-    // Scheme, host and port, by the parser that requests go by.
+    // Scheme, host and port, from the parser that requests use.
     let origin = |url: &str| Url::parse(url).ok().map(|url| url.origin());
     let home = known.base_url.as_deref().and_then(origin);
     let base_url = model.base_url.as_deref();
@@ -126,11 +127,10 @@ fn is_model_safe(
         && (model.options.is_empty() || before().is_some_and(|it| it.options == model.options))
 }
 
-/// A table, and what it says.
+/// A table and its parsed content.
 type Known<'a> = (Cow<'a, str>, ModelsFile);
 
-/// The part of `table` that this program knows, if any of it can be used, and how many entries it
-/// leaves out.
+/// The part of `table` that this program knows, if usable, and the number of skipped entries.
 fn readable(table: &str) -> Result<(Option<Known<'_>>, usize), String> {
     let (header, body) = match table.split_once('\n') {
         Some(parts) if table.starts_with('[') => parts,
@@ -142,7 +142,7 @@ fn readable(table: &str) -> Result<(Option<Known<'_>>, usize), String> {
         let format = head.get("format").and_then(Value::as_integer);
         if let Some(format) = format.filter(|format| *format > FORMAT) {
             return Err(format!(
-                "its format is {format}, and this tiller reads format {FORMAT}: update tiller"
+                "its format is {format}, but this tiller reads only format {FORMAT}: update tiller"
             ));
         }
     }
@@ -158,8 +158,8 @@ fn readable(table: &str) -> Result<(Option<Known<'_>>, usize), String> {
     let names: Vec<String> = fields.keys().cloned().collect();
     let mut known = Value::Table(fields);
     let skipped = keep_known(&mut known, &fits);
-    // Without its API a model would be spoken to in another one, and a family without one of its
-    // conditions would hold for too many models.
+    // Without its API a model would use another one, and a family without one of its conditions would
+    // match too many models.
     let vital = |name: &String| name == "api" || header == "[[families]]";
     let lost = |name: &String| vital(name) && known.get(name).is_none();
     let text = written(header, id.as_ref(), &known);
@@ -167,7 +167,7 @@ fn readable(table: &str) -> Result<(Option<Known<'_>>, usize), String> {
     Ok((usable.map(|file| (Cow::Owned(text), file)), skipped))
 }
 
-/// A table in the form that the catalogue is cut by: `id` first, each field on one line.
+/// A table in the form that `builtin` expects: `id` first, each field on one line.
 fn written(header: &str, id: Option<&Value>, fields: &Value) -> String {
     let line = |(name, value): (&str, &Value)| match name {
         "id" => format!("id = {value}\n"),
@@ -184,7 +184,8 @@ fn written(header: &str, id: Option<&Value>, fields: &Value) -> String {
     format!("{header}\n{lines}\n")
 }
 
-/// Takes from `value` what `fits` does not know, as little as can be; how many entries that were.
+/// Removes from `value` what `fits` rejects, and as little else as possible. Returns the number of
+/// removed entries.
 fn keep_known(value: &mut Value, fits: &dyn Fn(Value) -> bool) -> usize {
     if fits(value.clone()) {
         return 0;

@@ -1,6 +1,6 @@
-//! The form of `models.toml`, the user's and the built-in one: text in, checked entries out.
+//! The format of `models.toml`, the user's and the built-in one: text in, checked entries out.
 //!
-//! Knows no merging and no look-up; that is `snapshot`'s.
+//! `snapshot` merges and looks up entries.
 
 use std::collections::BTreeMap;
 
@@ -15,35 +15,35 @@ use crate::llm::nearest::nearest;
 use crate::llm::options;
 use crate::llm::quirks::QuirksTable;
 
-/// The fields of a request that no one may set.
+/// The request fields that options can't set.
 const OWN: [&str; 5] = ["model", "messages", "input", "contents", "stream"];
 
 /// A whole `models.toml`.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelsFile {
-    /// The form of a catalogue, for `fetched`.
+    /// The format of a catalog, for `fetched`.
     pub format: Option<i64>,
-    /// The day of its facts, `YYYY-MM-DD`.
+    /// The date of its facts, `YYYY-MM-DD`.
     pub as_of: Option<String>,
-    /// What the ids of models tell, later ones over earlier ones.
+    /// Facts by model id. Later ones override earlier ones.
     pub families: Vec<Family>,
-    /// What is known of servers beside the providers, by the name of the server.
+    /// Servers besides the providers, by name.
     pub hosts: BTreeMap<String, Host>,
     pub providers: BTreeMap<String, ProviderEntry>,
 }
 
-/// One `[hosts.NAME]`: more addresses of a provider, or a server that is no provider here.
+/// One `[hosts.NAME]`: more addresses of a provider, or a server that isn't a provider here.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Host {
-    /// Parts of its addresses, in lower case.
+    /// Parts of its addresses, in lowercase.
     pub addresses: Vec<String>,
-    /// How it wants to be spoken to.
+    /// How it differs from others.
     pub quirks: QuirksTable,
 }
 
-/// One `[providers.NAME]` as written. Not `Debug`: it may hold a key.
+/// One `[providers.NAME]` as written. Not `Debug`, as it may have a key.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProviderEntry {
@@ -53,16 +53,16 @@ pub struct ProviderEntry {
     pub base_url: Option<String>,
     /// A literal, `$NAME` or `!command`.
     pub api_key: Option<String>,
-    /// Variables the key is looked for in.
+    /// Variables that can have the key.
     pub env: Vec<String>,
     pub base_url_env: Option<String>,
-    /// The model to take when none was named.
+    /// The default model.
     pub default: Option<String>,
-    /// Whether it serves the models of others.
+    /// Whether it resells other makers' models.
     pub resells: bool,
     /// Headers sent with every request: a literal, `$NAME` or `!command` each.
     pub headers: BTreeMap<String, String>,
-    /// How its server wants to be spoken to.
+    /// How its server differs from others.
     pub quirks: QuirksTable,
     pub options: Map<String, Json>,
     pub models: Vec<ModelEntry>,
@@ -87,11 +87,11 @@ pub struct ModelEntry {
     /// US dollars per million tokens.
     pub prices: Option<Prices>,
     pub tools: Option<bool>,
-    /// The shape in which it edits files best.
+    /// The edit format it handles best.
     pub edit_format: Option<EditFormat>,
-    /// How it wants to be spoken to, where that differs from its provider.
+    /// How it differs from its provider's other models.
     pub quirks: QuirksTable,
-    /// Fields of every request to it.
+    /// Fields to add to every request.
     pub options: Map<String, Json>,
 }
 
@@ -102,8 +102,8 @@ pub enum Input {
     Image,
 }
 
-/// The levels a `thinking` key stands for: none, the usual ones (an empty map), or these, each with
-/// the provider's word.
+/// The value of a `thinking` key: no levels, the usual ones (an empty map), or these, each with the
+/// provider's word.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "WrittenThinking")]
 pub struct Thinking(Option<BTreeMap<ThinkingLevel, String>>);
@@ -145,8 +145,8 @@ impl TryFrom<WrittenThinking> for Thinking {
 /// Reads the text of a `models.toml`.
 ///
 /// # Errors
-/// What is wrong, with its line or its key and, for a misspelt word, the nearest right one; without
-/// the file's name, which the caller knows.
+/// What is wrong, with its line or key and a suggestion for a misspelled word. The caller adds the
+/// file's name.
 pub fn parse(text: &str) -> Result<ModelsFile, String> {
     let file: ModelsFile = toml::from_str(text).map_err(|error| explain(text, &error))?;
     for (id, provider) in &file.providers {
@@ -155,14 +155,12 @@ pub fn parse(text: &str) -> Result<ModelsFile, String> {
     Ok(file)
 }
 
-/// What serde cannot know.
+/// Checks what serde can't.
 fn check(at: &str, provider: &ProviderEntry) -> Result<(), String> {
     spoken(at, provider.api)?;
     let bad = |name: &&String| HeaderName::from_bytes(name.as_bytes()).is_err();
     if let Some(name) = provider.headers.keys().find(bad) {
-        return Err(format!(
-            "{at}.headers: '{name}' cannot be the name of a header"
-        ));
+        return Err(format!("{at}.headers: '{name}' isn't a valid header name"));
     }
     free(at, &provider.options)?;
     for (number, model) in provider.models.iter().enumerate() {
@@ -176,30 +174,30 @@ fn check(at: &str, provider: &ProviderEntry) -> Result<(), String> {
         let wrong = prices.find(|(_, price)| !price.is_finite() || *price < 0.0);
         if let Some((name, price)) = wrong {
             return Err(format!(
-                "{at}.prices.{name} = {price}: expected a number from 0"
+                "{at}.prices.{name} = {price}: expected a number, 0 or more"
             ));
         }
     }
     Ok(())
 }
 
-/// Scripts are for tests: no server speaks them.
+/// Refuses the API of scripts, which is only for tests.
 fn spoken(at: &str, api: Option<Api>) -> Result<(), String> {
     match api {
-        Some(Api::Scripted) => Err(format!("{at}.api: no server speaks 'scripted'")),
+        Some(Api::Scripted) => Err(format!("{at}.api: 'scripted' is only for tests")),
         _ => Ok(()),
     }
 }
 
-/// Fields are the API's and unknown here; only those that tiller itself sets are refused.
+/// Refuses the fields that tiller sets itself. Any other field is up to the API.
 fn free(at: &str, options: &Map<String, Json>) -> Result<(), String> {
     match options.keys().find(|key| OWN.contains(&key.as_str())) {
-        Some(key) => Err(format!("{at}.options.{key} is written by tiller")),
+        Some(key) => Err(format!("{at}.options.{key}: tiller sets this field itself")),
         None => Ok(()),
     }
 }
 
-/// The error with its line and key, and with the right word for a misspelt one.
+/// The error with its line and key, and a suggestion for a misspelled word.
 fn explain(text: &str, error: &toml::de::Error) -> String {
     let what = reworded(error.message());
     let Some(span) = error.span() else {
@@ -215,7 +213,7 @@ fn explain(text: &str, error: &toml::de::Error) -> String {
     }
 }
 
-/// Serde's word for an unknown key or value, as the rest of tiller says it.
+/// Rewords serde's message for an unknown key or value.
 fn reworded(message: &str) -> String {
     for (begin, kind) in [("unknown field `", "key"), ("unknown variant `", "value")] {
         let Some((word, known)) = message
@@ -227,14 +225,17 @@ fn reworded(message: &str) -> String {
         let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
         return match nearest(word, known.iter().copied()) {
             Some(near) => format!("unknown {kind} '{word}': did you mean '{near}'?"),
-            None => format!("unknown {kind} '{word}': known are {}", known.join(", ")),
+            None => format!(
+                "unknown {kind} '{word}': expected one of {}",
+                known.join(", ")
+            ),
         };
     }
     message.to_owned()
 }
 
 impl ModelEntry {
-    /// Lays what the entry says over `model`; its quirks are `snapshot`'s.
+    /// Overrides fields of `model` with the entry's. `snapshot` handles the quirks.
     pub fn apply(&self, model: &mut Model) {
         set(&mut model.name, self.name.as_ref());
         set(&mut model.api, self.api.as_ref());
@@ -245,7 +246,7 @@ impl ModelEntry {
         set(&mut model.tools, self.tools.as_ref());
         set(&mut model.edit_format, self.edit_format.as_ref());
         set(&mut model.prices, self.prices.as_ref());
-        // The first tier whose bound is passed counts, from the last on.
+        // The search for a tier goes backwards from the highest bound.
         model.prices.tiers.sort_by_key(|tier| tier.above);
         if let Some(Thinking(levels)) = &self.thinking {
             model.reasoning = levels.is_some();

@@ -1,4 +1,4 @@
-//! Which models there are, what is known of each, and what the user means by a name.
+//! The catalog: which models exist, the facts about each, and what the user means by a name.
 //!
 //! Knows no API and sends nothing.
 

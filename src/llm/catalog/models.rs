@@ -1,6 +1,5 @@
-//! The catalogue as everybody asks it: the built-in models with the user's `models.toml` over them, as
-//! that file says now. No watcher, no thread: it is read with each question, and understood anew when
-//! its text has changed.
+//! The catalog for all callers: the built-in models with the user's current `models.toml` over them.
+//! Each query reads the file, without a watcher or thread, and parses it only if its text has changed.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -11,21 +10,21 @@ use super::snapshot::{CatalogOptions, Snapshot};
 use crate::llm::auth::Keys;
 use crate::llm::read_small::read_small;
 
-/// All models that can be named. A user's file that is broken changes nothing and is told by
-/// [`Catalog::take_trouble`].
+/// All models the user can name. A broken `models.toml` changes nothing; [`Catalog::take_trouble`]
+/// reports it.
 #[derive(Default)]
 pub struct Catalog(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// What the last reading gave, understood or not.
+    /// The last text read, valid or not.
     read: Option<Result<String, String>>,
     snapshot: Arc<Snapshot>,
     trouble: Option<String>,
 }
 
 impl Catalog {
-    /// Reads the user's `models.toml`; a file that is not there is an empty one.
+    /// Reads the user's `models.toml`. A missing file is like an empty one.
     pub fn open(user_file: &Path, options: CatalogOptions) -> Result<Self, String> {
         let wrong = |what: String| format!("{}: {what}", user_file.display());
         let text = read(user_file).map_err(wrong)?;
@@ -37,30 +36,30 @@ impl Catalog {
         })))
     }
 
-    /// What the file says now; what it said last when it cannot be understood.
+    /// The file's current content, or its last valid content if it is broken.
     pub fn current(&self) -> Arc<Snapshot> {
         let mut state = self.lock();
         if let Err(what) = state.refresh() {
             let file = state.snapshot.file().display();
             state.trouble = Some(format!(
-                "{file}: {what}. What it said before stays in force."
+                "{file}: {what}. tiller keeps using the last version that it could read."
             ));
         }
         Arc::clone(&state.snapshot)
     }
 
-    /// What is wrong with `models.toml` since it changed last, for the user to read. Told once.
+    /// What is wrong with `models.toml` since its last change, for the user. Returns each problem once.
     pub fn take_trouble(&self) -> Option<String> {
         drop(self.current());
         self.lock().trouble.take()
     }
 
-    /// The model the user means by an alias, by `provider/id` or by a part of an id, with an optional
-    /// `:thinking`, and the thinking level if one was named. Of several that fit, one with a key is
-    /// meant. Where nothing fits, `elsewhere` is asked with what is left of the name without aliases.
+    /// The model that an alias, `provider/id` or a part of an id means, and the thinking level of an
+    /// optional `:thinking`. Of several matches, one with a key wins. If nothing matches, `elsewhere`
+    /// gets the name, with aliases resolved.
     ///
     /// # Errors
-    /// Nothing or several models fit; the error lists what could be meant and says what to type.
+    /// No model or several models match. The error lists candidates and what to type.
     pub fn resolve(
         &self,
         name: &str,
@@ -88,7 +87,7 @@ impl State {
     }
 }
 
-/// The text of the file; one that is not there is empty.
+/// The text of the file, or an empty text if it is missing.
 fn read(file: &Path) -> Result<String, String> {
     match read_small(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),

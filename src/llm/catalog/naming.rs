@@ -1,5 +1,5 @@
-//! What the user means by a name: an alias, `provider/id`, or a part of an id, each with an optional
-//! `:thinking`.
+//! Resolves the user's name for a model: an alias, `provider/id`, or a part of an id, each with an
+//! optional `:thinking`.
 
 use std::collections::BTreeMap;
 
@@ -17,16 +17,15 @@ const NEAREST: usize = 3;
 /// A model and the thinking level that was named with it.
 pub type Named = (Model, Option<ThinkingLevel>);
 
-/// What names are looked up in.
+/// Where to look names up.
 pub struct Resolver<'a> {
     pub snapshot: &'a Snapshot,
-    /// Of several that fit, one with a key is meant.
+    /// Of several matches, one with a key wins.
     pub keys: &'a Keys,
 }
 
 impl Resolver<'_> {
-    /// The model meant by `name`. Where nothing here is meant, `elsewhere` is asked with the name that
-    /// all aliases come down to.
+    /// The model meant by `name`. If nothing matches, `elsewhere` gets the name, with aliases resolved.
     pub fn resolve(
         &self,
         name: &str,
@@ -40,7 +39,7 @@ impl Resolver<'_> {
             if path.contains(&alias) {
                 path.push(alias);
                 return Err(format!(
-                    "the alias '{alias}' leads back to itself: {}; give it a provider/id in \
+                    "the alias '{alias}' points back to itself: {}. Set it to a provider/id in \
                      [models.aliases] of config.toml",
                     path.join(" -> ")
                 ));
@@ -53,7 +52,7 @@ impl Resolver<'_> {
             Err(error) => elsewhere(name)?.ok_or_else(|| match path.as_slice() {
                 [] => error,
                 path => format!(
-                    "the alias '{}' stands for '{name}': {error}",
+                    "the alias '{}' means '{name}': {error}",
                     path.join("' -> '")
                 ),
             })?,
@@ -61,7 +60,7 @@ impl Resolver<'_> {
         Ok((model, level.or(named)))
     }
 
-    /// The alias `name` is, with its target and the level named behind it.
+    /// The alias in `name`, with its target and the level after it.
     fn alias<'b>(&'b self, name: &'b str) -> Option<(&'b str, &'b str, Option<ThinkingLevel>)> {
         let found = [(name, None), ThinkingLevel::split_off(name)].map(|(name, level)| {
             let (alias, target) = self.snapshot.aliases().get_key_value(name)?;
@@ -73,10 +72,10 @@ impl Resolver<'_> {
     fn plain(&self, name: &str) -> Result<Named, String> {
         if name.is_empty() {
             return Err(
-                "no model named: type provider/id, for example anthropic/claude-sonnet-5-5".into(),
+                "no model given: type provider/id, for example anthropic/claude-sonnet-5-5".into(),
             );
         }
-        // Ids may hold colons themselves (`qwen/qwen3:free`), so the whole is tried first.
+        // Ids can contain colons (`qwen/qwen3:free`), so try the whole name first.
         if let Some((provider, id)) = name.split_once('/')
             && let Some(model) = self.snapshot.known(provider, id)
         {
@@ -88,13 +87,13 @@ impl Resolver<'_> {
         match word.parse::<ThinkingLevel>() {
             Ok(level) => {
                 let mut model = self.named(bare)?;
-                // Of an id nobody knows, asking it to think is all we have to go by.
+                // For an unknown id, a thinking level is the only hint that it can think.
                 model.reasoning |= level > ThinkingLevel::Off && !self.is_listed(&model);
                 Ok((model, Some(level)))
             }
             Err(wrong) => {
                 let model = self.named(name);
-                // Any id may be new, and hold a colon (`llama3:8b`).
+                // Any id may be new, and contain a colon (`llama3:8b`).
                 let is_slip = match &model {
                     Err(_) => self.named(bare).is_ok(),
                     Ok(model) => {
@@ -151,9 +150,8 @@ impl Resolver<'_> {
         self.one_of(name, ids.collect())
     }
 
-    /// The listed model that `part` means at `provider`. An exact id that is merely new must get
-    /// through, so a part counts only as the words of a family (`anthropic/sonnet`), without a
-    /// version.
+    /// The listed model that `part` means at `provider`. A new exact id must pass, so `part` matches
+    /// only as words of a family without a version (`anthropic/sonnet`).
     fn within(&self, provider: &str, part: &str) -> Option<Result<Model, String>> {
         let pattern = Pattern::new(part);
         let fitting = |wanted: MatchQuality| -> Vec<(&str, &str)> {
@@ -174,9 +172,9 @@ impl Resolver<'_> {
         (!words.is_empty()).then(|| self.one_of(&format!("{provider}/{part}"), words))
     }
 
-    /// The one model that `ids` come down to.
+    /// The one model to choose among `ids`.
     fn one_of(&self, name: &str, mut ids: Vec<(&str, &str)>) -> Result<Model, String> {
-        // A reseller's variants (`:batch`, `:free`) are meant only when they are named.
+        // Only a name with a colon means a reseller's variant (`:batch`, `:free`).
         let variant = |id: &str| id.contains(':') && !name.contains(':');
         if ids.iter().any(|(_, id)| !variant(id)) {
             ids.retain(|(_, id)| !variant(id));
@@ -189,8 +187,8 @@ impl Resolver<'_> {
         model.ok_or_else(|| ambiguous(name, &ids))
     }
 
-    /// The only one, or the newest of one provider's family, or, when `name` says a version, that
-    /// of the family the provider's default belongs to.
+    /// The only one, or the newest of one provider's family. If `name` has a version, the newest of the
+    /// family of the provider's default.
     fn choose<'b>(&self, name: &str, ids: &[(&'b str, &'b str)]) -> Option<(&'b str, &'b str)> {
         let (provider, first) = *ids.first()?;
         if ids.iter().any(|(other, _)| *other != provider) {
@@ -211,10 +209,10 @@ impl Resolver<'_> {
         if let Some((provider, _)) = name.split_once('/') {
             let all: Vec<&str> = self.snapshot.providers().collect();
             let near = nearest(provider, all.iter().copied())
-                .map_or_else(String::new, |near| format!("did you mean '{near}'? "));
+                .map_or_else(String::new, |near| format!(": did you mean '{near}'?"));
             return format!(
-                "unknown provider '{provider}' in '{name}': {near}known are {}; or add \
-                 [providers.{provider}] with api, base_url and models to {file}",
+                "unknown provider '{provider}' in '{name}'{near}\nLooked in the built-in providers ({}) and in \
+                 {file}. To add a provider, write [providers.{provider}] with api, base_url and models there",
                 all.join(", ")
             );
         }
@@ -226,27 +224,27 @@ impl Resolver<'_> {
             .iter()
             .map(|(alias, target)| (alias.as_str(), format!("{alias} (an alias of {target})")));
         let near = match nearest_few(name, ids.chain(aliases), NEAREST).as_slice() {
-            // A misspelt word of an id: `sonet`.
+            // A misspelled word of an id: `sonet`.
             [] => {
                 let ids = self.snapshot.ids();
                 let words = ids.flat_map(|(_, id)| id.split(['-', '/', '.', ':']));
                 let near = nearest(name, words.filter(|word| word.len() > 3));
                 near.map_or_else(String::new, |near| format!(": did you mean '{near}'?"))
             }
-            near => format!(": the nearest are {}", near.join(", ")),
+            near => format!(": did you mean {}?", near.join(" or ")),
         };
         format!(
-            "unknown model '{name}'{near}\nLooked in the built-in models and in {file}; type provider/id, \
-             for example anthropic/claude-sonnet-5-5 (`tiller models` lists all)"
+            "unknown model '{name}'{near}\nLooked in the built-in models and in {file}. `tiller models` lists \
+             them all; type provider/id for any other, for example anthropic/claude-sonnet-5-5"
         )
     }
 }
 
-/// How well an id answers a pattern; less is better. Whole words at a provider with a key come
-/// before all else, mere parts of words last.
+/// How well an id matches a pattern; lower is better. Whole words at a provider with a key come first,
+/// parts of words last.
 type Rank = (bool, bool, MatchQuality, u8);
 
-/// Whose models a pattern means first: the user's own, then a maker's, then a reseller's.
+/// Whose models a pattern prefers: the user's own, then a maker's, then a reseller's.
 fn rank(snapshot: &Snapshot, provider: &str) -> u8 {
     let user = snapshot.user().get(provider);
     match snapshot.built_in().provider(provider) {
@@ -263,7 +261,7 @@ fn newest<'a>(ids: &[(&str, &'a str)], provider: &str, family: &[String]) -> Opt
         .map(|(_, id)| *id)
 }
 
-/// Lists what `name` can mean: of each family the newest.
+/// Lists the models that `name` can mean: the newest of each family.
 fn ambiguous(name: &str, ids: &[(&str, &str)]) -> String {
     let mut list: Vec<String> = ids
         .iter()
@@ -276,5 +274,5 @@ fn ambiguous(name: &str, ids: &[(&str, &str)]) -> String {
         list.push(format!("  ... and {more} more"));
     }
     let list = list.join("\n");
-    format!("'{name}' is ambiguous: several models match; type one of\n{list}")
+    format!("'{name}' is ambiguous. Type one of these models:\n{list}")
 }

@@ -1,12 +1,12 @@
-//! Short names of models: which ids a pattern such as `sonnet` or `gpt-6` can mean, and which of
-//! several is the newest.
+//! Short model names: which ids a pattern such as `sonnet` or `gpt-6` can mean, and which of several is
+//! the newest.
 //!
-//! Works on ids alone; providers and keys are the catalog's business.
+//! Works on ids only; the rest of the catalog handles providers and keys.
 
-/// How well a pattern fits an id; a lower rank fits better.
+/// How well a pattern matches an id; lower is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MatchQuality {
-    /// The id itself, in any case.
+    /// The whole id, ignoring case.
     Whole,
     /// Whole words of the id: `sonnet` in `claude-sonnet-5`.
     Words,
@@ -14,19 +14,19 @@ pub enum MatchQuality {
     Part,
 }
 
-/// What a user types for an id. `.` `_` `:` and blanks count as `-`, case does not count.
+/// What a user types for an id. `.` `_` `:` and spaces are like `-`, and case doesn't matter.
 pub struct Pattern(String);
 
 impl Pattern {
-    /// The pattern `text`; an empty one fits nothing.
+    /// The pattern `text`. An empty one matches nothing.
     pub fn new(text: &str) -> Self {
         Self(plain(text))
     }
 
-    /// How well it fits `id`, if it does.
+    /// How well it matches `id`, if it does.
     pub fn fit(&self, id: &str) -> Option<MatchQuality> {
         let pattern = self.0.as_str();
-        // Nearly no id does, and there are hundreds: told without a copy of each.
+        // Few of the hundreds of ids match, so check before copying.
         if pattern.is_empty() || id.is_ascii() && !self.is_within(id) {
             return None;
         }
@@ -39,7 +39,7 @@ impl Pattern {
             let end = start + found.len();
             let before = id[..start].chars().next_back();
             let after = id[end..].chars().next();
-            // `gpt-6` is not the beginning of `gpt-6.1`: the version goes on.
+            // `gpt-6` isn't the beginning of `gpt-6.1`: the version continues.
             let version_goes_on = pattern.ends_with(|c: char| c.is_ascii_digit())
                 && dotted[end..].starts_with('.')
                 && dotted[end + 1..].starts_with(|c: char| c.is_ascii_digit());
@@ -77,20 +77,19 @@ fn plain_char(c: char) -> char {
     }
 }
 
-/// An id taken apart: `claude-sonnet-4-5-20250929` is the family `claude sonnet`, version 4.5,
-/// dated.
+/// A parsed id: `claude-sonnet-4-5-20250929` is the family `claude sonnet`, version 4.5, dated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Name {
     /// The words, without versions and dates.
     pub family: Vec<String>,
-    /// The numbers, from the most to the least significant; none for an id without a version.
+    /// The numbers, most significant first; empty without a version.
     pub version: Vec<u32>,
     /// As a number, year first; only ever compared.
     date: Option<u64>,
 }
 
 impl Name {
-    /// Takes `id` apart.
+    /// Parses `id`.
     pub fn parse(id: &str) -> Self {
         let mut name = Self::default();
         let id = plain(id);
@@ -130,7 +129,7 @@ impl Name {
         name
     }
 
-    /// Greater is newer; of the same version the id without a date.
+    /// Greater is newer. Of the same version, the id without a date wins.
     pub fn age(&self) -> (&[u32], bool, Option<u64>) {
         (&self.version, self.date.is_none(), self.date)
     }

@@ -1,7 +1,7 @@
-//! One state of the catalogue: the built-in models with the user's `models.toml` over them.
+//! One state of the catalog: the built-in models with the user's `models.toml` over them.
 //!
-//! Finds and puts together; what a name means is `naming`'s, when the file is read `models`'. A
-//! built-in model is parsed when it is asked for; all of them only for a list.
+//! Finds and merges entries. `naming` resolves names, and `models` decides when to read the file. Parses
+//! a built-in model on demand, and all of them only for a list.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::llm::options;
 use crate::llm::quirks::Quirks;
 use crate::llm::window;
 
-/// The models there are, until the file changes.
+/// All models, until the file changes.
 #[derive(Default)]
 pub struct Snapshot {
     file: PathBuf,
@@ -27,14 +27,14 @@ pub struct Snapshot {
     all: OnceLock<Vec<Arc<Model>>>,
 }
 
-/// What the settings say about models.
+/// The settings for models.
 #[derive(Clone, Default)]
 pub struct CatalogOptions {
-    /// The user's own names, and what they stand for.
+    /// The user's aliases and their targets.
     pub aliases: BTreeMap<String, String>,
-    /// The window, in tokens, of models that do not tell theirs; 0 when nothing is set.
+    /// The window in tokens for models that don't tell theirs; 0 if not set.
     pub context_window: u64,
-    /// The catalogue beneath the user's file.
+    /// The catalog below the user's file.
     pub built_in: Arc<BuiltIn>,
 }
 
@@ -42,7 +42,7 @@ impl Snapshot {
     /// Reads the text of the user's `file`.
     ///
     /// # Errors
-    /// What is wrong with the file, without its name.
+    /// What is wrong with the file. The caller adds its name.
     pub(super) fn parse(
         file: &Path,
         text: &str,
@@ -51,8 +51,8 @@ impl Snapshot {
         let user = file::parse(text)?;
         if let Some(name) = user.hosts.keys().next() {
             return Err(format!(
-                "hosts.{name}: hosts are known to the built-in catalog only; say how a server differs \
-                 in the quirks of its provider, [providers.ID.quirks]"
+                "hosts.{name}: only the built-in catalog has hosts. Describe your server in \
+                 [providers.ID.quirks]"
             ));
         }
         for (id, entry) in &user.providers {
@@ -68,7 +68,7 @@ impl Snapshot {
         })
     }
 
-    /// The same with another text of the user's file.
+    /// Replaces the text of the user's file.
     pub(super) fn reparse(&self, text: &str) -> Result<Self, String> {
         Self::parse(&self.file, text, &self.options)
     }
@@ -78,17 +78,17 @@ impl Snapshot {
         &self.file
     }
 
-    /// The built-in catalogue.
+    /// The built-in catalog.
     pub fn built_in(&self) -> &BuiltIn {
         &self.options.built_in
     }
 
-    /// The user's own names for models, and what they stand for.
+    /// The user's aliases and their targets.
     pub fn aliases(&self) -> &BTreeMap<String, String> {
         &self.options.aliases
     }
 
-    /// What the user says of each provider.
+    /// The user's entry for each provider.
     pub fn user(&self) -> &BTreeMap<String, ProviderEntry> {
         &self.user.providers
     }
@@ -102,9 +102,9 @@ impl Snapshot {
         self.assemble(provider, id, built_in.as_ref())
     }
 
-    /// A model nobody listed, of a provider that is known. One of the version of a listed one of its
-    /// family (with a date, say) is taken to be that one; one that is newer than the newest listed to be
-    /// like that one, but for its price.
+    /// An unlisted model of a known provider. If a listed model of its family has the same version (an
+    /// id with a date, say), it gets all of that model's facts. If it is newer than all listed ones, it
+    /// gets the newest one's facts, except the price.
     pub fn unlisted(&self, provider: &str, id: &str) -> Option<Model> {
         let Some((like, same)) = self.listed_like(provider, id) else {
             return self.assemble(provider, id, None);
@@ -122,12 +122,12 @@ impl Snapshot {
         })
     }
 
-    /// The newest listed model of the family of `id` that has its version, and true; or the newest of
-    /// all, where `id` has a later version.
+    /// The newest listed model with the family and version of `id`, and true; or the newest of the
+    /// family, if `id` has a later version.
     fn listed_like(&self, provider: &str, id: &str) -> Option<(&str, bool)> {
         let parse = |id: &str| {
             let mut name = Name::parse(id);
-            // A preview is a model before its name is final.
+            // A preview is a model whose name isn't final.
             name.family
                 .retain(|word| word != "preview" && word != "exp");
             name
@@ -144,14 +144,14 @@ impl Snapshot {
         (same(&sibling) || name.version > sibling.version).then(|| (id, same(&sibling)))
     }
 
-    /// What the user says of a model.
+    /// The user's entry for a model.
     pub fn own(&self, provider: &str, id: &str) -> Option<&ModelEntry> {
         let entry = self.user().get(provider)?;
         entry.models.iter().find(|model| model.id == id)
     }
 
-    /// The newest sensible model of the first provider that has a key, built-in providers first;
-    /// nothing without any key.
+    /// The newest sensible model of the first provider with a key, built-in providers first. `None`
+    /// without any key.
     pub fn default_model(&self, keys: &Keys) -> Option<Model> {
         let default = |provider: &str| {
             let model = self.known(provider, self.default_of(provider)?)?;
@@ -168,16 +168,15 @@ impl Snapshot {
         })
     }
 
-    /// A model that carries what all models of `provider` share: API, address and quirks. It need not
-    /// exist.
+    /// A model with what all models of `provider` share: API, address and quirks. It need not exist.
     pub fn provider_template(&self, provider: &str, keys: &Keys) -> Option<Model> {
         let id = self.default_of(provider).unwrap_or_default();
         Some(self.located(self.unlisted(provider, id)?, keys))
     }
 
-    /// All models, the user's first, then the built-in ones in the order of their providers, each at
-    /// the address where it is reached. The first call parses the whole built-in list (some
-    /// milliseconds): not for the way to the first frame.
+    /// All models, the user's first, then the built-in ones by provider, each with its actual address.
+    /// The first call parses the whole built-in list, which takes milliseconds: don't call it before the
+    /// first frame.
     pub fn models(&self, keys: &Keys) -> impl Iterator<Item = Arc<Model>> {
         let all = self.all.get_or_init(|| {
             let mut models = Vec::new();
@@ -222,7 +221,7 @@ impl Snapshot {
         self.user().keys().map(String::as_str).chain(other)
     }
 
-    /// The id of the model to take of `provider` when none was named.
+    /// The id of the default model of `provider`.
     pub fn default_of(&self, provider: &str) -> Option<&str> {
         let user = self.user().get(provider);
         let mut entries = user.into_iter().chain(self.built_in().provider(provider));
@@ -230,12 +229,12 @@ impl Snapshot {
         named.or_else(|| Some(user?.models.first()?.id.as_str()))
     }
 
-    /// Whether there is a key for `provider`, or it needs none. Fetches nothing.
+    /// Whether `provider` has a key or needs none. Fetches nothing.
     pub fn has_key(&self, provider: &str, keys: &Keys) -> bool {
         self.provider_auth(provider).key_location(keys).is_ok()
     }
 
-    /// What decides where the key of `provider` is.
+    /// What decides where the key of `provider` comes from.
     pub fn provider_auth<'a>(&'a self, provider: &'a str) -> ProviderAuth<'a> {
         let user = self.user().get(provider);
         let variables = match (user, self.built_in().provider(provider)) {
@@ -251,7 +250,7 @@ impl Snapshot {
         }
     }
 
-    /// The headers sent to `provider`, the user's over the built-in ones, each as it is written.
+    /// The headers for `provider`, the user's over the built-in ones, each as written.
     pub fn headers(&self, provider: &str) -> BTreeMap<&str, &str> {
         let built_in = self.built_in().provider(provider);
         let entries = built_in.into_iter().chain(self.user().get(provider));
@@ -261,7 +260,7 @@ impl Snapshot {
             .collect()
     }
 
-    /// The variables that keys are looked for in, those of all providers.
+    /// The variables that can have keys, for all providers.
     pub fn key_variables(&self) -> Vec<String> {
         let mut names = Vec::new();
         for entry in self
@@ -281,7 +280,7 @@ impl Snapshot {
         names
     }
 
-    /// The keys that are written in `models.toml` themselves.
+    /// The literal keys in `models.toml`.
     pub fn literal_keys(&self) -> Vec<(String, Secret)> {
         let written = self.user().iter();
         let written = written.filter_map(|(name, entry)| Some((name, entry.api_key.as_ref()?)));
@@ -292,14 +291,14 @@ impl Snapshot {
         literal.collect()
     }
 
-    /// Where `model` is reached: its own address, or what the environment puts in its place
-    /// (`ANTHROPIC_BASE_URL` and the like) unless `models.toml` settled it.
+    /// The address of `model`: its own, or the one from the environment (`ANTHROPIC_BASE_URL` and
+    /// others) unless `models.toml` sets it.
     pub fn base_url<'a>(&self, model: &'a Model, keys: &'a Keys) -> &'a str {
         let provider = self.user().get(&model.provider);
         let own = self.own(&model.provider, &model.id);
         let settled = provider.is_some_and(|entry| entry.base_url.is_some())
             || own.is_some_and(|own| own.base_url.is_some());
-        // Where nothing else is said, LAB_BASE_URL goes with LAB_API_KEY.
+        // By default, LAB_BASE_URL goes with LAB_API_KEY.
         let variable = self.built_in().provider(&model.provider).and_then(|entry| {
             let beside_key =
                 || Some(entry.env.first()?.strip_suffix("_API_KEY")?.to_owned() + "_BASE_URL");
@@ -311,7 +310,7 @@ impl Snapshot {
         }
     }
 
-    /// `model` at the address where it is reached.
+    /// `model` with its actual address.
     pub fn located(&self, mut model: Model, keys: &Keys) -> Model {
         let base_url = self.base_url(&model, keys).to_owned();
         if base_url == model.base_url {
@@ -321,15 +320,15 @@ impl Snapshot {
         self.with_quirks(model)
     }
 
-    /// `model` with what is known of the server at its address.
+    /// `model` with the quirks of the server at its address.
     pub fn with_quirks(&self, mut model: Model) -> Model {
         let built_in = self.built_in().model(&model.provider, &model.id);
         model.quirks = self.quirks(&model, built_in.as_ref());
         model
     }
 
-    /// A model out of its provider's entry, its built-in entry and what the user says of both, each
-    /// winning over the one before.
+    /// Builds a model from its provider's entry, its built-in entry and the user's entries for both.
+    /// Each overrides the one before.
     fn assemble(&self, provider: &str, id: &str, built_in: Option<&ModelEntry>) -> Option<Model> {
         let header = self.built_in().provider(provider);
         let user = self.user().get(provider);
@@ -351,7 +350,7 @@ impl Snapshot {
             entry.apply(&mut model);
         }
         if let Some(user) = user {
-            // A user's address for a built-in provider is meant for all of its models.
+            // A user's address for a built-in provider applies to all of its models.
             if let Some(base_url) = &user.base_url {
                 model.base_url.clone_from(base_url);
             }
@@ -365,7 +364,7 @@ impl Snapshot {
         let format = written.into_iter().flatten().next();
         let family = families.iter().rev().find_map(|family| family.edit_format);
         model.edit_format = format.or(family).unwrap_or_default();
-        // What stands with the model wins, then the last family.
+        // The model's own value wins, then the last family's.
         for family in families.iter().rev() {
             for (tier, factor) in &family.service_tiers {
                 let tiers = &mut model.prices.service_tiers;
@@ -378,8 +377,8 @@ impl Snapshot {
         Some(model)
     }
 
-    /// How the server at the address of `model` wants to be spoken to. A host is known by its address
-    /// whatever the user calls it, and a provider stays itself behind a proxy.
+    /// The quirks of the server at the address of `model`. The address identifies a host, regardless of
+    /// the user's name for it. A provider behind a proxy keeps its own quirks.
     fn quirks(&self, model: &Model, built_in: Option<&ModelEntry>) -> Quirks {
         let head = self.built_in().head();
         let at_home = self.built_in().host_at(&model.base_url);
@@ -418,7 +417,7 @@ impl Snapshot {
         users.fold(quirks, Quirks::with)
     }
 
-    /// The families `model` belongs to when `host` serves it, the user's last.
+    /// The families of `model` at `host`, the user's last.
     fn families(&self, model: &Model, host: &str) -> Vec<&Family> {
         let all = self
             .built_in()
@@ -431,7 +430,7 @@ impl Snapshot {
     }
 }
 
-/// A provider nobody but the user knows must say how and where it is reached.
+/// A provider that only the user knows needs an API and an address.
 fn reachable(id: &str, entry: &ProviderEntry) -> Result<(), String> {
     let missing = [
         ("api", entry.api.is_none()),
@@ -448,7 +447,7 @@ fn reachable(id: &str, entry: &ProviderEntry) -> Result<(), String> {
                 _ => "http://127.0.0.1:8080/v1",
             };
             return Err(format!(
-                "providers.{id}: '{key}' is missing; add {key} = \"{example}\" or the like"
+                "providers.{id}: '{key}' is missing. Add it, for example {key} = \"{example}\""
             ));
         }
     }

@@ -1,8 +1,7 @@
-//! Google's stream as our events.
+//! Decodes Google's stream into our events.
 //!
-//! Each event is a whole response with the next parts in it. Nothing says where a block ends, and
-//! nothing but the end of the stream where the answer does. Parts of unknown kinds pass without a
-//! trace.
+//! Each event is a whole response with the next parts. Nothing marks the end of a block, and only the
+//! end of the stream marks the end of the answer. Ignores parts of unknown kinds.
 
 use serde_json::Value;
 
@@ -18,14 +17,14 @@ use crate::llm::model::Billing;
 
 /// The state of one response.
 pub struct GoogleDecoder {
-    /// What the ids of calls begin with that come without one.
+    /// The prefix of ids for calls that come without one.
     prefix: String,
-    /// The block that grows.
+    /// The open block.
     open: Option<Open>,
     calls: Vec<String>,
     counts: Counts,
     stop: Option<String>,
-    /// What the provider says about the stop.
+    /// The provider's explanation of the stop.
     explanation: Option<String>,
 }
 
@@ -35,7 +34,7 @@ struct Open {
     pieces: Pieces,
 }
 
-/// Tokens as they were last reported.
+/// The last reported tokens.
 #[derive(Default)]
 struct Counts {
     prompt: u64,
@@ -47,7 +46,7 @@ struct Counts {
 }
 
 impl GoogleDecoder {
-    /// A decoder for one response that stands behind `messages` others in its conversation.
+    /// A decoder for a response that follows `messages` others in its conversation.
     pub fn new(messages: usize) -> Self {
         Self {
             prefix: format!("{LOCAL_ID_PREFIX}{messages}_"),
@@ -60,7 +59,7 @@ impl GoogleDecoder {
     }
 
     fn chunk(&mut self, chunk: &Value, out: &mut EventWriter) {
-        // Some gateways put the response into an envelope.
+        // Some gateways wrap the response.
         let chunk = match &chunk["response"] {
             response @ Value::Object(_) => response,
             _ => chunk,
@@ -104,15 +103,15 @@ impl GoogleDecoder {
                 if bare {
                     self.text(thought, "", signature, out);
                 } else {
-                    // Code that ran on the server, a picture, or what else there will be.
+                    // Code that ran on the server, a picture, or some future kind.
                     self.close(out);
                 }
             }
         }
     }
 
-    /// Text and thoughts come in any number of parts, and the signature with any of them, also one
-    /// that is empty. A second signature begins a block of its own: they must not be mixed.
+    /// Text and thoughts come in any number of parts, and any of them, even an empty one, can have the
+    /// signature. A second signature starts a new block: they must not be mixed.
     fn text(
         &mut self,
         thought: bool,
@@ -143,7 +142,7 @@ impl GoogleDecoder {
         }
     }
 
-    /// A whole call, or a piece of one: a name begins it, `willContinue` keeps it open.
+    /// A whole call, or a piece of one: a name starts it, and `willContinue` keeps it open.
     fn call(&mut self, call: &Value, signature: Option<String>, out: &mut EventWriter) {
         let name = non_empty(&call["name"]);
         let goes_on =
@@ -183,7 +182,7 @@ impl GoogleDecoder {
         }
     }
 
-    /// Counts are cumulative: whatever is given replaces what was known.
+    /// Counts are cumulative: each new one replaces the last.
     fn count(&mut self, usage: &Value, out: &mut EventWriter) {
         let counts = &mut self.counts;
         let mut given = false;
@@ -210,31 +209,31 @@ impl GoogleDecoder {
         let (what, hint) = match reason.as_str() {
             "STOP" => return out.done(Some(reason)),
             "MAX_TOKENS" | "CONTINUATION" => return out.cut(Some(reason)),
-            "MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" => (
-                "the model wrote a call that cannot be read",
+            "MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" => {
+                ("the model wrote a malformed tool call", http::TRY_AGAIN)
+            }
+            "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS" => (
+                "the model made a tool call that isn't allowed",
                 http::TRY_AGAIN,
             ),
-            "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS" => {
-                ("the model called what it was not offered", http::TRY_AGAIN)
-            }
             "OTHER" | "FINISH_REASON_UNSPECIFIED" => {
                 ("the provider interrupted the answer", http::TRY_AGAIN)
             }
             "MISSING_THOUGHT_SIGNATURE" => (
-                "the provider misses a signature of the model in the conversation",
-                "Start a new conversation, or choose another model with --model provider/id",
+                "the conversation lacks a signature that the provider needs",
+                "Start a new session, or choose another model with --model provider/id",
             ),
             "RECITATION" | "IMAGE_RECITATION" => (
-                "the provider stopped the answer: it repeats a known text",
+                "the provider stopped the answer: it repeats published text",
                 OTHER_WORDS,
             ),
             "LANGUAGE" => (
-                "the provider stopped the answer: it does not take the language",
+                "the provider stopped the answer: it doesn't support the language",
                 OTHER_WORDS,
             ),
             "PUP_LIMITED_DISABLED" => (
                 "the provider has limited or disabled the account",
-                "Look at the account at the provider, or choose another model with --model provider/id",
+                "Check your account with the provider, or choose another model with --model provider/id",
             ),
             // <https://ai.google.dev/api/generate-content#FinishReason>
             "SAFETY"
@@ -277,7 +276,7 @@ impl Counts {
     fn usage(&self) -> Usage {
         let prompt = self.prompt + self.tools;
         let cache_read = self.cached.min(prompt);
-        // Thoughts stand beside the candidates' tokens, but for hosts whose total says otherwise.
+        // Thoughts aren't part of the candidates' tokens, except on hosts whose total says otherwise.
         let within = self.thoughts > 0 && self.total == prompt + self.candidates;
         let thoughts = if within { 0 } else { self.thoughts };
         Usage {

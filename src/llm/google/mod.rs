@@ -7,5 +7,5 @@ mod pieces;
 
 pub use decode::GoogleDecoder;
 
-/// Begins the ids of calls that came without one; the server gets none back.
+/// The prefix of ids for calls that came without one. The server doesn't get these back.
 const LOCAL_ID_PREFIX: &str = "local_";

@@ -1,21 +1,21 @@
-//! Arguments of a call that come in pieces: each is a value and the place in the arguments where it
-//! belongs, texts bit by bit.
+//! Assembles the arguments of a call from pieces. Each piece is a value and its path; texts arrive bit
+//! by bit.
 //!
-//! A place that cannot be (no path, an index far beyond the end, a field of a number) is passed
-//! over: the tool says what is missing.
+//! Ignores an impossible path (empty, an index far beyond the end, a field of a number). The tool then
+//! reports what is missing.
 
 use serde_json::{Map, Number, Value};
 
-/// How many empty places an index may leave behind it.
+/// Most empty elements that an index can leave before it.
 const GAP: usize = 1024;
-/// How deep a path may lead.
+/// Most steps of a path.
 const DEPTH: usize = 64;
 
 /// The arguments so far.
 #[derive(Default)]
 pub struct Pieces {
     arguments: Map<String, Value>,
-    /// The text that goes on.
+    /// The text in progress.
     open: Option<String>,
 }
 
@@ -58,7 +58,7 @@ impl Pieces {
     }
 
     pub fn text(&self) -> String {
-        // Plain data cannot fail to be written.
+        // Serializing plain data can't fail.
         serde_json::to_string(&self.arguments).unwrap_or_default()
     }
 
@@ -95,7 +95,7 @@ impl Pieces {
     }
 }
 
-/// A whole number without a fraction: the API sends all numbers as floats.
+/// A whole number, written without a fraction: the API sends all numbers as floats.
 fn plain(number: &Number) -> Number {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match number.as_f64() {
@@ -134,7 +134,7 @@ fn keys(path: &str) -> Option<Vec<Key>> {
     Some(keys)
 }
 
-/// A name up to its closing quote, and what stands behind that.
+/// A name up to its closing quote, and the rest.
 fn quoted(text: &str, quote: char) -> Option<(String, &str)> {
     let mut name = String::new();
     let mut chars = text.char_indices();

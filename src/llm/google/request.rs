@@ -1,10 +1,10 @@
-//! Our conversation as a generateContent request.
+//! Builds a generateContent request from our conversation.
 //!
-//! Validity (pairs of calls and results, roles, ids) is `handoff`'s, what a model takes is
-//! `thinking`'s; here is only form.
+//! `handoff` makes the conversation valid (pairs of calls and results, roles, ids), and `thinking` knows
+//! what a model accepts. This module handles only the form.
 //!
-//! Tools are declared with `parametersJsonSchema`: both of Google's hosts take JSON Schema as it is,
-//! and the older `parameters` knows only a part of it.
+//! It declares tools with `parametersJsonSchema`: both of Google's hosts accept any JSON Schema there,
+//! while the older `parameters` supports only a part of it.
 
 use std::borrow::Cow;
 
@@ -21,11 +21,11 @@ use crate::llm::provider::Request;
 use crate::llm::quirks::{IdRule, Quirks};
 use crate::llm::request_size;
 
-/// What Google documents for a call that comes from elsewhere and has no signature.
+/// Google's documented signature for a call from another model.
 const SKIP_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// Where requests to `model` go. Hosts in the style of Vertex have their version in front of a
-/// project's path.
+/// The URL for requests to `model`. Hosts in the style of Vertex have their version before a project's
+/// path.
 pub(crate) fn url(model: &Model) -> String {
     let version = |segment: &str| {
         let mut chars = segment.chars();
@@ -121,7 +121,7 @@ struct Content<'a> {
     parts: Vec<Part<'a>>,
 }
 
-/// One of its four contents, and what may stand beside it.
+/// One of its four contents, with optional fields.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Part<'a> {
@@ -190,7 +190,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Results and the user's messages are both `user` here, so neighbours become one content.
+/// Results and user messages both have the role `user` here, so neighbors become one content.
 fn contents<'a>(turns: &'a [Turn<'a>], quirks: &Quirks) -> Vec<Content<'a>> {
     let mut contents: Vec<Content<'a>> = Vec::new();
     for turn in turns {
@@ -208,8 +208,8 @@ fn contents<'a>(turns: &'a [Turn<'a>], quirks: &Quirks) -> Vec<Content<'a>> {
     contents
 }
 
-/// The model's parts. From Gemini 3 on the first call of each turn must be signed; only the current
-/// turn is checked, but what is written must not depend on what follows it.
+/// The model's parts. Since Gemini 3, the first call of each turn needs a signature. The API checks only
+/// the current turn, but what we write must not depend on later messages.
 fn answer<'a>(content: &'a [SentBlock<'a>], quirks: &Quirks) -> Vec<Part<'a>> {
     let mut parts: Vec<Part> = content.iter().map(|it| part(it, quirks)).collect();
     let first = parts.iter_mut().find(|part| part.function_call.is_some());
@@ -244,8 +244,8 @@ fn part<'a>(content: &'a SentBlock<'a>, quirks: &Quirks) -> Part<'a> {
     }
 }
 
-/// The results of one answer's calls. Their images stand within them, or behind all of them where
-/// the model does not know that.
+/// The results of one answer's calls. Their images go inside them, or after all of them if the model
+/// doesn't support that.
 fn tool_results<'a>(results: &'a [ToolResult<'a>], quirks: &Quirks) -> Vec<Part<'a>> {
     let mut parts = Vec::with_capacity(results.len());
     let mut behind = Vec::new();
@@ -276,12 +276,12 @@ fn tool_results<'a>(results: &'a [ToolResult<'a>], quirks: &Quirks) -> Vec<Part<
     parts
 }
 
-/// The id as the server gets it back: none where it gave none.
+/// The id to send back, or `None` if the server gave none.
 fn id<'a>(id: &'a str, quirks: &Quirks) -> Option<&'a str> {
     (quirks.call_ids && !id.starts_with(LOCAL_ID_PREFIX)).then_some(id)
 }
 
-/// A signature that can be one: the field holds base64, and the whole request is refused otherwise.
+/// A valid signature: the field must be base64, or the API refuses the whole request.
 fn signature(signature: Option<&String>) -> Option<&str> {
     let signature = signature?.as_str();
     let bare = signature.trim_end_matches('=');
@@ -290,7 +290,7 @@ fn signature(signature: Option<&String>) -> Option<&str> {
     (!bare.is_empty() && whole && bare.chars().all(digit)).then_some(signature)
 }
 
-/// A name as all APIs take it; functions must not begin with a digit or a dash here.
+/// A name that all APIs accept. Here it can't start with a digit or a dot.
 fn function_name(name: &str) -> Cow<'_, str> {
     let name = handoff::valid_name(name);
     if name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {

@@ -1,4 +1,4 @@
-//! How a model of Google is asked to think: by a level or by a budget of tokens.
+//! The thinking parameter of Google's models: a level or a budget of tokens.
 
 use serde::Serialize;
 
@@ -8,16 +8,16 @@ use crate::llm::quirks::{BudgetRange, ThinkingFormat};
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ThinkingConfig {
-    /// Whether summaries of the thoughts are sent along.
+    /// Whether to include summaries of the thoughts.
     include_thoughts: bool,
-    /// Tokens; 0 is none, -1 as many as it likes.
+    /// In tokens; 0 is none, -1 lets the model decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking_budget: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking_level: Option<String>,
 }
 
-/// What `model` is told for `level`, when prompt and answer leave room for `limit` tokens.
+/// The parameter for `model` at `level`, if prompt and answer leave room for `limit` tokens.
 pub fn config(model: &Model, level: ThinkingLevel, limit: u64) -> Option<ThinkingConfig> {
     if !model.reasoning {
         return None;
@@ -32,7 +32,7 @@ pub fn config(model: &Model, level: ThinkingLevel, limit: u64) -> Option<Thinkin
     }
     let word = match level {
         _ if thinking_budget.is_some() => None,
-        // None of these models can be turned off, and all know this level.
+        // These models can't stop thinking, and all of them know this level.
         ThinkingLevel::Off | ThinkingLevel::Minimal if levels_unknown => Some("low"),
         _ => word,
     };
@@ -43,7 +43,7 @@ pub fn config(model: &Model, level: ThinkingLevel, limit: u64) -> Option<Thinkin
     })
 }
 
-/// The budget of a model that has one. It counts towards the output limit; some of it must stay for
+/// The budget of a model that has one. It is part of the output limit, and some of that must remain for
 /// the answer.
 fn budget(range: Option<BudgetRange>, level: ThinkingLevel, limit: u64) -> i64 {
     let off = level == ThinkingLevel::Off;
@@ -53,7 +53,7 @@ fn budget(range: Option<BudgetRange>, level: ThinkingLevel, limit: u64) -> i64 {
         max,
     }) = range
     else {
-        // As many tokens as it likes.
+        // Lets the model decide.
         return if off { 0 } else { -1 };
     };
     let wanted = match level {

@@ -1,11 +1,11 @@
-//! The ids of tool calls as each API accepts them, and names of tools likewise.
+//! The ids of tool calls, and the names of tools, as each API accepts them.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::llm::quirks::IdRule;
 
-/// Gives the calls of one conversation their ids, in order.
+/// Assigns ids to the calls of one conversation, in order.
 #[derive(Debug)]
 pub(super) struct CallIds<'a> {
     rule: IdRule,
@@ -24,8 +24,8 @@ impl<'a> CallIds<'a> {
         self.rule
     }
 
-    /// The id of the next call, stored as `id`. `own`: the model that is asked made it. `answer`
-    /// has the ids of the calls before it in the same answer.
+    /// The id of the next call, stored as `id`. `own` means that the target model made it. `answer` has
+    /// the ids of earlier calls in the same answer.
     pub fn next<'i>(
         &mut self,
         id: &'a str,
@@ -45,8 +45,8 @@ impl<'a> CallIds<'a> {
             IdRule::OpenAi if own => id.chars().take(room).collect(),
             _ => allowed(id, room),
         };
-        // Servers that count their ids anew in each answer send the same ones again and again. Not
-        // all APIs mind that; within one answer the results could not be told apart.
+        // Servers that restart their ids with each answer repeat them. Not all APIs object, but within
+        // one answer the results would be ambiguous.
         let mut candidate = plain.clone();
         let mut number = 1;
         loop {
@@ -74,7 +74,7 @@ impl<'a> CallIds<'a> {
     }
 }
 
-/// A tool's name as every API takes it: models make up names that none does.
+/// A tool's name that every API accepts: models make up names that none does.
 pub fn valid_name(name: &str) -> Cow<'_, str> {
     match allowed(name, 64) {
         kept if kept.is_empty() => Cow::Borrowed("unknown"),
@@ -82,7 +82,7 @@ pub fn valid_name(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// The first `room` characters of `text`, with `_` for those that ids and names cannot have.
+/// The first `room` characters of `text`, with `_` for those not allowed in ids and names.
 fn allowed(text: &str, room: usize) -> Cow<'_, str> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if text.len() <= room && text.chars().all(fits) {
@@ -94,7 +94,7 @@ fn allowed(text: &str, room: usize) -> Cow<'_, str> {
         .collect()
 }
 
-/// Nine letters and digits that `id` always comes to.
+/// Nine letters and digits that depend only on `id`.
 fn short_hash(id: &str, number: usize) -> String {
     const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;

@@ -1,6 +1,5 @@
-//! How hard a model is asked to think, where a change of that is a part of the conversation: as a field
-//! of the request it would change what stands before everything else, and all that is cached would be
-//! paid for again.
+//! The thinking level, for APIs where a change of it is an item of the conversation. As a field of the
+//! request, a change would invalidate everything in the cache.
 
 use std::sync::Arc;
 
@@ -8,7 +7,7 @@ use crate::llm::message::Message;
 use crate::llm::model::{Model, ThinkingLevel};
 use crate::llm::provider::Request;
 
-/// The level that the requests of this conversation say, whatever it is set to later.
+/// The level in the requests of this conversation, regardless of later changes.
 pub fn base_effort(request: &Request) -> ThinkingLevel {
     let model = &request.model;
     if model.quirks.effort_updates {
@@ -18,7 +17,7 @@ pub fn base_effort(request: &Request) -> ThinkingLevel {
     }
 }
 
-/// The level that the next answer in `messages` was made with; `otherwise` where there is none yet.
+/// The level of the next answer in `messages`, or `otherwise` if there is none yet.
 pub(super) fn effort_of(
     messages: &[Arc<Message>],
     model: &Model,

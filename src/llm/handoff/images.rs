@@ -1,7 +1,7 @@
-//! Which images of a conversation are sent: providers limit their number and their size per request.
+//! Chooses which images of a conversation to send: providers limit their number and size per request.
 //!
-//! The oldest are left out. That changes the prefix of the request, so it happens in steps: at the
-//! limit half of it is made free at once, and nothing changes until the limit is reached again.
+//! It drops the oldest. As that changes the prefix of the request, it happens in steps: at the limit,
+//! half of it becomes free, and nothing changes until the limit is reached again.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -18,8 +18,8 @@ struct Limits {
     bytes: usize,
 }
 
-/// What the catalog says of the model; else what the vendor of its API documents. Over the chat API
-/// there are many hosts: a limit that most of them take. An eighth of the bytes is for the text.
+/// The model's limits in the catalog, or those that the vendor of its API documents. The chat API has
+/// many hosts, so it gets a limit that most accept. An eighth of the bytes is for text.
 fn limits(model: &Model) -> Limits {
     let (count, mib) = match model.api {
         Api::AnthropicMessages if model.context_window <= 200_000 => (100, 32),
@@ -39,12 +39,12 @@ fn limits(model: &Model) -> Limits {
 #[derive(Default)]
 pub(super) struct LeftOut {
     images: HashSet<*const Image>,
-    /// The message at which the last step was made: thinking before it saw images that are gone.
+    /// The message of the last step. Thinking before it saw images that are gone.
     pub since: usize,
 }
 
 impl LeftOut {
-    /// The images of `messages` that are not sent to `model`.
+    /// The images in `messages` to leave out for `model`.
     pub fn of(messages: &[Arc<Message>], model: &Model) -> Self {
         let limits = limits(model);
         let mut out = Self::default();
@@ -61,7 +61,7 @@ impl LeftOut {
                     continue;
                 }
                 out.since = at;
-                // The newest stays, whatever its size: the provider says what is wrong with it.
+                // Always keep the newest: the provider says what is wrong with it.
                 while kept.len() > 1 && (kept.len() > limits.count / 2 || bytes > limits.bytes / 2)
                 {
                     let Some(oldest) = kept.pop_front() else {

@@ -1,17 +1,17 @@
-//! Makes a stored conversation valid for one API and one model: pure, no IO, changes nothing that
-//! is stored.
+//! Makes a stored conversation valid for one API and one model. Pure: no IO, and it changes nothing
+//! stored.
 //!
-//! What it guarantees: user and assistant turns alternate; every tool call is followed by exactly
-//! one result before anything else; nothing half-finished, failed or meant for the screen only is
-//! sent.
+//! It guarantees that user and assistant turns alternate, that exactly one result follows every tool
+//! call before anything else, and that it sends nothing unfinished, failed or meant only for the screen.
 //!
 //! # Append-only
 //!
-//! What a message becomes depends on the message itself and on what stands before it, so that each
-//! request begins with the request before it: prompt caches hit, and thinking that is bound to its
-//! prefix stays valid. What follows a message matters in two places, and there it is stored before
-//! the next request leaves: the results of its calls, and whether the model that is asked answered
-//! later in the same turn (then the thinking of another model goes along as text, see `turns`).
+//! The form of a message depends only on the message and on those before it, so each request starts with
+//! the previous one: prompt caches hit, and thinking that is bound to its prefix stays valid.
+//!
+//! Later messages matter in two cases, and both are stored before the next request: the results of a
+//! message's calls, and whether the target model answered later in the same turn. In the second case,
+//! another model's thinking goes along as text, see `turns`.
 
 mod call_ids;
 mod effort;

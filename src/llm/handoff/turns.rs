@@ -1,4 +1,4 @@
-//! The turns of a conversation for one model: what is sent of each message, and in which form.
+//! The turns of a conversation for one model: which parts of each message to send, and in which form.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use crate::llm::model::{Model, ThinkingLevel};
 use crate::llm::provider::Request;
 use crate::llm::quirks::IdRule;
 
-/// The result of a call that has none.
+/// The result for a call without one.
 pub const NO_RESULT: &str = "No result provided";
-/// What the user is taken to have said between two answers: some models finish the sentence of the
-/// first one otherwise, others refuse the request.
-pub const CONTINUE_PROMPT: &str = "[go on]";
-/// Stands before the images of tool results, where an API takes none within a result.
+/// A user message to put between two answers. Without it, some models finish the first answer's
+/// sentence, and others refuse the request.
+pub const CONTINUE_PROMPT: &str = "[continue]";
+/// Introduces the images of tool results, for APIs that allow none inside a result.
 pub const IMAGES_ABOVE: &str = "Images of the tool results above:";
-/// Stands first when the conversation would begin with an answer.
-const CONTINUED_PROMPT: &str = "[the conversation goes on]";
+/// The first message of a conversation that would start with an answer.
+const CONTINUED_PROMPT: &str = "[the conversation continues]";
 
 /// One turn of the conversation, for any API.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,11 +33,11 @@ pub enum Turn<'a> {
     Assistant(Vec<SentBlock<'a>>),
     /// The results of all calls of the answer before, in the order of the calls.
     Results(Vec<ToolResult<'a>>),
-    /// The model is to think so hard from the user's turn behind it on.
+    /// The thinking level from the user's next turn on.
     Effort(ThinkingLevel),
 }
 
-/// A block as it is sent. Small, for a long conversation has thousands.
+/// A block to send. Small, because a long conversation has thousands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SentBlock<'a> {
     Stored(&'a Content),
@@ -62,9 +62,9 @@ impl AsRef<Content> for SentBlock<'_> {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolResult<'a> {
-    /// The call's id as this API takes it.
+    /// The call's id as this API accepts it.
     pub id: Cow<'a, str>,
-    /// The call, as it was stored.
+    /// The stored call.
     pub call: &'a ToolCall,
     /// Text and images; never empty.
     pub content: Vec<SentBlock<'a>>,
@@ -72,7 +72,7 @@ pub struct ToolResult<'a> {
 }
 
 impl ToolResult<'_> {
-    /// The texts, or `otherwise` of a result that holds images only.
+    /// The texts, or `otherwise` for a result with only images.
     pub fn text_or(&self, otherwise: &'static str) -> Cow<'_, str> {
         match joined_text(&self.content) {
             text if text.is_empty() => Cow::Borrowed(otherwise),
@@ -90,7 +90,7 @@ impl ToolResult<'_> {
     }
 }
 
-/// The texts of `content`, with an empty line between them.
+/// The texts of `content`, separated by empty lines.
 pub fn joined_text<'a>(content: &'a [SentBlock<'_>]) -> Cow<'a, str> {
     let texts = content.iter().filter_map(|block| match block.as_ref() {
         Content::Text(text) => Some(text.text.as_str()),
@@ -103,8 +103,8 @@ pub fn joined_text<'a>(content: &'a [SentBlock<'_>]) -> Cow<'a, str> {
     }
 }
 
-/// The turns of a request's messages for its model, whose own thinking in messages before index
-/// `thinking_from` is left out: it was made behind another prefix.
+/// The turns of a request's messages for its model. Leaves out the model's own thinking in messages
+/// before index `thinking_from`, which belongs to another prefix.
 pub fn to_turns(request: &Request, thinking_from: usize, ids: IdRule) -> Vec<Turn<'_>> {
     let mut turns = turns_of(
         &request.messages,
@@ -119,10 +119,10 @@ pub fn to_turns(request: &Request, thinking_from: usize, ids: IdRule) -> Vec<Tur
     turns
 }
 
-/// Whether `messages` come to nothing or to an answer at their end, so that `model` has nothing to
-/// answer to. Looks at no more of them than it takes to know.
+/// Whether `messages` are empty or end in an answer, so that `model` has nothing to answer. Looks only
+/// at as many of them as necessary.
 pub fn ends_with_answer(messages: &[Arc<Message>], model: &Model) -> bool {
-    // A result says nothing without its call.
+    // A result means nothing without its call.
     let mut starts = (0..messages.len())
         .rev()
         .filter(|at| !matches!(*messages[*at], Message::ToolResult(_)));
@@ -165,7 +165,7 @@ fn turns_of<'a>(
                 handoff.user(&user.content);
             }
             Message::Assistant(answer) => handoff.assistant(answer, messages, at, shared[at]),
-            // Results are taken along with their calls; one without a call has no place.
+            // The calls bring their results along. A result without a call has no place.
             Message::ToolResult(_) => {}
         }
     }
@@ -174,7 +174,7 @@ fn turns_of<'a>(
 
 struct Handoff<'a, 'm> {
     model: &'m Model,
-    /// Thinking of the model's own before this message is bound to another prefix.
+    /// The model's own thinking before this message is bound to another prefix.
     thinking_from: usize,
     images: LeftOut,
     ids: CallIds<'a>,
@@ -211,7 +211,7 @@ impl<'a> Handoff<'a, '_> {
         let google = self.model.api == Api::GoogleGenerateContent;
         let mut blocks = Vec::with_capacity(answer.content.len());
         let mut results: Vec<ToolResult<'a>> = Vec::with_capacity(answer.tool_calls().count());
-        // Without the thinking before them, the ids of the other items are worth nothing.
+        // Without the thinking before them, the ids of the other items are useless.
         let mut thinking_lost = false;
         for (index, block) in answer.content.iter().enumerate() {
             match block {
@@ -242,8 +242,7 @@ impl<'a> Handoff<'a, '_> {
                     if cut && unfinished(call, last) {
                         continue;
                     }
-                    // Behind the bar stands the id of the call's item, on the one API that
-                    // has items.
+                    // After the `|` is the id of the call's item, for the one API with items.
                     let (call_id, item_id) = match call.id.split_once('|') {
                         Some((call_id, item)) if answer.api.ends_with("responses") => (
                             call_id,
@@ -266,7 +265,7 @@ impl<'a> Handoff<'a, '_> {
                     } else {
                         SentBlock::made(Content::ToolCall(ToolCall {
                             id: written.into_owned(),
-                            // What is signed is the call as it was made.
+                            // The signature covers the original call.
                             thought_signature: (call.thought_signature.clone())
                                 .filter(|_| own && name == call.name),
                             name: name.into_owned(),
@@ -274,12 +273,12 @@ impl<'a> Handoff<'a, '_> {
                         }))
                     });
                 }
-                // Models answer without images; one that came from elsewhere has no place here.
+                // Models answer without images, so one from elsewhere has no place here.
                 Content::Image(_) => {}
             }
         }
-        // No API takes an answer that ends in mere thinking; on one it has no place among the rest,
-        // and may have come last.
+        // No API accepts an answer that ends in thinking. One of them also wants thinking first, though
+        // it may have come last.
         let thinking = |block: &SentBlock| matches!(block.as_ref(), Content::Thinking(_));
         if self.model.api != Api::OpenAiChat || blocks.iter().all(thinking) {
             while blocks.last().is_some_and(thinking) {
@@ -294,7 +293,7 @@ impl<'a> Handoff<'a, '_> {
                 let first = SentBlock::made(Content::text(CONTINUED_PROMPT));
                 self.turns.push(Turn::User(vec![first]));
             }
-            // A stored answer is never made longer: a message of the user stood in between.
+            // Never extend a stored answer: a user message was in between.
             Some(Turn::Assistant(_)) => self.turns.push(go_on()),
             Some(_) => {}
         }
@@ -304,18 +303,18 @@ impl<'a> Handoff<'a, '_> {
         }
     }
 
-    /// Whether the model takes this thinking of its own back.
+    /// Whether the model accepts this thinking of its own.
     fn replayable(&self, thinking: &Thinking, cut: bool) -> bool {
         let signed =
             (thinking.thinking_signature.as_ref()).is_some_and(|signature| !signature.is_empty());
-        // Google signs what follows the thinking and takes it back as it came.
+        // Google signs what follows the thinking, and accepts it unchanged.
         let unsigned =
             self.model.api == Api::GoogleGenerateContent || self.model.quirks.empty_signatures;
         signed || (unsigned && !cut && !thinking.thinking.trim().is_empty())
     }
 
-    /// For each message whether the model answers in the same turn of the user as well, behind it or
-    /// now. Only then does the thinking of another model matter to it.
+    /// For each message, whether the model also answers later in the same user turn, or does so now.
+    /// Only then does another model's thinking matter.
     fn shared_turns(&self, messages: &[Arc<Message>]) -> Vec<bool> {
         let mut answers_behind = true;
         let mut shared = vec![false; messages.len()];
@@ -330,8 +329,8 @@ impl<'a> Handoff<'a, '_> {
         shared
     }
 
-    /// The result of `call`: the first one with its id among the messages before the next answer,
-    /// that no call before it has taken; else one that says there is none.
+    /// The result of `call`: the first unused one with its id before the next answer, or else a
+    /// placeholder.
     fn result(
         &self,
         call: &'a ToolCall,
@@ -342,7 +341,7 @@ impl<'a> Handoff<'a, '_> {
         let same = before.iter().filter(|it| it.call.id == call.id).count();
         let stored = after
             .iter()
-            // Results after the next sent answer belong to that answer.
+            // Results after the next answer belong to that answer.
             .take_while(|it| !matches!(&***it, Message::Assistant(answer) if answer.is_sent()))
             .filter_map(|message| match message.as_ref() {
                 Message::ToolResult(result) if result.tool_call_id == call.id => Some(result),
@@ -369,7 +368,7 @@ impl<'a> Handoff<'a, '_> {
         }
     }
 
-    /// Text that is not blank, and images or the notes in their place.
+    /// Text that isn't blank, and images or the notes in their place.
     fn visible(&self, content: &'a [Content]) -> Vec<SentBlock<'a>> {
         let mut blocks: Vec<SentBlock<'a>> = Vec::with_capacity(content.len());
         for block in content {
@@ -378,7 +377,7 @@ impl<'a> Handoff<'a, '_> {
                 Content::Text(_) => blocks.push(SentBlock::Stored(block)),
                 Content::Image(image) => {
                     let image = self.image(block, image);
-                    // One note for all of a row.
+                    // One note for several in a row.
                     let note = matches!(image.as_ref(), Content::Text(_));
                     if !note || blocks.last() != Some(&image) {
                         blocks.push(image);
@@ -390,19 +389,18 @@ impl<'a> Handoff<'a, '_> {
         blocks
     }
 
-    /// An image as the model takes it, or a note: one that it cannot take would have the whole
-    /// request refused, now and ever after.
+    /// An image that the model accepts, or a note. One it can't read would make the provider refuse this
+    /// request and every later one.
     fn image(&self, block: &'a Content, image: &'a Image) -> SentBlock<'a> {
-        let note =
-            |why: &str| SentBlock::made(Content::text(format!("[an image was left out: {why}]")));
+        let note = |why: &str| SentBlock::made(Content::text(format!("[image left out: {why}]")));
         if !self.model.vision {
-            return note("this model cannot see images");
+            return note("this model can't see images");
         }
         if image.data.is_empty() {
             return note("it is empty");
         }
         if self.images.contains(image) {
-            return note("the conversation holds more images than one request may");
+            return note("one request can't hold this many images");
         }
         let google = self.model.api == Api::GoogleGenerateContent;
         match image.mime_type.as_str() {
@@ -413,12 +411,11 @@ impl<'a> Handoff<'a, '_> {
                 mime_type: "image/jpeg".to_owned(),
                 data: image.data.clone(),
             })),
-            other => note(&format!("this model does not take {other}")),
+            other => note(&format!("this model can't read {other}")),
         }
     }
 
-    /// Whether this very model wrote it, over this API: only then are its opaque parts worth
-    /// anything.
+    /// Whether this model wrote it over this API. Only then are its opaque parts useful.
     fn own(&self, answer: &AssistantMessage) -> bool {
         let api = answer.api.as_str();
         let same_api = api == self.model.api.as_str()
@@ -432,8 +429,8 @@ fn go_on<'a>() -> Turn<'a> {
     Turn::User(vec![SentBlock::made(Content::text(CONTINUE_PROMPT))])
 }
 
-/// Whether a call of a cut answer never came to its end: its text is not parsed, or it is the last
-/// block and has no arguments yet.
+/// Whether a call in a cut answer is incomplete: its text hasn't parsed, or it is the last block and has
+/// no arguments.
 fn unfinished(call: &ToolCall, last: bool) -> bool {
     let empty = call
         .arguments

@@ -1,8 +1,7 @@
 //! Model servers on this machine: which ones answer, and which models they have.
 //!
-//! Only addresses of this machine are asked, each for a few milliseconds. What a server says is read
-//! in `replies`, where no byte is sent; asking is `probe`'s. Speaking to a model afterwards is the
-//! business of the APIs, as for any other.
+//! `probe` asks only addresses of this machine, each for a few milliseconds. `replies` reads the answers
+//! without sending anything. After that, the usual APIs talk to the models.
 
 mod server;
 mod probe;

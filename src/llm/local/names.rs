@@ -1,4 +1,4 @@
-//! What the user means by the name of a local model: `ollama/qwen3:8b`, or a part of it.
+//! Resolves the name of a local model: `ollama/qwen3:8b`, or a part of it.
 
 use super::probe::DiscoveredServer;
 use super::replies;
@@ -7,14 +7,14 @@ use crate::llm::catalog::Named;
 use crate::llm::catalog::pattern::Pattern;
 use crate::llm::model::{Model, ThinkingLevel};
 
-/// The model `name` means among `found`, and the thinking level if one was named; none when it means
-/// none of them.
+/// The model that `name` means among `found`, and the thinking level in the name, if any. `None` if
+/// nothing matches.
 ///
-/// A name that begins with a server's id means a model of that server, also one it did not list, as
-/// long as the server is there.
+/// A name that starts with a server's id means a model of that server, even an unlisted one, as long as
+/// the server answers.
 ///
 /// # Errors
-/// Several models fit, or the server is not there; the text says what to type or to start.
+/// Several models match, or the server doesn't answer. The error says what to type or start.
 pub fn resolve(
     name: &str,
     found: &[DiscoveredServer],
@@ -22,7 +22,7 @@ pub fn resolve(
 ) -> Result<Option<Named>, String> {
     let name = name.trim();
     let (bare, thinking) = ThinkingLevel::split_off(name);
-    // Ids hold colons themselves (`qwen3:8b`), so the whole is tried first.
+    // Ids contain colons (`qwen3:8b`), so try the whole name first.
     for (name, thinking) in [(name, None), (bare, thinking)] {
         if let Some(model) = exact(name, found) {
             return Ok(Some((model.clone(), thinking)));
@@ -61,7 +61,7 @@ pub fn resolve(
                 .map(|(_, model)| format!("  {}", model.full_id()))
                 .collect();
             Err(format!(
-                "'{name}' is ambiguous: several models of this machine match; type one of\n{}",
+                "'{name}' is ambiguous. Type one of these local models:\n{}",
                 ids.join("\n")
             ))
         }
@@ -79,7 +79,7 @@ fn exact<'a>(name: &str, found: &'a [DiscoveredServer]) -> Option<&'a Model> {
     })
 }
 
-/// What to say when `server` does not answer.
+/// The error for a `server` that doesn't answer.
 fn absent(server: LocalServer, addrs: &ServerAddrs) -> String {
     let ServerFacts {
         id,
@@ -88,15 +88,15 @@ fn absent(server: LocalServer, addrs: &ServerAddrs) -> String {
         ..
     } = server.facts();
     if !addrs.wanted {
-        return format!("{title} is not looked for: models.local is false in config.toml");
+        return format!("tiller doesn't look for {title}: models.local is false in config.toml");
     }
     match addrs.addresses.get(&server) {
         Some(address) => format!(
-            "{title} does not answer at {address}. Start it with: {start_command}; or say where it \
-             listens: --config models.servers.{id}=HOST:PORT"
+            "{title} doesn't answer at {address}. Start it with: {start_command}; or set its address: \
+             --config models.servers.{id}=HOST:PORT"
         ),
         None => format!(
-            "{title} is not on this machine (OLLAMA_HOST names another); describe it in models.toml: \
+            "{title} isn't on this machine (OLLAMA_HOST names another). Describe it in models.toml: \
              [providers.{id}] with api, base_url and models"
         ),
     }

@@ -1,5 +1,5 @@
-//! Asks the local servers. All at the same time, each for no longer than it may take; a server that
-//! is not there, is slow or gives an invalid reply has no models; that is no error.
+//! Asks the local servers, all at once and each with a time limit. A server that is missing, slow or
+//! gives an invalid reply has no models; that isn't an error.
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -18,13 +18,13 @@ use crate::llm::model::Model;
 use crate::llm::window::WindowSource;
 use crate::llm::window_check;
 
-/// How long local servers are given when somebody waits for them.
+/// Time limit for local servers when the user is waiting.
 pub const DISCOVERY_TIMEOUT: Duration = Duration::from_millis(50);
-/// How long Ollama is given to say what it has loaded.
+/// Time limit for Ollama to list what it has loaded.
 const LOADED_TIMEOUT: Duration = Duration::from_secs(1);
-/// Most bytes read of a reply.
+/// Most bytes to read of a reply.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
-/// Models of one Ollama asked about at the same time.
+/// How many models to ask one Ollama about at once.
 const AT_ONCE: usize = 8;
 
 /// A server that answered.
@@ -34,7 +34,7 @@ pub struct DiscoveredServer {
     pub server: LocalServer,
     /// Where.
     pub address: Address,
-    /// What it has.
+    /// Its models.
     pub models: Vec<LocalModel>,
 }
 
@@ -71,20 +71,18 @@ pub async fn discover(addrs: &ServerAddrs, timeout: Duration) -> Vec<DiscoveredS
     join_all(asked).await.into_iter().flatten().collect()
 }
 
-/// The model to speak to when none was named: one with room enough that is in memory, else one that
-/// takes tools.
+/// The default model: one in memory with a large enough window, else one that can use tools.
 pub fn best(found: &[DiscoveredServer]) -> Option<&Model> {
     let all = found.iter().flat_map(|found| &found.models);
     let rank = |local: &&LocalModel| {
         let cramped = window_check::check_min(&local.model, window_check::MIN_CONTEXT).is_some();
         (cramped, !local.loaded, !local.model.tools)
     };
-    // Of equals the first.
+    // The first of equals.
     all.min_by_key(rank).map(|local| &local.model)
 }
 
-/// The window that Ollama has loaded `model` with, if the one in `model` is an estimate and it is in
-/// memory now.
+/// The window that Ollama loaded `model` with, if `model` has only an estimate and is in memory now.
 pub async fn loaded_window(model: Model) -> Option<u64> {
     if model.window_source != WindowSource::Estimate {
         return None;
@@ -100,8 +98,8 @@ pub async fn loaded_window(model: Model) -> Option<u64> {
     window.copied().filter(|tokens| *tokens > 0)
 }
 
-/// Whether anything at all listens at one of `addrs`. On this machine a closed port says so at
-/// once, so this costs nothing when there is no server.
+/// Whether anything listens at one of `addrs`. A closed port on this machine says so at once, so this
+/// costs nothing without a server.
 pub fn is_listening(addrs: &ServerAddrs) -> bool {
     addrs.iter().any(|(_, address)| {
         let Ok(addresses) = address.to_string().to_socket_addrs() else {
@@ -125,7 +123,7 @@ async fn ollama(
     Some(shown.into_iter().flatten().collect())
 }
 
-/// What Ollama says of one of its models; none when it is not one to talk to.
+/// Ollama's facts about one of its models, or `None` if it isn't a chat model.
 async fn show(
     ask: &Ask,
     mut local: LocalModel,
@@ -149,12 +147,12 @@ async fn show(
     Some(local)
 }
 
-/// A client for plain requests to this machine. It reads no certificates and no proxy settings: that
-/// would take longer than all the asking.
+/// A client for plain requests to this machine. It skips certificates and proxy settings, which would
+/// take longer than the requests.
 fn client() -> reqwest::Result<Client> {
-    // Fails only when somebody was faster, which is as good.
+    // Fails only if another thread was faster, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    // reqwest refuses to be built without any root.
+    // reqwest needs at least one root certificate.
     let root = webpki_root_certs::TLS_SERVER_ROOT_CERTS.first();
     let root = root.and_then(|der| Certificate::from_der(der).ok());
     Client::builder()
@@ -164,7 +162,7 @@ fn client() -> reqwest::Result<Client> {
         .build()
 }
 
-/// One server, until its time is up.
+/// Asks one server, until its time is up.
 struct Ask {
     client: Client,
     base: String,
@@ -177,7 +175,7 @@ impl Ask {
             .await
     }
 
-    /// The body of a good answer, if it is all there in time.
+    /// The body of a successful answer, if it arrives in time.
     async fn send(&self, request: RequestBuilder) -> Option<Vec<u8>> {
         let read = async {
             let mut response = request.send().await.ok()?;

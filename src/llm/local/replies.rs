@@ -1,5 +1,5 @@
-//! What local servers say about their models, read without trusting any of it: text in, models out.
-//! A reply that is not what the server would say is no reply.
+//! Parses what local servers say about their models, without trusting it: text in, models out. Ignores a
+//! reply that the server wouldn't give.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use crate::llm::api::Api;
 use crate::llm::model::{Model, ThinkingLevel};
 use crate::llm::window::WindowSource;
 
-/// Models of one server at most; nobody has more, and a list must stay a list.
+/// Most models of one server, to keep the list readable.
 const MAX_MODELS: usize = 500;
-/// Tokens of the window that Ollama loads a model with unless it is told otherwise.
+/// Ollama's default window, in tokens.
 const OLLAMA_WINDOW: u64 = 4096;
-/// Bytes of a model's id at most.
+/// Most bytes of a model's id.
 const MAX_ID_BYTES: usize = 200;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub struct LocalModel {
     pub loaded: bool,
 }
 
-/// A model of `server`, of which nothing is known but its id. 0 is an unknown window.
+/// A model of `server` with a known id and nothing else. A window of 0 is unknown.
 pub(super) fn model(server: LocalServer, address: &Address, id: &str) -> Model {
     let base_url = format!("{}/v1", address.url());
     let mut model = Model::new(server.facts().id, id, Api::OpenAiChat, base_url);
@@ -36,7 +36,7 @@ pub(super) fn model(server: LocalServer, address: &Address, id: &str) -> Model {
     model
 }
 
-/// Ollama's `/api/tags`: the models it has; none when this is not Ollama.
+/// Ollama's `/api/tags`: its models, or `None` if this isn't Ollama.
 pub(super) fn ollama_tags(reply: &[u8], address: &Address) -> Option<Vec<LocalModel>> {
     let reply: Value = serde_json::from_slice(reply).ok()?;
     let models = reply["models"].as_array()?;
@@ -56,7 +56,7 @@ pub(super) fn ollama_tags(reply: &[u8], address: &Address) -> Option<Vec<LocalMo
     Some(models.iter().filter_map(read).take(MAX_MODELS).collect())
 }
 
-/// Ollama's `/api/ps`: which models are in memory, each with the window it has there.
+/// Ollama's `/api/ps`: the models in memory, each with its window there.
 pub(super) fn ollama_running(reply: &[u8]) -> BTreeMap<String, u64> {
     let reply: Value = serde_json::from_slice(reply).unwrap_or_default();
     let models = reply["models"].as_array().into_iter().flatten();
@@ -73,10 +73,9 @@ fn ollama_id(entry: &Value) -> Option<&str> {
     id(&entry["name"]).or_else(|| id(&entry["model"]))
 }
 
-/// Ollama's `/api/show` of one model: what it can do, and how much it takes. False when it is no
-/// model to talk to (one that only embeds). The window that its Modelfile sets is what it is loaded
-/// with; without one, `default_window` or Ollama's own default is an estimate, for Ollama loads more
-/// where there is much video memory.
+/// Ollama's `/api/show` for one model: its abilities and window. False if it isn't a chat model (one
+/// that only embeds). A window in its Modelfile is exact. Otherwise `default_window` or Ollama's default
+/// is an estimate, as Ollama uses more with a lot of video memory.
 pub(super) fn ollama_show(reply: &[u8], model: &mut Model, default_window: Option<u64>) -> bool {
     let reply: Value = serde_json::from_slice(reply).unwrap_or_default();
     let set = reply["parameters"].as_str().and_then(num_ctx);
@@ -119,8 +118,8 @@ fn num_ctx(parameters: &str) -> Option<u64> {
     })
 }
 
-/// llama.cpp's `/v1/models` and `/props`; none when this is not llama.cpp. One that serves a single
-/// model tells its window and its eyes in `/props`; one that serves many has no such answer there.
+/// llama.cpp's `/v1/models` and `/props`, or `None` if this isn't llama.cpp. A server with a single
+/// model reports its window and vision in `/props`; one with several doesn't.
 pub(super) fn llama_cpp(models: &[u8], props: &[u8], address: &Address) -> Option<Vec<LocalModel>> {
     let models: Value = serde_json::from_slice(models).ok()?;
     let props: Value = serde_json::from_slice(props).unwrap_or_default();
@@ -134,7 +133,7 @@ pub(super) fn llama_cpp(models: &[u8], props: &[u8], address: &Address) -> Optio
     let alone = listed.len() == 1;
     let read = |entry: &Value| {
         let id = id(&entry["id"])?;
-        // One that serves a single model takes any name for it, and calls it by its file.
+        // A server with a single model accepts any name, and calls the model by its file.
         let file = id.rsplit(['/', '\\']).next().unwrap_or(id);
         let id = match file.strip_suffix(".gguf") {
             Some(stem) if alone && !stem.is_empty() => stem,
@@ -157,7 +156,7 @@ pub(super) fn llama_cpp(models: &[u8], props: &[u8], address: &Address) -> Optio
     Some(listed.iter().filter_map(read).take(MAX_MODELS).collect())
 }
 
-/// LM Studio's `/api/v0/models`; none when this is not LM Studio.
+/// LM Studio's `/api/v0/models`, or `None` if this isn't LM Studio.
 pub(super) fn lm_studio(reply: &[u8], address: &Address) -> Option<Vec<LocalModel>> {
     let reply: Value = serde_json::from_slice(reply).ok()?;
     let listed = reply["data"].as_array()?;
@@ -182,7 +181,7 @@ pub(super) fn lm_studio(reply: &[u8], address: &Address) -> Option<Vec<LocalMode
     Some(listed.iter().filter_map(read).take(MAX_MODELS).collect())
 }
 
-/// An id that can be one.
+/// A valid id.
 fn id(value: &Value) -> Option<&str> {
     let id = value.as_str()?;
     let fits =
@@ -190,7 +189,7 @@ fn id(value: &Value) -> Option<&str> {
     fits.then_some(id)
 }
 
-/// A number of tokens; 0 when it is none.
+/// A number of tokens, or 0 if invalid.
 fn tokens(value: &Value) -> u64 {
     value.as_u64().unwrap_or_default()
 }

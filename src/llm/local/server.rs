@@ -1,12 +1,11 @@
-//! The servers that are known, and where each listens. Refuses addresses of other machines: looking
-//! for servers must not reach out of this one.
+//! The known servers and their addresses. Refuses addresses of other machines: the search for servers
+//! must stay on this one.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// A program that serves models on the machine it runs on, in the order in which their models are
-/// preferred.
+/// A program that serves models on its own machine. The order is that of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LocalServer {
     /// Ollama.
@@ -22,19 +21,19 @@ pub struct ServerFacts {
     pub id: &'static str,
     /// Its name for display.
     pub title: &'static str,
-    /// The port it listens on unless told otherwise.
+    /// Its default port.
     pub port: u16,
-    /// What starts it.
+    /// The command that starts it.
     pub start_command: &'static str,
-    /// How it is told to give its models a larger window.
+    /// The command that gives its models a larger window.
     pub larger_window: &'static str,
 }
 
 impl LocalServer {
-    /// All of them.
+    /// All servers.
     pub const ALL: [Self; 3] = [Self::Ollama, Self::LlamaCpp, Self::LmStudio];
 
-    /// What is known of it.
+    /// Its facts.
     pub const fn facts(self) -> ServerFacts {
         match self {
             Self::Ollama => ServerFacts {
@@ -61,13 +60,13 @@ impl LocalServer {
         }
     }
 
-    /// The server behind a provider id.
+    /// The server with this provider id.
     pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|server| server.facts().id == id)
     }
 }
 
-/// An address on this machine where a server may listen.
+/// An address on this machine where a server can listen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     host: String,
@@ -75,14 +74,14 @@ pub struct Address {
 }
 
 impl Address {
-    /// Reads `HOST:PORT`, either of them alone, or either as an `http://` address; a host that means
-    /// "all of this machine" (`0.0.0.0`) is reached at 127.0.0.1.
+    /// Parses `HOST:PORT`, either of them alone, or either as an `http://` address. A host that means
+    /// "all of this machine" (`0.0.0.0`) becomes 127.0.0.1.
     pub fn parse(text: &str, default_port: u16) -> Result<Self, String> {
         let text = text.trim();
         let (rest, default_port) = match text.split_once("://") {
-            // So Ollama reads its OLLAMA_HOST.
+            // Ollama reads its OLLAMA_HOST the same way.
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => (rest, 80),
-            Some((scheme, _)) => return Err(format!("'{scheme}' is not http")),
+            Some((scheme, _)) => return Err(format!("'{scheme}' isn't http")),
             None => (text, default_port),
         };
         let rest = rest.split('/').next().unwrap_or_default();
@@ -99,7 +98,7 @@ impl Address {
             "" => default_port,
             port => match port.parse() {
                 Ok(port) if port > 0 => port,
-                _ => return Err(format!("'{port}' is no port")),
+                _ => return Err(format!("'{port}' isn't a port")),
             },
         };
         let bare = host.trim_start_matches('[').trim_end_matches(']');
@@ -111,8 +110,7 @@ impl Address {
             Err(_) if bare.eq_ignore_ascii_case("localhost") => "localhost".to_owned(),
             _ => {
                 return Err(format!(
-                    "'{host}' is not this machine; describe a server elsewhere in models.toml, with \
-                     api and base_url"
+                    "'{host}' isn't this machine. Describe a remote server in models.toml, with api and base_url"
                 ));
             }
         };
@@ -131,21 +129,21 @@ impl fmt::Display for Address {
     }
 }
 
-/// Where each server is looked for, if any is.
+/// Where to look for each server, if at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerAddrs {
-    /// Whether they are looked for at all.
+    /// Whether to look for servers at all.
     pub wanted: bool,
     /// The address of each.
     pub addresses: BTreeMap<LocalServer, Address>,
-    /// The window Ollama is told to load models with, in tokens.
+    /// The window that Ollama is configured to load models with, in tokens.
     pub ollama_window: Option<u64>,
 }
 
 impl ServerAddrs {
-    /// The same with Ollama's own variables: `OLLAMA_HOST` says where it listens, unless the settings
-    /// do; without either it is looked for at its usual port, and not at all on another machine.
-    /// `OLLAMA_CONTEXT_LENGTH` is the window it loads models with.
+    /// Adds Ollama's own variables. `OLLAMA_HOST` is its address, unless the settings have one; if that
+    /// is another machine, tiller doesn't look for Ollama. `OLLAMA_CONTEXT_LENGTH` is the window for its
+    /// models.
     pub fn with_ollama_env<'a>(mut self, variable: impl Fn(&str) -> Option<&'a str>) -> Self {
         if !self.addresses.contains_key(&LocalServer::Ollama) {
             let host = variable("OLLAMA_HOST").unwrap_or_default();
@@ -158,7 +156,7 @@ impl ServerAddrs {
         self
     }
 
-    /// All servers that are looked for, each with its address.
+    /// All servers to look for, each with its address.
     pub fn iter(&self) -> impl Iterator<Item = (LocalServer, &Address)> {
         let wanted = self.addresses.iter().filter(|_| self.wanted);
         wanted.map(|(server, address)| (*server, address))

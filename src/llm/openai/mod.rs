@@ -1,4 +1,4 @@
-//! The APIs of OpenAI, also as other hosts serve them.
+//! The APIs of OpenAI, also on other hosts.
 
 pub mod chat;
 pub mod responses;

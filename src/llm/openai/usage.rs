@@ -4,13 +4,13 @@ use serde_json::Value;
 
 use crate::llm::message::Usage;
 
-/// Where a usage object holds which count: JSON pointers, the first that is there counts.
+/// Where a usage object has each count: JSON pointers, of which the first that exists wins.
 pub struct UsageFields {
     /// Prompt tokens, cached ones included.
     pub input: &'static str,
     /// Tokens of the answer.
     pub output: &'static str,
-    /// Those of them that are reasoning.
+    /// The reasoning tokens among them.
     pub reasoning: &'static str,
     /// Prompt tokens read from the cache.
     pub cache_read: &'static [&'static str],
@@ -18,10 +18,10 @@ pub struct UsageFields {
     pub cache_write: &'static [&'static str],
 }
 
-/// The tiers that cost what the list says.
+/// The tiers at list price.
 const USUAL_TIERS: [&str; 4] = ["default", "auto", "standard", "on_demand"];
 
-/// The service tier that served `response`, where it has a price of its own.
+/// The service tier that served `response`, if it has its own price.
 pub fn tier(response: &Value) -> Option<&str> {
     let tier = response["service_tier"].as_str();
     tier.filter(|tier| !USUAL_TIERS.contains(tier))
@@ -33,7 +33,7 @@ pub fn usage(counts: &Value, fields: &UsageFields) -> Usage {
     let prompt = count(fields.input).unwrap_or_default();
     let mut output = count(fields.output).unwrap_or_default();
     let reasoning = count(fields.reasoning).filter(|tokens| *tokens > 0);
-    // xAI leaves reasoning out of the output tokens; its total tells.
+    // xAI leaves reasoning out of the output tokens, as its total shows.
     if let (Some(total), Some(reasoning)) = (count("/total_tokens"), reasoning)
         && total == prompt + output + reasoning
     {
@@ -53,8 +53,8 @@ pub fn usage(counts: &Value, fields: &UsageFields) -> Usage {
     }
 }
 
-/// What OpenRouter bills, in US dollars: its own price, and with a key of the user's the price of
-/// the provider behind it. <https://openrouter.ai/docs/use-cases/usage-accounting>
+/// What OpenRouter bills, in US dollars: its own price, and with the user's own key the price of the
+/// provider. <https://openrouter.ai/docs/use-cases/usage-accounting>
 pub fn billed(counts: &Value) -> Option<f64> {
     let cost = counts["cost"].as_f64()?;
     let upstream = match counts["is_byok"].as_bool() {

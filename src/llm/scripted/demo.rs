@@ -1,4 +1,4 @@
-//! The demo that runs when there is no key: its script and its model.
+//! The demo that runs without a key: its script and its model.
 
 use super::super::api::Api;
 use super::super::model::Model;
@@ -11,7 +11,7 @@ pub fn demo_script() -> Script {
     Script::parse(DEMO).expect("assets/demo.toml is checked by a test")
 }
 
-/// The model the demo shows itself as.
+/// The model that the demo pretends to be.
 pub fn demo_model() -> Model {
     Model {
         name: "Demo (a script, not a model)".to_owned(),

@@ -6,12 +6,12 @@
 //! TOML. Replies are given in sequence, one for each model call:
 //!
 //! ```toml
-//! prompt = "Show me around"            # what starts the show; answered by the first reply alone
+//! prompt = "Show me around"            # starts the script; the first reply answers it
 //! text_ms = 20                         # pause before each piece of text, in milliseconds
 //! thinking_ms = 15                     # the same for thinking
 //! arguments_ms = 10                    # the same for the arguments of a call
 //!
-//! [[file]]                             # the project it is played in, for whoever stages it
+//! [[file]]                             # the project to play it in
 //! path = "src/main.sh"
 //! text = "echo hello\n"
 //!
@@ -31,10 +31,9 @@
 //! steps = [{ text = "You said: {message}" }]
 //! ```
 //!
-//! A message that is not the script's own `prompt` is answered by the first `on_message` whose
-//! words it contains; then the show goes on in the same response, so that steering does not end
-//! it. Where the show stands is read off the conversation, never remembered: a reply that was
-//! aborted, or whose calls were skipped, is given again.
+//! A message other than the script's own `prompt` gets the first `on_message` with a matching word. The
+//! script then continues in the same response, so that steering doesn't end it. The position in the script
+//! comes from the conversation and isn't stored: an aborted reply, or one with skipped calls, plays again.
 
 mod demo;
 mod play;

@@ -1,5 +1,5 @@
-//! Plays a script: from a conversation to the timed events of the next response. Cancels by being
-//! dropped, like every provider.
+//! Plays a script: turns a conversation into the timed events of the next response. Dropping it cancels
+//! it, like every provider.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::llm::provider::{Provider, Request};
 
 /// Bytes per token, roughly.
 const BYTES_PER_TOKEN: u64 = 4;
-/// Characters of the user's message that a reply may quote.
+/// Most characters of the user's message to quote in a reply.
 const QUOTE_CHARS: usize = 60;
 
 /// A provider that plays a script.
@@ -57,9 +57,9 @@ struct Player<'a> {
     request: &'a Request,
     writer: EventWriter,
     events: Vec<(Duration, StreamEvent)>,
-    /// Silence that comes before the next event.
+    /// The pause before the next event.
     pause: Duration,
-    /// Replies given before, which makes the ids of calls unique within the conversation.
+    /// The number of earlier replies, which makes the ids of calls unique within the conversation.
     turn: usize,
     calls: usize,
     output: u64,
@@ -151,7 +151,7 @@ impl<'a> Player<'a> {
         self.flush();
     }
 
-    /// Takes over what has been written, behind the pause.
+    /// Takes over the events so far, after the pause.
     fn flush(&mut self) {
         let mut written = Vec::new();
         self.writer.drain_into(&mut written);
@@ -161,12 +161,12 @@ impl<'a> Player<'a> {
     }
 }
 
-/// Cuts a text behind each run of blanks, the way models speak: word by word.
+/// Cuts a text after each run of spaces, the way models write: word by word.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive([' ', '\n'])
 }
 
-/// The first line of a message, short enough to stand inside a sentence.
+/// The first line of a message, short enough for a sentence.
 fn quote(message: &str) -> String {
     let line = message.trim().lines().next().unwrap_or_default();
     let mut quote: String = line.chars().take(QUOTE_CHARS).collect();

@@ -1,16 +1,16 @@
-//! Where the show stands, read off the conversation. Stateless on purpose: an abort, a skipped
-//! call or a second agent on the same provider cannot put it out of step.
+//! The position in the script, read from the conversation. Stateless on purpose: an abort, a skipped
+//! call or a second agent on the same provider can't get it out of step.
 
 use std::sync::Arc;
 
 use crate::llm::message::{self, AssistantMessage, Message, StopReason};
 
 pub(super) struct Position {
-    /// How many replies of the sequence were given and carried out.
+    /// How many replies of the sequence are complete, calls included.
     pub given: usize,
-    /// Whether the reply at `given` was given before and only its calls are still to be made.
+    /// Whether the reply at `given` has been sent, and only its calls are missing.
     pub calls_only: bool,
-    /// What the user wrote since the last response, all of it.
+    /// Everything the user wrote since the last response.
     pub unanswered: Option<String>,
 }
 
@@ -28,7 +28,7 @@ pub(super) fn position(messages: &[Arc<Message>], prompt: &str) -> Position {
                     given += usize::from(!calls_only);
                 }
             }
-            // Notes of the program are not the user's words.
+            // The program's notes aren't the user's words.
             Message::User(user) if user.origin.is_some() => {}
             Message::User(_) => {
                 let text = message.text();
@@ -54,8 +54,8 @@ fn complete(reply: &AssistantMessage) -> bool {
     matches!(reply.stop_reason, StopReason::Stop | StopReason::ToolUse)
 }
 
-/// Whether a call of `reply` was never run, or stopped while it ran: such results fail and carry
-/// no duration, or say that they were cut.
+/// Whether a call of `reply` never ran, or was stopped. Such results fail and have no duration, or say
+/// that they were cut.
 fn skipped(reply: &AssistantMessage, after: &[Arc<Message>]) -> bool {
     reply.tool_calls().any(|call| {
         after

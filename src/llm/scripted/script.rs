@@ -1,4 +1,4 @@
-//! The script as it is written in TOML. Nothing is played here.
+//! The script's TOML format. `play` plays it.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -15,18 +15,18 @@ pub struct Script {
     pub thinking_ms: u64,
     /// Milliseconds before each piece of a call's arguments.
     pub arguments_ms: u64,
-    /// The project the script is played in.
+    /// The project to play the script in.
     #[serde(rename = "file")]
     pub files: Vec<File>,
     /// The responses in sequence, one for each model call.
     #[serde(rename = "reply")]
     pub replies: Vec<Reply>,
-    /// The responses to messages the script did not expect.
+    /// The responses to messages that aren't in the script.
     #[serde(rename = "on_message")]
     pub message_replies: Vec<MessageReply>,
 }
 
-/// One file of the project a script is played in.
+/// One file of the script's project.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
@@ -44,7 +44,7 @@ pub struct Reply {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MessageReply {
-    /// Words of which the message must contain one, in any case; empty: any message will do.
+    /// The message must contain one of these words, in any case. An empty list matches any message.
     #[serde(default)]
     pub when: Vec<String>,
     /// In order. `{message}` in a text stands for the first line of the message.
@@ -57,12 +57,12 @@ pub struct MessageReply {
 pub enum ReplyStep {
     /// A block of reasoning: `{ thinking = "..." }`.
     Thinking {
-        /// What is thought.
+        /// The thought.
         thinking: String,
     },
     /// A block of text: `{ text = "..." }`.
     Text {
-        /// What is said.
+        /// The text.
         text: String,
     },
     /// A tool call: `{ call = "grep", args = { pattern = "x" } }`.
@@ -75,18 +75,18 @@ pub enum ReplyStep {
     },
     /// Silence: `{ pause_ms = 300 }`.
     Pause {
-        /// How long.
+        /// In milliseconds.
         pause_ms: u64,
     },
 }
 
 impl Script {
-    /// Reads a script; the error says where it is wrong.
+    /// Parses a script. The error says where it is wrong.
     pub fn parse(toml: &str) -> Result<Self, String> {
         toml::from_str(toml).map_err(|error| error.to_string())
     }
 
-    /// The response to `message`: the first that fits.
+    /// The first response that matches `message`.
     pub fn reply_to(&self, message: &str) -> Option<&MessageReply> {
         let message = message.to_lowercase();
         let contained = |word: &String| message.contains(&word.to_lowercase());

@@ -181,7 +181,7 @@ pub const SCENES: &[Scene] = &[
             tui,
             RunOutcome::Failed {
                 message:
-                    "anthropic: the key was refused (401)\nSet it with: tiller auth add anthropic"
+                    "anthropic: the provider refused the key (401)\nSet it with: tiller auth add anthropic"
                         .into(),
             },
         );

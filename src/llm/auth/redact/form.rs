@@ -7,16 +7,15 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 use crate::llm::http::percent_encoded;
 
-/// A shorter one is in too many words to be looked for.
+/// Shorter secrets appear in too many words.
 const SHORTEST: usize = 4;
-/// One as short as this counts only where it stands alone: `none` or `test` is the key of many a
-/// local server, and a part of many a word.
+/// Shorter secrets match only as whole words: `none` or `test` is the key of many local servers, and
+/// part of many words.
 const SHORT: usize = 12;
-/// A shorter one stays in what tools answer: `postgres` or `hunter2` is in many a file that has nothing
-/// to do with it.
+/// Shorter secrets stay in tool results: `postgres` or `hunter2` appears in many unrelated files.
 const SHORTEST_IN_RESULT: usize = 8;
 
-/// How tokens of well-known services begin, and how many letters follow at least.
+/// How tokens of well-known services start, and the fewest letters that follow.
 const TOKENS: [(&str, usize); 16] = [
     ("AIza", 35),
     ("AKIA", 16),
@@ -37,7 +36,7 @@ const TOKENS: [(&str, usize); 16] = [
 ];
 pub const LONGEST_TOKEN: usize = 256;
 
-/// The beginnings of tokens, whoever they belong to.
+/// The prefixes of tokens, for any owner.
 pub fn tokens() -> impl Iterator<Item = Form> {
     TOKENS.into_iter().map(|(text, follow)| Form {
         text: text.to_owned(),
@@ -48,7 +47,7 @@ pub fn tokens() -> impl Iterator<Item = Form> {
     })
 }
 
-/// How many letters of a token there are at the beginning of `bytes`.
+/// The number of token characters at the start of `bytes`.
 pub fn token_letters(bytes: &[u8]) -> usize {
     let is_one = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_".contains(byte);
     let letters = bytes.iter().take(LONGEST_TOKEN);
@@ -60,15 +59,15 @@ pub fn token_letters(bytes: &[u8]) -> usize {
 pub struct Form {
     pub text: String,
     pub name: Arc<str>,
-    /// Whether it counts only where no letter or digit stands beside it.
+    /// Whether it matches only between characters that aren't letters or digits.
     pub alone: bool,
-    /// Whether it is looked for in what tools answer.
+    /// Whether to redact it in tool results.
     pub in_results: bool,
-    /// How many letters of a token must follow, which belong to it; 0 of what is known whole.
+    /// The fewest token characters that must follow and belong to it; 0 if the whole secret is known.
     pub follow: usize,
 }
 
-/// The secret itself, and as JSON, addresses and base64 write it.
+/// The secret itself, and as it appears in JSON, URLs and base64.
 pub fn forms(secret: &str, name: &str) -> Vec<Form> {
     if secret.len() < SHORTEST {
         return Vec::new();
@@ -101,12 +100,12 @@ pub fn forms(secret: &str, name: &str) -> Vec<Form> {
     forms
 }
 
-/// The part of the base64 text of anything with the secret in it that is the same whatever stands
-/// beside it: by how many bytes stand before it.
+/// The part of a base64 text with the secret in it that doesn't depend on its neighbors, for each offset
+/// of the secret.
 fn base64(secret: &str) -> impl Iterator<Item = String> {
     (0..3).flat_map(move |before| {
         let bytes = [&[0; 2][..before], secret.as_bytes()].concat();
-        // A letter holds six bits: the first and the last may hold bits of what stands beside it.
+        // A letter encodes six bits: the first and the last may encode bits of the neighbors.
         let (first, last) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
         [
             STANDARD_NO_PAD.encode(&bytes),

@@ -1,8 +1,8 @@
-//! Redacts secrets from text, the one place that does: what a server said, what is logged, what a
-//! panic tells, what is exported, and what a tool answers.
+//! Redacts secrets from text: server messages, logs, panics, exports and tool results. No other module
+//! does.
 //!
-//! Knows the secrets, and finds them letter by letter, also as JSON, addresses and base64 write them. A
-//! text that shows a part of a secret, or turns it around, is beyond it.
+//! Finds known secrets letter by letter, also as JSON, URLs and base64 write them. It can't find a part
+//! of a secret, or one that is reversed.
 
 mod redactor;
 mod form;

@@ -1,4 +1,4 @@
-//! The secrets that are known, and a text without them.
+//! The known secrets, and their removal from text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,11 +12,11 @@ use super::form::{Form, LONGEST_TOKEN, forms, token_letters, tokens};
 use super::stream::RedactStream;
 use crate::llm::auth::Secret;
 
-/// Replaces a key where it does not matter which.
+/// Replaces a key without naming it.
 const REDACTED: &str = "***";
-/// Begins what stands for a secret in what tools answer; its name and `]` follow.
+/// Starts the mark for a secret in tool results. The secret's name and `]` follow.
 const MARK: &str = "[redacted: ";
-/// What a secret without a name is called.
+/// The name of an unnamed secret.
 const NAMELESS: &str = "key";
 
 /// The secrets in use. Clones share them.
@@ -26,17 +26,17 @@ pub struct Redactor(Arc<RwLock<Known>>);
 #[derive(Default)]
 pub(super) struct Known {
     forms: Vec<Form>,
-    /// Finds all forms at once; made when one is looked for.
+    /// Finds all forms at once. Built on first use.
     finder: OnceLock<Option<AhoCorasick>>,
 }
 
 impl Redactor {
-    /// Knows `secret` from now on.
+    /// Adds `secret`.
     pub fn add(&self, secret: &Secret) {
         self.add_named(NAMELESS, secret);
     }
 
-    /// Knows `secret` from now on as `name`; the first name stays.
+    /// Adds `secret` as `name`. The first name of a secret stays.
     pub fn add_named(&self, name: &str, secret: &Secret) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         for form in forms(secret.expose(), name) {
@@ -51,7 +51,7 @@ impl Redactor {
         }
     }
 
-    /// Knows from now on what tokens of well-known services look like.
+    /// Also redacts tokens of well-known services.
     pub fn add_tokens(&self) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if known.forms.iter().all(|form| form.follow == 0) {
@@ -65,7 +65,7 @@ impl Redactor {
         as_text(text, self.redact_bytes(text.as_bytes()))
     }
 
-    /// The same for the word or id of a format: a secret as short as `user` stays there.
+    /// Redacts a word or id of a format, where short secrets such as `user` stay.
     pub fn redact_word<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mark = |_: &Form| Cow::Borrowed(REDACTED);
         let redacted = self
@@ -74,14 +74,13 @@ impl Redactor {
         as_text(text, redacted)
     }
 
-    /// The same for bytes.
+    /// Redacts bytes.
     pub fn redact_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         let mark = |_: &Form| Cow::Borrowed(REDACTED);
         self.known().replace(bytes, |_| true, mark)
     }
 
-    /// What a tool answered, with `[redacted: NAME]` in place of every secret that is long enough to be
-    /// one.
+    /// A tool result, with `[redacted: NAME]` in place of every secret that is long enough.
     pub fn redact_result<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let redacted = self
             .known()
@@ -89,12 +88,12 @@ impl Redactor {
         as_text(text, redacted)
     }
 
-    /// The same for a text that comes in pieces.
+    /// Redacts a text that comes in pieces.
     pub fn stream(&self) -> RedactStream {
         RedactStream::new(self.clone())
     }
 
-    /// The mark of a secret that `text` holds, if it does: what is written with it lacks the secret.
+    /// The mark of a redacted secret in `text`, if any. A file written from it would lack the secret.
     pub fn mark_in(&self, text: &str) -> Option<String> {
         let known = self.known();
         memmem::find_iter(text.as_bytes(), MARK).find_map(|at| {
@@ -114,13 +113,13 @@ impl Redactor {
     }
 }
 
-/// What stands for a secret in what tools answer.
+/// The mark for a secret in tool results.
 pub(super) fn mark(form: &Form) -> Cow<'static, str> {
     Cow::Owned(format!("{MARK}{}]", form.name))
 }
 
 impl Known {
-    /// `bytes` with a mark in place of each form that is `wanted`.
+    /// Replaces each `wanted` form in `bytes` with its mark.
     fn replace<'a>(
         &self,
         bytes: &'a [u8],
@@ -141,7 +140,7 @@ impl Known {
         Cow::Owned(out)
     }
 
-    /// The next form at or behind `from` that is `wanted`. `before` stands before `bytes`.
+    /// The next `wanted` form at or after `from`. `before` precedes `bytes`.
     pub fn find(
         &self,
         bytes: &[u8],
@@ -172,8 +171,8 @@ impl Known {
         }
     }
 
-    /// Where the end of `bytes` may be the beginning of a secret, or one whose neighbour is not known
-    /// yet; the length of `bytes` where it is neither.
+    /// The offset near the end of `bytes` where a secret may start, or where one ends whose neighbor
+    /// isn't known yet. The length of `bytes` if there is neither.
     pub fn open_end(&self, bytes: &[u8]) -> usize {
         let begins = |form: &Form| {
             let longest = (form.text.len() - usize::from(!form.alone)).min(bytes.len());
@@ -182,7 +181,7 @@ impl Known {
                 .rev()
                 .find(|&length| bytes.ends_with(&text[..length]))
         };
-        // A token that may go on.
+        // A token that may continue.
         let tail = bytes.len() - bytes.len().min(2 * LONGEST_TOKEN);
         let goes_on = |form: &Form| {
             let is_open = |begin: &usize| {
@@ -200,7 +199,7 @@ impl Known {
 
     fn build(&self) -> Option<AhoCorasick> {
         AhoCorasick::builder()
-            // Of two that begin at the same place the longer one, or its rest would stay.
+            // Of two at the same place choose the longer, or its rest would remain.
             .match_kind(MatchKind::LeftmostLongest)
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(self.forms.iter().map(|form| &form.text))

@@ -1,18 +1,18 @@
-//! Redacts a text that comes in pieces, however it was cut: what may be the beginning of a secret is
-//! held back until more comes.
+//! Redacts a text that comes in pieces, split anywhere: holds back a possible beginning of a secret
+//! until more text comes.
 
 use super::form::Form;
 use super::redactor::{Redactor, mark};
 
-/// Fewer letters of a secret than this are in many a word.
+/// Fewer letters of a secret than this appear in many words.
 const SHOWN: usize = 4;
 
-/// A text on its way.
+/// A text in progress.
 #[derive(Debug)]
 pub struct RedactStream {
     redactor: Redactor,
     held: Vec<u8>,
-    /// What stood before that.
+    /// The text before that.
     before: Option<u8>,
 }
 
@@ -25,19 +25,19 @@ impl RedactStream {
         }
     }
 
-    /// Takes `piece` and appends what is certain now to `out`.
+    /// Takes `piece` and appends the text that is now certain to `out`.
     pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) {
         self.held.extend_from_slice(piece);
         self.hand_out(false, out);
     }
 
-    /// Appends what is held back: nothing more comes.
+    /// Appends the held-back text, as no more will come.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         self.hand_out(true, out);
     }
 
-    /// What can be shown of the end of the text while it is not certain yet: all that is held back and
-    /// `next`, but for what may be the beginning of a secret.
+    /// The part of the uncertain end that is safe to show: all held-back text and `next`, except a
+    /// possible beginning of a secret.
     pub fn preview(&self, next: &str) -> String {
         let mut copy = Self {
             redactor: self.redactor.clone(),

@@ -1,7 +1,7 @@
 //! Decodes the stream of Chat Completions into our events.
 //!
-//! Hosts send the same thing in many forms: whole calls at once, calls without index or id, content
-//! as a list, reasoning in the forms of `reasoning`. Unknown fields are ignored.
+//! Hosts send the same thing in many forms: whole calls at once, calls without index or id, content as a
+//! list, reasoning in the forms of `reasoning`. Ignores unknown fields.
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -32,13 +32,13 @@ const USAGE: UsageFields = UsageFields {
 /// The state of one response.
 #[derive(Default)]
 pub struct ChatDecoder {
-    /// The text or reasoning that grows, and the form of the reasoning.
+    /// The open text or reasoning, and the form of the reasoning.
     open: Option<(Block, &'static str)>,
     tags: ThinkTagParser,
     details: Details,
     /// Whether reasoning came as plain text: details then only repeat it.
     plain_reasoning: bool,
-    /// The thinking block that is closed last, because more details may come.
+    /// The thinking block, closed last because more details may come.
     details_block: Option<Block>,
     calls: Vec<Call>,
     /// Whether the answer has text.
@@ -46,7 +46,7 @@ pub struct ChatDecoder {
     stop: Option<String>,
 }
 
-/// A call that may still grow: pieces of several may come in turns.
+/// An open call: the pieces of several can alternate.
 #[derive(Default)]
 struct Call {
     stream_index: Option<u64>,
@@ -54,7 +54,7 @@ struct Call {
     name: String,
     /// Our block, once its name is known.
     block: Option<Block>,
-    /// What came of them so far.
+    /// The pieces so far.
     arguments: String,
 }
 
@@ -64,7 +64,7 @@ impl ChatDecoder {
         if choice.is_object() || non_empty(&chunk["id"]).is_some() {
             out.start(&chunk["id"], &chunk["model"]);
         }
-        // Servers that do not stream put the whole where the piece would be.
+        // Servers that don't stream put the whole in place of the piece.
         let delta = if choice["delta"].is_object() {
             &choice["delta"]
         } else {
@@ -82,7 +82,7 @@ impl ChatDecoder {
             None => self.thinking(FIELDS[1], &reasoning::words(details), out),
         }
         match &delta["content"] {
-            // It may hold reasoning between tags.
+            // It may contain reasoning between tags.
             Value::String(text) => {
                 for segment in self.tags.push(text) {
                     self.segment(segment, out);
@@ -91,7 +91,7 @@ impl ChatDecoder {
             Value::Array(parts) => parts.iter().for_each(|part| self.part(part, out)),
             _ => {}
         }
-        // A refusal is what the model has to say.
+        // A refusal is the model's answer.
         self.text(delta["refusal"].as_str().unwrap_or_default(), out);
         for piece in delta["tool_calls"].as_array().into_iter().flatten() {
             self.call(piece, out);
@@ -195,8 +195,8 @@ impl ChatDecoder {
         }
     }
 
-    /// The call a piece belongs to; none when it begins a new one. An index that comes again with
-    /// another id and a name is a new call: some servers number every call 0.
+    /// The call that a piece belongs to, or `None` if it starts a new one. A repeated index with another
+    /// id and a name is a new call: some servers number every call 0.
     fn which(
         &self,
         stream_index: Option<u64>,
@@ -220,15 +220,15 @@ impl ChatDecoder {
         }
     }
 
-    /// Emits what was held back as the possible beginning of a tag.
+    /// Emits the held-back text that could have started a tag.
     fn flush_tags(&mut self, out: &mut EventWriter) {
         if let Some(segment) = self.tags.flush() {
             self.segment(segment, out);
         }
     }
 
-    /// Closes the block whose signature holds the `reasoning_details` to be sent back. They may come
-    /// at any time, so it is closed last.
+    /// Closes the block whose signature has the `reasoning_details` to send back. They can come at any
+    /// time, so it closes last.
     fn close_details(&mut self, out: &mut EventWriter) {
         if self.details.is_empty() {
             return;
@@ -238,7 +238,7 @@ impl ChatDecoder {
         out.close(block, Some(self.details.stored()));
     }
 
-    /// Ends the growing text or reasoning.
+    /// Ends the open text or reasoning.
     fn close(&mut self, out: &mut EventWriter) {
         match self.open.take() {
             Some((block, _)) if block.kind == BlockKind::Text => out.close(block, None),
@@ -258,14 +258,14 @@ impl ChatDecoder {
         self.close(out);
         self.close_details(out);
         for call in &mut self.calls {
-            // A call that never got a name is one of an unknown tool: its result will say so.
+            // A call without a name calls an unknown tool, and its result will say so.
             call.begin(out);
             if let Some(block) = call.block {
                 out.close(block, None);
             }
         }
-        // Some servers never give a reason: their answer is whole if it says something and no call is
-        // cut short.
+        // Some servers never give a reason. Their answer is complete if it has content and no incomplete
+        // call.
         let whole = |call: &Call| serde_json::from_str::<IgnoredAny>(&call.arguments).is_ok();
         let silent = !self.said && self.calls.is_empty();
         if self.stop.is_none() && (silent || !self.calls.iter().all(whole)) {
@@ -273,8 +273,7 @@ impl ChatDecoder {
         }
         let raw = self.stop.take();
         let reason = raw.as_deref().unwrap_or_default();
-        // An unknown reason is an error: the answer may be cut, and a cut answer must not pass for a
-        // whole one.
+        // An unknown reason is an error, because the answer could be cut.
         match reason.to_ascii_lowercase().as_str() {
             "" | "stop" | "stop_sequence" | "eos" | "eos_token" | "end" | "end_turn"
             | "complete" | "completed" | "done" | "finished" | "tool_calls" | "tool_call"
@@ -284,14 +283,14 @@ impl ChatDecoder {
             "content_filter" | "sensitive" | "safety" | "refusal" => {
                 out.refuse(FILTERED, Some(reason), None);
             }
-            // Among them DeepSeek's `insufficient_system_resource`.
+            // Includes DeepSeek's `insufficient_system_resource`.
             _ => out.interrupted(reason),
         }
     }
 }
 
 impl Call {
-    /// Starts the block, if it has not started.
+    /// Starts the block unless it has started.
     fn begin(&mut self, out: &mut EventWriter) {
         if self.block.is_some() {
             return;
@@ -314,7 +313,7 @@ impl Decoder for ChatDecoder {
         self.finish(out);
     }
 
-    /// Some servers close without the end mark; their finish reason says that nothing is missing.
+    /// Some servers close without the end mark. With a finish reason, nothing is missing.
     fn end(&mut self, out: &mut EventWriter) {
         if self.stop.is_some() {
             self.finish(out);

@@ -1,4 +1,4 @@
-//! The turns of a conversation as the messages of a Chat Completions request.
+//! Turns a conversation into the messages of a Chat Completions request.
 
 use std::borrow::Cow;
 
@@ -13,10 +13,10 @@ use crate::llm::quirks::Quirks;
 
 /// The field of `reasoning_details`.
 const DETAILS: &str = "reasoning_details";
-/// What a model is made to say between tool results and a message of the user.
+/// The model's line between tool results and a user message.
 const READ: &str = "I have read the results.";
 
-/// The messages `turns` come down to, behind the system prompt.
+/// The messages for `turns`, after the system prompt.
 pub fn of<'a>(
     turns: &'a [Turn<'a>],
     request: &'a Request,
@@ -52,7 +52,7 @@ pub struct ChatMessage<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<&'a str>,
     content: Option<MessageContent<'a>>,
-    /// Reasoning, under the name it came by.
+    /// Reasoning, under the name it came with.
     #[serde(flatten)]
     reasoning: Map<String, Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -89,7 +89,7 @@ impl ChatMessage<'_> {
     }
 }
 
-/// Plain text where it will do: the templates of small servers know nothing else.
+/// Plain text where possible: the templates of small servers know nothing else.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum MessageContent<'a> {
@@ -178,18 +178,18 @@ fn assistant<'a>(
         }
         message.content = Some(MessageContent::Parts(thinking_parts));
     } else if !text.is_empty() || message.tool_calls.is_empty() {
-        // Servers differ on null beside nothing else; an empty text is understood by all.
+        // Servers disagree about a lone null, but all understand an empty text.
         message.content = Some(MessageContent::Text(text));
     }
     if message.reasoning.contains_key(DETAILS) {
-        // The details hold the same text, and more.
+        // The details have the same text, and more.
         message.reasoning.retain(|field, _| field == DETAILS);
     }
     if quirks.reasoning_always
         && request.model.reasoning
         && !message.reasoning.contains_key(FIELDS[0])
     {
-        // An empty one counts as none.
+        // An empty one is like none.
         message.append_reasoning(FIELDS[0], " ");
     }
     message
@@ -203,7 +203,7 @@ fn form(thinking: &Thinking, quirks: &Quirks) -> Option<Form> {
     })
 }
 
-/// Results take text only; their images follow in a message of the user.
+/// Results can have only text; their images follow in a user message.
 fn tool_results<'a>(
     results: &'a [ToolResult<'a>],
     quirks: &Quirks,
@@ -244,8 +244,8 @@ fn push_user<'a>(
     });
 }
 
-/// Anthropic's marks behind a reseller: on the system prompt, and on the last message before each of the
-/// last two answers, the coming one included.
+/// Anthropic's cache marks at a reseller: on the system prompt, and on the last message before each of
+/// the last two answers, including the next one.
 fn add_cache_breakpoints(messages: &mut [ChatMessage]) {
     let mut ends = 0;
     let mut answered = true;
@@ -281,7 +281,7 @@ fn add_cache_breakpoint(message: &mut ChatMessage) {
     message.content = Some(MessageContent::Parts(parts));
 }
 
-/// A tool on offer, or a call of one.
+/// A tool, or a call of one.
 #[derive(Serialize)]
 pub struct Function<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,31 +1,31 @@
-//! The forms in which hosts send reasoning. It goes back in the form it came in, which is what the
-//! signature of its block says: the name of a field, [`PARTS`], [`TAGS`], or the JSON of
-//! `reasoning_details` (pi's form too).
+//! The forms in which hosts send reasoning. tiller sends it back in the same form, given by the
+//! signature of its block: the name of a field, [`PARTS`], [`TAGS`], or the JSON of `reasoning_details`
+//! (pi's form too).
 
 use serde_json::{Map, Value};
 
 /// The fields in which hosts send reasoning as plain text.
 pub const FIELDS: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_text"];
-/// The signature of reasoning that was a part of the content.
+/// The signature of reasoning from a part of the content.
 pub const PARTS: &str = "thinking";
-/// The signature of reasoning that stood between tags in the text.
+/// The signature of reasoning from tags in the text.
 pub const TAGS: &str = "<think>";
 
-/// How reasoning goes back.
+/// How to send reasoning back.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Form {
     /// As plain text in this field.
     Field(&'static str),
     /// As a part of the content.
     Parts,
-    /// Between tags, in front of the text.
+    /// Between tags, before the text.
     Tags,
-    /// As these `reasoning_details`, byte for byte; text has no other place then.
+    /// As these `reasoning_details`, byte for byte. The text then has no other place.
     Details(Vec<Value>),
 }
 
 impl Form {
-    /// The form `signature` stands for, if it is one of this API's.
+    /// The form in `signature`, if it is one of this API's.
     pub fn of(signature: &str) -> Option<Self> {
         match signature {
             PARTS => Some(Self::Parts),
@@ -49,7 +49,7 @@ fn kind(detail: &Value) -> Option<&str> {
     kind.starts_with("reasoning.").then_some(kind)
 }
 
-/// The `reasoning_details` of one answer, put together from their pieces.
+/// The `reasoning_details` of one answer, assembled from their pieces.
 #[derive(Debug, Default)]
 pub struct Details(Vec<Map<String, Value>>);
 
@@ -66,12 +66,12 @@ impl Details {
         self.0.is_empty()
     }
 
-    /// What is stored of them.
+    /// The form to store.
     pub fn stored(&self) -> String {
         serde_json::to_string(&self.0).unwrap_or_default()
     }
 
-    /// Text and summaries grow from piece to piece; what is encrypted comes whole.
+    /// Text and summaries come in pieces; encrypted data comes whole.
     fn add(&mut self, piece: &Map<String, Value>) {
         let grows = match piece.get("type").and_then(Value::as_str) {
             Some("reasoning.text") => Some("text"),

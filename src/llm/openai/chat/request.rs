@@ -1,7 +1,7 @@
-//! Our conversation as a Chat Completions request.
+//! Builds a Chat Completions request from our conversation.
 //!
-//! Everything but its messages, which are `messages`'. Validity is `handoff`'s, hosts' habits are
-//! `quirks`'; here is only form.
+//! `messages` makes its messages, `handoff` makes the conversation valid, and `quirks` knows the hosts'
+//! habits. This module handles only the form.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -40,7 +40,7 @@ pub fn body(request: &Request) -> Vec<u8> {
     request_size::to_json(&body, request, &turns)
 }
 
-/// The tools on offer; none at all when there is none, unless the host wants to see so.
+/// The tools, or no field if there are none, unless the host wants an empty list.
 fn tools<'a>(request: &'a Request, quirks: &Quirks) -> Option<Vec<Function<'a>>> {
     let tools: Vec<Function> = request.tools.iter().map(Function::offer).collect();
     let called = || {

@@ -1,5 +1,5 @@
-//! Parses reasoning between `<think>` and `</think>` at the beginning of the text, as servers send
-//! it that have no field for reasoning. Tags anywhere else belong to the answer.
+//! Parses reasoning between `<think>` and `</think>` at the beginning of the text, from servers without
+//! a field for it. Tags anywhere else belong to the answer.
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
@@ -14,11 +14,11 @@ pub enum Segment {
 /// The parser, fed with deltas split anywhere.
 #[derive(Debug)]
 pub enum ThinkTagParser {
-    /// At the beginning: `pending` may become the opening tag.
+    /// At the beginning: `pending` can become the opening tag.
     Start {
         pending: String,
     },
-    /// In the reasoning: `pending` may become the closing tag. Leading space is trimmed.
+    /// In the reasoning: `pending` can become the closing tag. Trims leading space.
     Thinking {
         pending: String,
         trim_leading: bool,
@@ -95,7 +95,7 @@ impl ThinkTagParser {
         }
     }
 
-    /// Flushes what is pending, when no text follows.
+    /// Flushes the pending text, when no more follows.
     pub fn flush(&mut self) -> Option<Segment> {
         let segment = match std::mem::replace(self, Self::Answer) {
             Self::Start { pending } => Segment::Text(pending),
@@ -107,7 +107,7 @@ impl ThinkTagParser {
     }
 }
 
-/// How many bytes at the end of `text` may be the beginning of the closing tag.
+/// How many bytes at the end of `text` can start the closing tag.
 fn partial_close(text: &str) -> usize {
     (1..CLOSE.len())
         .rev()

@@ -1,7 +1,7 @@
 //! Decodes the stream of Responses into our events.
 //!
-//! Items are identified by their `output_index`: some servers change ids from event to event. Where
-//! the index is missing, ids count. Unknown events and items are ignored.
+//! Identifies items by `output_index`, because some servers change ids from event to event. Without an
+//! index it uses ids. Ignores unknown events and items.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ const USAGE: UsageFields = UsageFields {
 /// The state of one response.
 #[derive(Default)]
 pub struct ResponsesDecoder {
-    /// In the order in which they began.
+    /// In the order in which they started.
     items: Vec<Item>,
 }
 
@@ -44,7 +44,7 @@ impl ResponsesDecoder {
             }
             "response.function_call_arguments.delta" => (Kind::Function, false),
             "response.custom_tool_call_input.delta" => (Kind::Custom, false),
-            // Among them the finished parts, which the finished item repeats.
+            // Includes finished parts, which the finished item repeats.
             _ => return,
         };
         let key = if summary {
@@ -78,7 +78,7 @@ impl ResponsesDecoder {
         let repeated = call_id.is_some()
             && (self.items.iter())
                 .any(|other| other.kind.is_call() && !other.done && other.call_id == call_id);
-        // A call without a name begins with its finished item, which has all its arguments too.
+        // A call without a name starts with its finished item, which also has all arguments.
         let nameless = kind.is_call() && non_empty(&item["name"]).is_none();
         if !repeated && !nameless {
             self.begin(kind, event["output_index"].as_u64(), item, out);
@@ -98,8 +98,8 @@ impl ResponsesDecoder {
         self.items[at].append(part, delta, out);
     }
 
-    /// The item of `kind` that an event is about: by its call id, else the unfinished one at its
-    /// place, else by its id, else by its place; the last unfinished one if the event has no place.
+    /// The item of `kind` that an event means: by its call id, else the unfinished one at its index,
+    /// else by its id, else by its index. Without an index, the last unfinished one.
     fn find(
         &self,
         kind: Kind,
@@ -126,8 +126,8 @@ impl ResponsesDecoder {
     fn item_done(&mut self, event: &Value, out: &mut EventWriter) {
         let item = &event["item"];
         let Some(kind) = Kind::of(item) else {
-            // The server's own tools leave items that are not kept: the reasoning before one cannot be
-            // sent back without it.
+            // Items of the server's own tools aren't kept, and the reasoning before one can't go back
+            // without it.
             if let Some(last) = self.items.last_mut() {
                 last.orphan(out);
             }
@@ -140,8 +140,8 @@ impl ResponsesDecoder {
         self.items[at].finish(item, out);
     }
 
-    /// Takes from the finished response what the stream left out. Its items are those of the stream
-    /// in the same order; calls go by their ids first.
+    /// Adds what the stream left out from the finished response. Its items have the same order as the
+    /// stream's; calls match by id first.
     fn reconcile(&mut self, response: &Value, out: &mut EventWriter) {
         let mut unmatched: Vec<usize> = (0..self.items.len()).collect();
         for item in response["output"].as_array().into_iter().flatten() {
@@ -159,7 +159,7 @@ impl ResponsesDecoder {
         }
     }
 
-    /// The last event but an error.
+    /// The last event, unless it is an error.
     fn finish(&mut self, name: &str, event: &Value, out: &mut EventWriter) {
         let response = &event["response"];
         start(response, out);

@@ -1,8 +1,8 @@
-//! One output item of a Responses stream, which is one block of ours: collects its deltas and emits
-//! our events.
+//! One output item of a Responses stream, which is one of our blocks: collects its deltas and emits our
+//! events.
 //!
-//! The same content comes up to three times: in deltas, as a finished item, and in the finished
-//! response. Each time only what is new is emitted, so a server may leave out any of them.
+//! The same content can come three times: in deltas, as a finished item, and in the finished response.
+//! Each time only the new part is emitted, so a server can leave out any of them.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use super::items::{ID_LENGTH, TextSignature};
 use crate::llm::decoder::{Block, EventWriter, non_empty};
 use crate::llm::event::BlockKind;
 
-/// The type of an item; all other types are ignored.
+/// The type of an item. Other types are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Message,
@@ -48,24 +48,23 @@ pub(super) struct Part {
 pub(super) struct Item {
     pub kind: Kind,
     pub output_index: Option<u64>,
-    /// The id it began with; some servers send another one in each event.
+    /// Its first id. Some servers send another one in each event.
     pub id: Option<String>,
     pub call_id: Option<String>,
     pub done: bool,
     block: Block,
-    /// Everything that has been emitted.
+    /// Everything emitted so far.
     text: String,
     /// The part of the last delta.
     part: Option<Part>,
-    /// Whether reasoning was stored with its encrypted form, which can be sent back.
+    /// Whether the stored reasoning has its encrypted form, which can go back.
     encrypted: bool,
-    /// Whether the item that belongs behind reasoning is not kept.
+    /// Whether the item that belongs after reasoning isn't kept.
     orphaned: bool,
 }
 
 impl Item {
-    /// Starts the block of the item that begins with `first`: its earliest form, or the event with
-    /// its first delta.
+    /// Starts the block of the item in `first`: its earliest form, or the event with its first delta.
     pub fn start(
         kind: Kind,
         output_index: Option<u64>,
@@ -98,7 +97,7 @@ impl Item {
         }
     }
 
-    /// Takes a delta. Of reasoning that comes both as a summary and in full, the first kind counts.
+    /// Takes a delta. If reasoning comes both as a summary and in full, the first kind wins.
     pub fn append(&mut self, part: Part, delta: &str, out: &mut EventWriter) {
         if self.kind == Kind::Reasoning
             && let Some(last) = self.part
@@ -116,7 +115,8 @@ impl Item {
         self.emit(delta, out);
     }
 
-    /// Takes the finished item. A call with other arguments than its deltas ends the response.
+    /// Takes the finished item. If a call's arguments differ from its deltas, the response ends in an
+    /// error.
     pub fn finish(&mut self, item: &Value, out: &mut EventWriter) {
         if self.done {
             return self.backfill_encrypted(item, out);
@@ -130,7 +130,7 @@ impl Item {
             let rest = rest.to_owned();
             self.emit(&rest, out);
         } else if self.kind.is_call() && !whole.is_empty() {
-            // It may be the same object in another spelling.
+            // It may be the same object with other formatting.
             let object = |text: &str| serde_json::from_str::<Value>(text).ok();
             let streamed = object(&self.text).filter(|_| self.kind == Kind::Function);
             if streamed.is_none() || streamed != object(&whole) {
@@ -159,7 +159,7 @@ impl Item {
         }
     }
 
-    /// Takes from reasoning what it could be sent back with.
+    /// Takes from reasoning what is needed to send it back.
     pub fn orphan(&mut self, out: &mut EventWriter) {
         if self.kind == Kind::Reasoning {
             self.orphaned = true;
@@ -192,7 +192,7 @@ impl Item {
     }
 }
 
-/// The call's id and, where it can be sent back, its item's, as pi stores them.
+/// The call's id and, if it can go back, its item's id, as pi stores them.
 fn stored_id(call: Option<&str>, item: Option<&str>, custom: bool) -> String {
     let prefix = if custom { "ctc_" } else { "fc_" };
     match (call, item) {
@@ -204,7 +204,7 @@ fn stored_id(call: Option<&str>, item: Option<&str>, custom: bool) -> String {
     }
 }
 
-/// A reasoning item as it is sent back. Servers require a summary in it, if only an empty one.
+/// A reasoning item to send back. Servers require a summary in it, even an empty one.
 fn stored_reasoning(item: &Value) -> String {
     if item["summary"].is_array() {
         return item.to_string();
@@ -222,7 +222,7 @@ fn message_text(item: &Value) -> String {
         .collect()
 }
 
-/// The summary of a reasoning item, else its text in full.
+/// The summary of a reasoning item, or else its full text.
 fn reasoning_text(item: &Value) -> String {
     let text = |parts: &Value| {
         let parts = parts.as_array().into_iter().flatten();

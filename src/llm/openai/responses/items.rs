@@ -1,7 +1,7 @@
-//! The turns of a conversation as the items of a Responses input.
+//! Turns a conversation into the items of a Responses input.
 //!
-//! Validity (pairs of calls and results, ids) is `handoff`'s; here is only form. Reasoning goes back
-//! byte for byte as it came.
+//! `handoff` makes it valid (pairs of calls and results, ids). This module handles only the form.
+//! Reasoning goes back byte for byte.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -16,13 +16,13 @@ use crate::llm::message::{Content, Image, Text, ToolCall};
 use crate::llm::model::Model;
 use crate::llm::quirks::Quirks;
 
-/// Longest id of an item, in bytes; some hosts make up much longer ones, which none takes back.
+/// Longest id of an item, in bytes. Some hosts make up much longer ones, which none accepts back.
 pub(super) const ID_LENGTH: usize = 64;
 
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Item<'a> {
-    /// Reasoning, byte for byte as it came.
+    /// Reasoning, byte for byte.
     Stored(&'a RawValue),
     New(NewItem<'a>),
 }
@@ -60,7 +60,7 @@ pub(super) enum NewItem<'a> {
         call_id: &'a str,
         output: Output<'a>,
     },
-    /// What holds from here on.
+    /// A setting from here on.
     ConfigurationUpdate { reasoning: Value },
 }
 
@@ -99,7 +99,7 @@ impl InputPart<'_> {
     }
 }
 
-/// Plain text where it will do.
+/// Plain text where possible.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Output<'a> {
@@ -107,7 +107,7 @@ pub(super) enum Output<'a> {
     Parts(Vec<InputPart<'a>>),
 }
 
-/// The items `turns` come down to.
+/// The items for `turns`.
 pub(super) fn of<'a>(turns: &'a [Turn<'a>], model: &'a Model) -> Vec<Item<'a>> {
     let quirks = &model.quirks;
     let mut items = Vec::with_capacity(turns.len());
@@ -126,13 +126,13 @@ pub(super) fn of<'a>(turns: &'a [Turn<'a>], model: &'a Model) -> Vec<Item<'a>> {
     items
 }
 
-/// The ids of items that are taken. None may come twice, and servers that count anew in each answer
-/// make up the same ones again.
+/// The used ids of items. None can occur twice, and servers that restart their ids with each answer
+/// repeat them.
 #[derive(Default)]
 struct Ids(HashSet<String>);
 
 impl Ids {
-    /// Takes `id` if it is free, begins as the id of such an item must, and is not too long.
+    /// Accepts `id` if it is unused, starts like the id of such an item, and isn't too long.
     fn take(&mut self, id: &str, prefix: &str) -> bool {
         id.starts_with(prefix) && id.len() <= ID_LENGTH && self.0.insert(id.to_owned())
     }
@@ -161,7 +161,7 @@ fn assistant<'a>(
     used: &mut Ids,
     items: &mut Vec<Item<'a>>,
 ) {
-    // An id ties its item to the reasoning before it: where that cannot be sent, neither can the id.
+    // An id ties its item to the reasoning before it. Without that reasoning, the id can't be sent.
     let mut ids = true;
     for (at, block) in content.iter().enumerate() {
         match block.as_ref() {
@@ -253,8 +253,8 @@ fn tool_results<'a>(results: &'a [ToolResult<'a>], quirks: &Quirks, items: &mut 
     }
 }
 
-/// A stored reasoning item, if a server that stores nothing can make anything of it: its thoughts
-/// must be in it, encrypted or in plain words.
+/// A stored reasoning item, if a stateless server can use it: its thoughts must be in it, encrypted or
+/// as text.
 fn reasoning<'a>(stored: &'a str, used: &mut Ids) -> Option<&'a RawValue> {
     #[derive(Deserialize)]
     struct Known<'a> {
@@ -279,7 +279,7 @@ fn reasoning<'a>(stored: &'a str, used: &mut Ids) -> Option<&'a RawValue> {
     usable.then(|| serde_json::from_str(stored).ok()).flatten()
 }
 
-/// What is kept of an answer's message beside its text, in pi's form.
+/// What to store of an answer's message besides its text, in pi's form.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct TextSignature {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -298,7 +298,7 @@ impl TextSignature {
         .to_string()
     }
 
-    /// Reads the stored form, and the bare id that older versions of pi wrote.
+    /// Reads the stored form, and the plain id that older versions of pi wrote.
     fn parse(stored: &str) -> Self {
         let mut read: Self = serde_json::from_str(stored).unwrap_or_else(|_| Self {
             id: Some(stored.to_owned()),

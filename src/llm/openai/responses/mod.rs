@@ -1,5 +1,5 @@
-//! Responses: OpenAI's newer API, which gives reasoning back, as OpenAI, xAI, Meta, Azure and local
-//! servers speak it. The conversation is sent whole each time and nothing is stored on the server.
+//! Responses: OpenAI's newer API, which returns reasoning. OpenAI, xAI, Meta, Azure and local servers
+//! speak it. tiller sends the whole conversation each time, and stores nothing on the server.
 
 pub mod request;
 mod items;

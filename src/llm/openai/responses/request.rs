@@ -1,4 +1,4 @@
-//! Our conversation as a Responses request: everything but its items, which are `items`'.
+//! Builds a Responses request from our conversation. `items` makes its items.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -15,21 +15,20 @@ use crate::llm::request_size;
 
 /// The smallest output limit the API takes, in tokens.
 const SMALLEST_LIMIT: u64 = 16;
-/// What makes reasoning come in a form that can be sent back to a server that stores nothing.
+/// Requests reasoning in a form that can go back to a stateless server.
 const ENCRYPTED: &str = "reasoning.encrypted_content";
 
 pub(crate) fn url(model: &Model) -> String {
     http::join(&model.base_url, "/responses")
 }
 
-/// The same error; where it says that nothing is at this address it gets the way out for the many
-/// servers that speak the older API only.
+/// Adds a hint to an error about a wrong address, for the many servers that speak only the older API.
 pub fn explained(error: LlmError, model: &Model) -> LlmError {
     let nothing_there = matches!(error.status, Some(404 | 405 | 501));
     if model.api == Api::OpenAiResponses && error.class == ErrorClass::Client && nothing_there {
         return error.with_hint(
-            "Is the base URL right, and does the server speak OpenAI Responses? For one that knows only \
-             Chat Completions, write api = \"openai-chat\" below its provider in models.toml",
+            "Check the base URL, and whether the server speaks OpenAI Responses. If it knows only Chat \
+             Completions, set api = \"openai-chat\" for its provider in models.toml",
         );
     }
     error
@@ -42,7 +41,7 @@ pub fn refuses_summaries(error: &LlmError) -> bool {
     error.status == Some(400) && named.iter().any(|words| message.contains(words))
 }
 
-/// Whether the server does not know that the effort may change in the middle of a conversation.
+/// Whether the server doesn't support a change of effort within a conversation.
 pub fn refuses_effort_updates(error: &LlmError) -> bool {
     error.status == Some(400) && error.message.contains("configuration_update")
 }
@@ -107,7 +106,7 @@ enum Tool<'a> {
         name: &'a str,
         description: &'a str,
         parameters: &'a Value,
-        /// Left out it means yes, and our schemas have optional fields.
+        /// The default is yes, but our schemas have optional fields.
         strict: bool,
     },
     Custom {
@@ -139,8 +138,7 @@ impl<'a> Tool<'a> {
     }
 }
 
-/// How hard to think, and whether the thoughts are wanted back: a model that does not think refuses
-/// to be asked for them.
+/// How hard to think, and whether to return the thoughts. A model that can't think refuses this.
 fn thinking<'a>(
     request: &'a Request,
     quirks: &Quirks,
@@ -151,11 +149,11 @@ fn thinking<'a>(
     }
     let level = handoff::base_effort(request);
     let effort = model.thinking_word(level);
-    // Where an item of the conversation may raise the level later, the request stays what it is.
+    // If an item of the conversation can change the level later, the request must not.
     let on = level != ThinkingLevel::Off || quirks.effort_updates;
     let summary = (on && quirks.summaries).then_some("auto");
     let asked = effort.is_some() || summary.is_some();
-    // Without a word for it, a model thinks as it likes.
+    // Without a word for the level, the model decides.
     let thinks = on || effort.is_none();
     (
         asked.then_some(Reasoning { effort, summary }),
