@@ -398,7 +398,7 @@ impl App {
         let mut texts = vec![text, self.switch.text()];
         texts.retain(|text| !text.is_empty());
         let shell = self.shell.as_ref();
-        let unfinished = shell.and_then(|run| run.unfinished("it still ran when tiller ended"));
+        let unfinished = shell.and_then(|run| run.unfinished("still running when tiller quit"));
         SavedDraft {
             queue: (self.opening.iter().cloned().chain(waiting))
                 .filter(|_| !is_kept)

@@ -411,7 +411,7 @@ mod tests {
         for (text, times) in [("alpha", 0), ("beta", 0), ("═", 0), ("gamma", 1)] {
             assert_eq!(out.matches(text).count(), times, "{text}: {out:?}");
         }
-        assert!(out.contains("read anew"), "{out:?}");
+        assert!(out.contains("reloaded"), "{out:?}");
     }
 
     /// What is due and never drawn would be due again at once, for ever.

@@ -339,7 +339,7 @@ impl EffectRunner {
             self.block(move || match HistoryFile::new(dirs.history_file()).load() {
                 Ok(prompts) => EffectResult::History(History::new(prompts)),
                 Err(error) => {
-                    EffectResult::Failed(format!("The prompt history cannot be read: {error}"))
+                    EffectResult::Failed(format!("Couldn't read the prompt history: {error}"))
                 }
             });
         }
@@ -459,5 +459,5 @@ fn iterations(file: &Path) -> io::Result<Arc<[IterationSummary]>> {
 fn iteration(file: &Path, number: usize) -> Result<Arc<Iteration>, String> {
     let view = SessionView::open(file).map_err(|error| error.to_string())?;
     let iteration = view.iteration(number).map(Arc::new);
-    iteration.ok_or_else(|| String::from("It is not in the session's file yet"))
+    iteration.ok_or_else(|| String::from("This call isn't in the session file yet"))
 }

@@ -50,7 +50,7 @@ const MOST_INPUT: Duration = Duration::from_millis(20);
 /// Stop and continue signals this soon after our own suspension were caused by it.
 const OWN_SIGNALS: Duration = Duration::from_millis(300);
 /// Said where the terminal did not take what was printed for good.
-const NOT_PRINTED: &str = "The terminal was too slow: a part of the conversation is missing above";
+const NOT_PRINTED: &str = "The terminal was too slow: part of the conversation above is missing";
 
 /// Runs the screen on this thread until the user leaves, a signal asks or the terminal is gone.
 /// The terminal is restored when it returns; the agent is left running for the caller to end.
@@ -434,7 +434,7 @@ impl Tui {
     fn leave(&mut self, is_end: bool) -> bool {
         let is_printed = self.terminal.leave(is_end);
         if !is_printed {
-            let text = format!("{NOT_PRINTED}\n/export writes all of the conversation into a file");
+            let text = format!("{NOT_PRINTED}\n/export writes the whole conversation to a file");
             self.app.transcript.push_notice(NoticeLevel::Warning, text);
         }
         is_printed

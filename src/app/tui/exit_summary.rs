@@ -15,7 +15,7 @@ pub fn summary(app: &App) -> String {
         lines.push(format!("resume   tiller --session {}", short_id(&id)));
     }
     if app.trial.is_some() {
-        lines.push("trial    open, and goes on with the session".to_owned());
+        lines.push("trial    still open: resume the session to keep or discard it".to_owned());
     }
     let total = &app.status.total;
     // A script counts tokens that nobody pays for.

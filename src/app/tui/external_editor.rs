@@ -19,7 +19,7 @@ pub(super) async fn edit(text: &str) -> Result<String, String> {
     tokio::fs::write(file.path(), text).await.map_err(failed)?;
     let status = run(&editor, [file.path()]).await.map_err(failed)?;
     let bytes = tokio::fs::read(file.path()).await.map_err(failed)?;
-    let failure = format!("The editor `{editor}` ended with {status}");
+    let failure = format!("The editor `{editor}` failed: {status}");
     if !status.success() && bytes != text.as_bytes() {
         // It may have died, or it was told to fail: only the user knows which text is wanted.
         let path = file.path().display();
@@ -57,7 +57,7 @@ pub(super) async fn open(file: PathBuf, line: Option<u64>) -> Result<(), String>
         return Ok(());
     }
     Err(format!(
-        "The editor `{editor}` ended with {status}\n$VISUAL or $EDITOR names the editor"
+        "The editor `{editor}` failed: {status}\nSet $VISUAL or $EDITOR to use another editor"
     ))
 }
 

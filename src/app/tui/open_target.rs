@@ -40,7 +40,7 @@ pub(super) async fn open(word: String, cwd: PathBuf) -> Result<OpenTarget, Strin
                 return Ok(OpenTarget::Address(word));
             }
         }
-        return Err("No program opens addresses here; a double click copies it".to_owned());
+        return Err("No program to open links here; double-click the link to copy it".to_owned());
     }
     let (path, line) = split_line(&word);
     let path = path.strip_prefix("~/").map_or_else(
@@ -51,7 +51,7 @@ pub(super) async fn open(word: String, cwd: PathBuf) -> Result<OpenTarget, Strin
     if is_file.is_ok_and(|file| file.is_file()) {
         Ok(OpenTarget::File(path, line))
     } else {
-        Err(format!("{word} is no file and no address"))
+        Err(format!("{word} isn't a file or a link"))
     }
 }
 

@@ -61,7 +61,7 @@ impl SessionEffectRunner {
                 let facts = if path.exists() {
                     SessionFacts::read(&path, || true).map(Option::unwrap_or_default)
                 } else {
-                    Err("Nothing is stored yet: the session begins with your first prompt".into())
+                    Err("Nothing stored yet: the session starts with your first prompt".into())
                 };
                 SessionResult::Facts(facts.map(Box::new))
             }),
@@ -138,7 +138,7 @@ impl SessionEffectRunner {
                         return send(&runner.results, SessionResult::Opened(Err(refused)));
                     }
                     Err(panic) => {
-                        let error = format!("tiller failed while it opened this session: {panic}");
+                        let error = format!("tiller crashed while opening this session: {panic}");
                         return send(&runner.results, SessionResult::NotOpened(error));
                     }
                 }
@@ -202,8 +202,6 @@ async fn model_of(session: &Session, models: &Models) -> Result<Option<Arc<Model
     let id = format!("{}/{}", model.provider, model.model_id);
     match models.resolve(&id).await {
         Ok((model, _)) => Ok(Some(Arc::new(model))),
-        Err(error) => Err(format!(
-            "The session was on {id}, which cannot be used: {error}"
-        )),
+        Err(error) => Err(format!("Can't use {id}, the session's model: {error}")),
     }
 }

@@ -74,7 +74,7 @@ fn tell_below(app: &mut App) {
     if let Some(provider) = &app.start.no_key {
         let models = app.key(Action::Models);
         let text = format!(
-            "No key for {provider} yet\n/login {provider} stores one, {models} chooses another model"
+            "No key for {provider} yet\n/login {provider} to add one, {models} to choose another model"
         );
         app.transcript.push_notice(NoticeLevel::Warning, text);
     }

@@ -47,7 +47,7 @@ impl ShellCommand {
             .unwrap_or_else(|error| Err(io::Error::other(error)))
         {
             Ok(running) => self.follow(running, &mut details).await,
-            Err(error) => Some(format!("it could not be started: {error}")),
+            Err(error) => Some(format!("couldn't start: {error}")),
         };
         details.duration_ms = Some(begun.elapsed().as_millis() as u64);
         let _ = self.results.send(EffectResult::Shell(ShellEnd {
@@ -114,10 +114,10 @@ fn ended(exit: Option<ExitStatus>, details: &mut CommandDetails) -> Option<Strin
             Some(format!("killed by signal {signal}"))
         }
         Some(ExitStatus::NotStarted(why)) => Some(why),
-        Some(ExitStatus::Unknown(_)) => Some("it was killed".to_owned()),
+        Some(ExitStatus::Unknown(_)) => Some("killed".to_owned()),
         None => {
             details.timed_out = true;
-            Some(format!("it took longer than {} s", LIMIT.as_secs()))
+            Some(format!("timed out after {} s", LIMIT.as_secs()))
         }
     }
 }

@@ -92,7 +92,7 @@ async fn picture() -> Result<PathBuf, String> {
             std::fs::write(file.path(), &output.stdout)?;
             Ok(file.path().to_owned())
         });
-        return written.map_err(|error| format!("The picture cannot be kept: {error}"));
+        return written.map_err(|error| format!("Couldn't save the picture: {error}"));
     }
-    Err("No picture in the clipboard that wl-paste, xclip or pngpaste could give".to_owned())
+    Err("No picture in the clipboard (tried wl-paste, xclip and pngpaste)".to_owned())
 }

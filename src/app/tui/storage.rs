@@ -61,7 +61,7 @@ impl Storage {
         };
         let thread = thread::Builder::new().name("storage".into());
         if let Err(error) = thread.spawn(move || writer.run(&jobs)) {
-            let text = format!("What you type is not kept on disk: {error}");
+            let text = format!("Couldn't start saving drafts and history: {error}");
             let _ = results.send(EffectResult::Failed(text));
             return None;
         }
@@ -126,7 +126,7 @@ impl Writer {
     fn remember(&mut self, prompts: Vec<String>) {
         for prompt in prompts {
             if prompt.len() > MAX_PROMPT {
-                let text = "A prompt above 1 MiB stays in the prompt history of this run only";
+                let text = "That prompt is over 1 MiB: it's in the history only until you quit";
                 self.fail(text.to_owned());
             } else {
                 self.prompts.push_back(prompt);
@@ -143,7 +143,7 @@ impl Writer {
                     self.send(EffectResult::DraftElsewhere(waits_in(elsewhere)));
                 }
             }
-            Err(error) => self.fail(format!("The unsent draft cannot be read: {error}")),
+            Err(error) => self.fail(format!("Couldn't read the unsent draft: {error}")),
         }
     }
 
@@ -156,7 +156,7 @@ impl Writer {
         let kept = self.write_draft();
         match self.drafts.change_to(session) {
             Ok(draft) => self.give(draft),
-            Err(error) => self.fail(format!("The unsent draft cannot be read: {error}")),
+            Err(error) => self.fail(format!("Couldn't read the unsent draft: {error}")),
         }
         if let Err(text) = kept {
             // It would be lost with the session that was left.
@@ -184,7 +184,7 @@ impl Writer {
                 draft.taken = self.given.0;
             }
             let saved = self.drafts.save(draft);
-            saved.map_err(|error| format!("The unsent draft cannot be written: {error}"))?;
+            saved.map_err(|error| format!("Couldn't save the unsent draft: {error}"))?;
             if !draft.returned.is_empty() {
                 self.handle.release(draft.returned.clone());
             }
@@ -204,7 +204,7 @@ impl Writer {
     fn write_prompts(&mut self) -> Result<(), String> {
         while let Some(prompt) = self.prompts.front() {
             let written = self.history.append(prompt);
-            written.map_err(|error| format!("The prompt history cannot be written: {error}"))?;
+            written.map_err(|error| format!("Couldn't save the prompt history: {error}"))?;
             self.prompts.pop_front();
         }
         Ok(())
@@ -226,6 +226,6 @@ fn waits_in(session: PathBuf) -> DraftElsewhere {
     let label = head.name.unwrap_or_else(|| title_of(&head.title));
     let id = short_id(&stored.id);
     let notice =
-        format!("Unsent text waits in the session “{label}”: /resume, or tiller --session {id}");
+        format!("The session “{label}” has unsent text: /resume, or tiller --session {id}");
     DraftElsewhere { session, notice }
 }

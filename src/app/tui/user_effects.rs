@@ -106,8 +106,8 @@ fn store_key(
         tokio::spawn(async move {
             if let Verdict::Refused(why) = models.check_key(&provider).await {
                 let text = format!(
-                    "{provider} refuses the key: {why}. Store another with /login, or remove it: tiller \
-                     auth remove {provider}"
+                    "{provider} rejected the key: {why}\n/login {provider} to add another, or remove it: \
+                     tiller auth remove {provider}"
                 );
                 let _ = results.send(EffectResult::Failed(text));
             }

@@ -23,11 +23,11 @@ pub(crate) struct InForce<'a> {
 
 /// What `/export` takes besides the name of a file.
 const EXPORT: [(&str, &str); 5] = [
-    ("--branch", "only the current branch"),
-    ("--force", "replace the file that is named"),
+    ("--branch", "current branch only"),
+    ("--force", "overwrite an existing file"),
     ("session.html", "one page for a browser"),
-    ("session.md", "Markdown, the current branch"),
-    ("session.jsonl", "as it is stored, without any key"),
+    ("session.md", "Markdown, current branch"),
+    ("session.jsonl", "the stored session, keys removed"),
 ];
 
 const BUDGET: [(&str, &str); 3] = [
@@ -56,13 +56,13 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
     let mut list = match action {
         Action::Thinking => {
             let level = |level: ThinkingLevel| match level {
-                ThinkingLevel::Off => ("off", "not at all"),
-                ThinkingLevel::Minimal => ("minimal", "as little as the model can"),
+                ThinkingLevel::Off => ("off", "no thinking"),
+                ThinkingLevel::Minimal => ("minimal", "the model's minimum"),
                 ThinkingLevel::Low => ("low", "a little"),
-                ThinkingLevel::Medium => ("medium", "the usual amount"),
-                ThinkingLevel::High => ("high", "much"),
-                ThinkingLevel::Xhigh => ("xhigh", "very much"),
-                ThinkingLevel::Max => ("max", "as much as the model can"),
+                ThinkingLevel::Medium => ("medium", "a medium amount"),
+                ThinkingLevel::High => ("high", "a lot"),
+                ThinkingLevel::Xhigh => ("xhigh", "more"),
+                ThinkingLevel::Max => ("max", "the model's maximum"),
             };
             fixed(&ThinkingLevel::ALL.map(level), now.thinking.as_str())
         }
@@ -70,11 +70,11 @@ pub(crate) fn arguments(action: Action, typed: &str, now: &InForce<'_>) -> Optio
             let mode = |mode: PermissionMode| (mode.name(), mode.meaning());
             fixed(&PermissionMode::ALL.map(mode), now.permission.name())
         }
-        Action::Trust => fixed(&[("no", "never, and nothing asks again")], ""),
+        Action::Trust => fixed(&[("no", "don't trust, and don't ask again")], ""),
         Action::Budget => fixed(&BUDGET, ""),
         Action::Models => Completion::new(kind, typed.to_owned(), models(typed, now.models)),
         Action::Theme => {
-            let auto = "light or dark, as the terminal is";
+            let auto = "light or dark, to match the terminal";
             let names = now.themes.themes.names().filter(|name| *name != AUTO);
             let all = std::iter::once((AUTO, auto)).chain(names.map(|name| (name, "")));
             let all: Vec<_> = all.collect();

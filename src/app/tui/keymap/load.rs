@@ -54,7 +54,7 @@ impl Keymap {
                 let fault = KeymapError {
                     file: file.display().to_string(),
                     line: 1,
-                    message: format!("cannot be read: {error}"),
+                    message: format!("can't read this file: {error}"),
                 };
                 (Self::default(), vec![fault])
             }
@@ -82,7 +82,7 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Vec<KeymapError> {
             let at = error.span().map_or(0, |span| span.start);
             return vec![fault(
                 at,
-                format!("{}; nothing of it counts", error.message()),
+                format!("{}; tiller ignores this file", error.message()),
             )];
         }
     };
@@ -110,7 +110,7 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Vec<KeymapError> {
         let spec = action.spec();
         let right = spec.scope.section(spec.group);
         if let Some(section) = section.filter(|section| *section != right) {
-            let text = format!("`{name}` belongs in the section [{right}], not in [{section}]");
+            let text = format!("`{name}` belongs in [{right}], not in [{section}]");
             faults.push(fault(at, text));
             continue;
         }
@@ -126,11 +126,11 @@ fn overlay(map: &mut Keymap, file: &str, text: &str) -> Vec<KeymapError> {
                 Some((known, other)) => {
                     let other = other.spec().name;
                     let message = if *known == key {
-                        format!("`{key}` is already given to `{other}` in this file")
+                        format!("`{key}` is already bound to `{other}` in this file")
                     } else {
                         format!(
-                            "`{key}` and `{known}`, given to `{other}` in this file, begin alike: \
-                             only one of them could be pressed"
+                            "`{key}` clashes with `{known}`, which is bound to `{other}`: one \
+                             is the start of the other"
                         )
                     };
                     faults.push(fault(at, message));
@@ -156,7 +156,10 @@ fn keys(value: &Spanned<DeValue<'_>>) -> (Vec<(usize, Chord)>, Vec<Fault>) {
     let one = |value: &Spanned<DeValue<'_>>| {
         let at = value.span().start;
         let DeValue::String(text) = value.get_ref() else {
-            return Err((at, "a key is a string like \"ctrl+enter\"".to_owned()));
+            return Err((
+                at,
+                "write a key as a string, like \"ctrl+enter\"".to_owned(),
+            ));
         };
         text.parse()
             .map(|key| (at, key))
@@ -184,14 +187,14 @@ const REMOVED: WordList = WordList(
 fn unknown_action(name: &str) -> String {
     if REMOVED.contains(name) {
         return format!(
-            "`{name}` is gone: no single key answers a question any more. Select an answer with the \
-             arrows or its number and press Enter; remove this line"
+            "`{name}` no longer exists: to answer a question, select with the arrows or a number and \
+             press Enter. Remove this line"
         );
     }
     let names = ACTIONS.iter().map(|spec| spec.name);
     match nearest(name, names) {
         Some(near) => format!("unknown action `{name}`: did you mean `{near}`?"),
-        None => format!("unknown action `{name}`: F1 and assets/keymap.toml list all actions"),
+        None => format!("unknown action `{name}`: assets/keymap.toml lists all actions"),
     }
 }
 

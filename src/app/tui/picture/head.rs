@@ -26,7 +26,7 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Unknown => "not shown: no picture of a known kind",
+            Self::Unknown => "not shown: unknown image format",
             Self::TooLarge => "not shown: too many pixels",
             Self::Damaged => "not shown: the file is damaged",
         })

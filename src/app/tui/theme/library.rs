@@ -113,11 +113,11 @@ impl Themes {
         }
         let all: Vec<&str> = self.names().collect();
         let near = match nearest(name, all.iter().copied()) {
-            Some(near) => format!("did you mean '{near}'? There"),
-            None => "there".to_owned(),
+            Some(near) => format!(": did you mean '{near}'?"),
+            None => String::new(),
         };
         let all = all.join(", ");
-        ThemeError(format!("unknown theme '{name}': {near} are {all}"))
+        ThemeError(format!("unknown theme '{name}'{near} (themes: {all})"))
     }
 }
 

@@ -108,7 +108,7 @@ impl Themes {
             let (name, (file, text)) = match found {
                 Ok(found) => found,
                 Err(why) => {
-                    let value = format!("{why}; '{ROOT}' stands for it");
+                    let value = format!("{why}; using '{ROOT}' instead");
                     warnings.push(ThemeWarning { value, ..parent });
                     match self.text(ROOT) {
                         Some(root) if !seen.iter().any(|name| name == ROOT) => {
@@ -192,7 +192,7 @@ impl Chain {
                 Err(name) => warn_once(
                     warnings,
                     placed,
-                    format!("'{name}' is neither a color nor in [palette]; the style is left out"),
+                    format!("'{name}' is neither a color nor in [palette]; style ignored"),
                 ),
             }
         }
@@ -234,7 +234,7 @@ impl Chain {
                     None => warn_once(
                         warnings,
                         entry,
-                        format!("'{value}' is no color; what is inherited counts"),
+                        format!("'{value}' isn't a color; using the inherited one"),
                     ),
                 }
             }

@@ -79,7 +79,7 @@ impl Source {
             Ok(table) => reader.theme(table.get_ref(), &mut source),
             Err(error) => {
                 let at = error.span().map_or(0, |span| span.start);
-                let message = format!("{}; nothing of this theme is used", error.message());
+                let message = format!("{}; theme ignored", error.message());
                 reader.warn(at, message);
             }
         }
@@ -121,8 +121,8 @@ impl Reader<'_> {
                 ("kind", DeValue::String(kind)) if kind == "light" => {
                     source.kind = Some(Kind::Light);
                 }
-                ("kind", _) => self.warn(at, "kind is \"dark\" or \"light\""),
-                ("inherits", _) => self.warn(at, "inherits is the name of a theme"),
+                ("kind", _) => self.warn(at, "kind must be \"dark\" or \"light\""),
+                ("inherits", _) => self.warn(at, "inherits must be the name of a theme"),
                 ("palette", DeValue::Table(colors)) => {
                     source.palette = self.entries(colors, |reader, at, _, value| {
                         reader.color(at, value.get_ref())
@@ -196,7 +196,7 @@ impl Reader<'_> {
                 ("bg", _, value) => style.bg = self.color(at, value),
                 (_, Some((_, modifier)), DeValue::Boolean(true)) => style.modifiers |= *modifier,
                 (_, Some(_), DeValue::Boolean(false)) => {}
-                (name, Some(_), _) => self.warn(at, format!("{name} is true or false")),
+                (name, Some(_), _) => self.warn(at, format!("{name} must be true or false")),
                 (name, None, _) => {
                     let modifiers = MODIFIERS.iter().map(|(name, _)| *name);
                     let known = ["fg", "bg"].into_iter().chain(modifiers);
@@ -209,9 +209,9 @@ impl Reader<'_> {
 }
 
 const NO_COLOR: &str = "a color is #rrggbb, an index below 256, a name from [palette] or of the \
-     terminal's sixteen, or \"default\"; this one is left out";
+     terminal's sixteen, or \"default\"; value ignored";
 const NO_STYLE: &str = "a style is a color, or a table of fg, bg, bold, dim, italic, underline, \
-     strike, reverse; this one is left out";
+     strike, reverse; value ignored";
 
 fn color_text(value: &DeValue<'_>) -> Option<String> {
     match value {
@@ -223,8 +223,8 @@ fn color_text(value: &DeValue<'_>) -> Option<String> {
 
 fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
     match nearest(name, known) {
-        Some(near) => format!("unknown {what} '{name}': did you mean '{near}'? It is left out"),
-        None => format!("unknown {what} '{name}'; it is left out"),
+        Some(near) => format!("unknown {what} '{name}': did you mean '{near}'? Ignored"),
+        None => format!("unknown {what} '{name}'; ignored"),
     }
 }
 

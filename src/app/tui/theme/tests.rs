@@ -283,12 +283,12 @@ fn faults_are_told_with_their_line_and_the_rest_counts() {
         ("[ui]\ntext = [1]\n", 2, "a style is"),
         ("[colors]\n", 1, "unknown entry 'colors'"),
         ("palette = 3\n", 1, "expected a table"),
-        ("[palette]\naccent = \"#12\"\n", 2, "'#12' is no color"),
+        ("[palette]\naccent = \"#12\"\n", 2, "'#12' isn't a color"),
         ("[palette]\naccent = true\n", 2, "a color is"),
         ("inherits = \"drak\"\n", 1, "did you mean 'dark'"),
         ("inherits = \"mine\"\n", 1, "inherits from itself"),
-        ("kind = \"grey\"\n", 1, "kind is"),
-        ("[ui\n", 1, "nothing of this theme is used"),
+        ("kind = \"grey\"\n", 1, "kind must be"),
+        ("[ui\n", 1, "theme ignored"),
     ] {
         let text = format!("{text}\n");
         let loaded = own(&text);
@@ -325,7 +325,7 @@ fn themes_inherit_in_circles_only_once() {
     assert_eq!(loaded.theme.tool_ok.fg, Some(Color::Rgb(2, 2, 2)));
     let circle = "[palette]\naccent = \"blue\"\nblue = \"accent\"\n";
     let theme = own(circle).theme;
-    assert!(theme.accent.fg.is_some(), "what is inherited counts");
+    assert!(theme.accent.fg.is_some(), "the inherited color is used");
 }
 
 #[test]

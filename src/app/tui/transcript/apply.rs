@@ -237,13 +237,13 @@ pub(super) fn finish_message(
         StopReason::Length if overflow::filled_the_window(message) => (
             NoticeLevel::Warning,
             format!(
-                "The answer was cut: the conversation fills the model's window\n{}",
+                "The answer was cut off: the context window is full\n{}",
                 overflow::WAY_OUT
             ),
         ),
         StopReason::Length => (
             NoticeLevel::Warning,
-            "The answer was cut at the model's output limit\nSay \"go on\" to get the rest"
+            "The answer was cut off at the model's output limit\nSend \"go on\" to get the rest"
                 .to_owned(),
         ),
         _ => return,
@@ -312,13 +312,15 @@ fn end_run(cells: &mut Cells, outcome: &RunOutcome) {
         RunOutcome::LimitReached { limit } => notices::push_once(
             cells,
             NoticeLevel::Warning,
-            &format!("Max iterations ({limit}) exceeded\nEnter on the empty editor goes on"),
+            &format!(
+                "Max iterations ({limit}) exceeded\nPress Enter on the empty prompt to continue"
+            ),
         ),
         RunOutcome::BudgetReached(reached) => notices::push_once(
             cells,
             NoticeLevel::Warning,
             &format!(
-                "{reached}\nEnter on the empty editor goes on, up to {}",
+                "{reached}\nPress Enter on the empty prompt to continue, up to {}",
                 reached.next
             ),
         ),

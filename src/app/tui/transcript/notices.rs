@@ -93,7 +93,7 @@ pub(super) fn end_retries(
         }
         Some(_) => (
             NoticeLevel::Warning,
-            format!("{error}\nStopped at retry {attempt}"),
+            format!("{error}\nStopped during retry {attempt}"),
         ),
     };
     change(cells, cell, level, Some(text));
@@ -132,7 +132,7 @@ pub(super) fn push_compaction(cells: &mut Cells, outcome: &CompactionOutcome) {
         CompactionOutcome::Aborted => push(
             cells,
             NoticeLevel::Info,
-            "Not compacted: cancelled; the conversation is as it was",
+            "Not compacted: cancelled; the conversation is unchanged",
         ),
     };
 }
@@ -169,8 +169,8 @@ fn instructions(block: &Content) -> Option<String> {
         return None;
     };
     Some(match InstructionNote::parse(&text.text)? {
-        InstructionNote::Read { path, .. } => format!("Instructions taken in: {path}"),
-        InstructionNote::Gone { path } => format!("Instructions that no longer count: {path}"),
+        InstructionNote::Read { path, .. } => format!("Loaded instructions: {path}"),
+        InstructionNote::Gone { path } => format!("Instructions no longer used: {path}"),
     })
 }
 

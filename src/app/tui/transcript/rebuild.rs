@@ -46,7 +46,7 @@ pub(super) fn push_entries(cells: &mut Cells, branch: &SessionBranch, entries: R
                 }));
             }
             Ok(Body::BranchSummary(branch)) => {
-                notices::push_summary(cells, "Another branch was left", &branch.summary);
+                notices::push_summary(cells, "Switched from another branch", &branch.summary);
             }
             Ok(Body::CustomMessage(custom)) if custom.display => {
                 let text = user_text(&custom.content);
@@ -58,7 +58,7 @@ pub(super) fn push_entries(cells: &mut Cells, branch: &SessionBranch, entries: R
                 }
             }
             Err(error) => {
-                let text = format!("An entry of the session cannot be shown: {error}");
+                let text = format!("Can't show an entry of this session: {error}");
                 notices::push(cells, NoticeLevel::Warning, text);
             }
         }

@@ -33,7 +33,7 @@ pub(super) fn tell_no_answer(cells: &mut Cells, outcome: &RunOutcome, messages: 
 }
 
 fn push_no_answer(cells: &mut Cells) {
-    let text = "The model gave no answer\nSay it again, or choose another model";
+    let text = "The model sent no answer\nSend it again, or choose another model";
     notices::push(cells, NoticeLevel::Warning, text);
 }
 

@@ -207,7 +207,7 @@ pub fn resubscribed(app: &mut App, snapshot: &Snapshot) -> Vec<Effect> {
     }
     app.transcript.push_notice(
         NoticeLevel::Warning,
-        "The terminal took nothing for some seconds; the conversation was read anew.",
+        "The terminal was stuck for some seconds; tiller reloaded the conversation.",
     );
     app.queue = [&snapshot.steering[..], &snapshot.follow_up].concat();
     app.set_run(snapshot.state.clone());
@@ -247,8 +247,8 @@ pub fn gone(app: &mut App) -> Vec<Effect> {
     app.transcript.push_notice(
         NoticeLevel::Error,
         format!(
-            "The agent has stopped; nothing can be sent any more.\n\
-             Leave with {leave}; the text in the editor is there again at the next start."
+            "The agent has stopped: you can't send anything.\n\
+             Press {leave} to quit and start tiller again; your unsent text will be back."
         ),
     );
     effects

@@ -11,7 +11,8 @@ pub fn act(app: &mut App, argument: &str) -> Vec<Effect> {
         return app.say_for(spent(&app.status), 5000);
     }
     let Some(budget) = parse(argument, app.status.budget) else {
-        let text = format!("No budget {argument}: /budget $5, /budget 200k tokens, or /budget off");
+        let text =
+            format!("Not a budget: {argument}. Try /budget $5, /budget 200k tokens or /budget off");
         return app.say_for(text, 5000);
     };
     app.status.budget = budget;
@@ -65,16 +66,16 @@ fn set(status: &Status) -> String {
     ];
     let limits: Vec<String> = limits.into_iter().flatten().collect();
     if limits.is_empty() {
-        return format!("This session has no budget any more. {so_far}");
+        return format!("Budget off. {so_far}");
     }
     let is_reached = usd > 0.0 && cost >= usd || tokens > 0 && read >= tokens;
     let then = if is_reached {
-        "\nThat is reached: before the next model call you are asked"
+        "\nThat's already spent: tiller stops before the next model call"
     } else {
         ""
     };
     format!(
-        "This session may spend {}. {so_far}{then}",
+        "Budget of this session: {}. {so_far}{then}",
         limits.join(" and ")
     )
 }
@@ -89,7 +90,7 @@ fn spent(status: &Status) -> String {
     let limits: Vec<String> = limits.into_iter().flatten().collect();
     if limits.is_empty() {
         let (cost, read) = (dollars(cost), short(read));
-        return format!("No budget; spent {cost} and {read} tokens · /budget $5 sets one");
+        return format!("No budget; spent {cost} and {read} tokens · /budget $5 to set one");
     }
     format!("Spent: {}", limits.join(", "))
 }

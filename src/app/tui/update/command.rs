@@ -44,11 +44,11 @@ pub(super) fn parse(app: &App) -> Option<Command> {
         Some((action, argument)) => Command::Action(action, argument.to_owned()),
         None if answers => return None,
         None if known.clone().any(|slash| slash == word) => {
-            Command::Unknown(format!("/{word} stands alone; nothing was sent"))
+            Command::Unknown(format!("/{word} takes no argument; nothing was sent"))
         }
         None => Command::Unknown(match nearest(word, known) {
-            Some(near) => format!("No command /{word}: did you mean /{near}? {help} lists them"),
-            None => format!("No command /{word}; {help} lists them, //{word} sends it as text"),
+            Some(near) => format!("No command /{word}: did you mean /{near}? {help} lists all"),
+            None => format!("No command /{word}; {help} lists all, //{word} sends it as text"),
         }),
     })
 }

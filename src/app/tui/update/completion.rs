@@ -172,7 +172,7 @@ pub fn folder_read(app: &mut App, typed: &str, names: Vec<String>) {
     let typed = typed.as_str();
     let found = path_candidates(typed, names);
     let common = match found.as_slice() {
-        [] => return drop(app.say_for(format!("Nothing begins with {typed}"), 2000)),
+        [] => return drop(app.say_for(format!("No path starts with {typed}"), 2000)),
         [only] => only.insert.clone(),
         several => common_start(several),
     };
@@ -249,7 +249,7 @@ pub fn complete_path(app: &mut App) -> Vec<Effect> {
     };
     let word = word.unwrap_or_default();
     if word.is_empty() {
-        return app.say_for("Tab completes a path; @ finds files, / commands", 3000);
+        return app.say_for("Tab complete a path · @ find files · / commands", 3000);
     }
     vec![Effect::ReadFolder(if before.starts_with('!') {
         unescaped(word)

@@ -74,7 +74,7 @@ pub fn restore(app: &mut App, draft: &SavedDraft) -> Vec<Effect> {
     app.told.extend_from_slice(&draft.told);
     if draft.joined().is_empty() {
         return app.say_for(
-            "The output of your commands goes with your next message",
+            "Your commands' output goes along with your next message",
             6000,
         );
     }
@@ -83,7 +83,7 @@ pub fn restore(app: &mut App, draft: &SavedDraft) -> Vec<Effect> {
     } else {
         app.message_mut().prepend(&draft.joined());
     }
-    app.say_for("Unsent text of the last run is back in the editor", 6000)
+    app.say_for("Your unsent text from last time is back", 6000)
 }
 
 /// The external editor was given one text and left another, or failed. What was brought back into
@@ -102,7 +102,7 @@ pub fn edited(app: &mut App, given: &str, left: Result<String, String>) {
                 // A completion or a picture came meanwhile; or it was a rule, and the question is gone.
                 app.message_mut().history_mut().push(text);
                 let up = app.key(Action::Up);
-                let told = format!("The text of the external editor is in the history: {up}");
+                let told = format!("The external editor's text is in the history: press {up}");
                 return drop(app.say_for(told, 8000));
             };
             // As long as its first line is the one that came back it is a message.

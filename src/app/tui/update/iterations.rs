@@ -88,7 +88,7 @@ pub fn look_into(app: &mut App) -> Vec<Effect> {
         content: match file {
             Some(_) => None,
             None => Some(Err(String::from(
-                "This session is not stored: what was said stands in the conversation",
+                "This session isn't stored: see the conversation instead",
             ))),
         },
         pager: Pager::default(),

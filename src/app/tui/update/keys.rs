@@ -123,7 +123,7 @@ fn take(app: &mut App, context: Context, key: &mut Key) -> Option<Vec<Effect>> {
             }
             // Ctrl+C is for copying while something is selected, as elsewhere; it was copied already.
             let stop = app.key(Action::Interrupt);
-            let text = format!("It was copied when it was selected; {stop} stops");
+            let text = format!("Already copied when you selected it; press {stop} again to stop");
             Some(app.say_for(text, 3000))
         }
         Context::Popup => {
@@ -221,8 +221,8 @@ fn jump(app: &mut App, c: char, way: Direction) {
     app.hint = None;
     if !app.composer.jump(c, way == Direction::Forward) {
         let place = match way {
-            Direction::Forward => "behind the caret",
-            Direction::Back => "before the caret",
+            Direction::Forward => "after the cursor",
+            Direction::Back => "before the cursor",
         };
         app.say_for(format!("No {c} {place}"), 2000);
     }
@@ -391,7 +391,7 @@ fn open_text(app: &mut App, popup: TextPopup) {
 fn toggle_mouse(app: &mut App) -> Vec<Effect> {
     app.mouse = !app.mouse;
     let text = if app.mouse {
-        "The mouse scrolls, folds and chooses again"
+        "Mouse on: it scrolls, folds and selects"
     } else {
         "Mouse off: your terminal selects text"
     };
@@ -405,6 +405,6 @@ fn trust(app: &mut App, argument: &str) -> Vec<Effect> {
             app.start.asks_trust = false;
             vec![Effect::Trust(argument.is_empty())]
         }
-        other => app.say_for(format!("/trust {other}: say /trust, or /trust no"), 5000),
+        other => app.say_for(format!("No /trust {other}: type /trust or /trust no"), 5000),
     }
 }

@@ -35,7 +35,7 @@ pub fn refuse(app: &mut App) -> Vec<Effect> {
     app.composer.set(&kept);
     app.transcript.push_notice(
         NoticeLevel::Error,
-        "The key was not stored: type /login with the provider alone, then the key where it is asked for"
+        "The key was not stored. Type /login PROVIDER, then paste the key when tiller asks for it"
             .to_owned(),
     );
     Vec::new()
@@ -85,7 +85,7 @@ fn store(app: &mut App) -> Vec<Effect> {
     };
     let text = key.expose();
     if text.is_empty() {
-        login.fault = Some("No key yet: type it, or paste it".to_owned());
+        login.fault = Some("Type or paste a key first".to_owned());
         return Vec::new();
     }
     if !text.bytes().all(|byte| byte.is_ascii_graphic()) {

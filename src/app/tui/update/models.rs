@@ -95,7 +95,7 @@ pub fn cycle(app: &mut App, favorites: Vec<FoundModel>, direction: Direction) ->
     if at == Some(next) {
         let list = app.key(Action::Models);
         return app.say(format!(
-            "No other model to go to: choose one with {list}, or set models.favorites"
+            "No other model to switch to: choose one with {list}, or set models.favorites"
         ));
     }
     choose(app, &models[next])
@@ -103,9 +103,9 @@ pub fn cycle(app: &mut App, favorites: Vec<FoundModel>, direction: Direction) ->
 
 pub fn saved(app: &mut App, saved: Result<std::path::PathBuf, String>) {
     match saved {
-        Ok(file) => drop(app.say(format!("Default of new sessions, in {}", file.display()))),
+        Ok(file) => drop(app.say(format!("Saved as the default model in {}", file.display()))),
         Err(error) => {
-            let text = format!("The default was not changed: {error}");
+            let text = format!("Couldn't save the default model: {error}");
             app.transcript.push_notice(NoticeLevel::Error, text);
         }
     }
@@ -135,9 +135,9 @@ fn choose(app: &mut App, found: &FoundModel) -> Vec<Effect> {
         // Else it is looked for in one place only, which the hint names.
         KeyState::Missing(hint) if hint.contains("/login") => {
             app.start.no_key = Some(model.provider.clone());
-            format!("{id} has no key yet: /login {} stores one", model.provider)
+            format!("No key for {id} yet: /login {} to add one", model.provider)
         }
-        KeyState::Missing(hint) => format!("{id} has no key yet. {hint}"),
+        KeyState::Missing(hint) => format!("No key for {id} yet. {hint}"),
         KeyState::Ready if app.is_running() => format!("{id}, from the next model call on"),
         KeyState::Ready => id,
     };
@@ -159,9 +159,9 @@ fn think_more(app: &mut App, direction: Direction) -> Vec<Effect> {
     }
     let id = &model.id;
     let text = match (levels.as_slice(), direction) {
-        ([_], _) => format!("{id} does not think"),
-        (_, Direction::Forward) => format!("{now} is the most {id} can"),
-        (_, Direction::Back) => format!("{now} is the least {id} can"),
+        ([_], _) => format!("{id} doesn't support thinking"),
+        (_, Direction::Forward) => format!("{now} is the highest level of {id}"),
+        (_, Direction::Back) => format!("{now} is the lowest level of {id}"),
     };
     app.say(text)
 }
@@ -177,7 +177,7 @@ fn think(app: &mut App, level: &str) -> Vec<Effect> {
             Ok(level) if levels.contains(&level) => return set_thinking(app, level),
             Ok(level) => {
                 let id = &app.status.model.id;
-                format!("{id} cannot be set to {level}: it takes {known}")
+                format!("{id} doesn't support {level}: choose {known}")
             }
             Err(error) => error,
         }

@@ -38,7 +38,7 @@ pub fn set(app: &mut App, open: &[Arc<Question>]) -> Vec<Effect> {
     if is_new && !app.focused && app.notify != Notify::Off {
         return vec![Effect::Terminal(TerminalEffect::Notify(
             app.notify,
-            "tiller waits for your answer",
+            "tiller needs your answer",
         ))];
     }
     Vec::new()
@@ -131,7 +131,7 @@ fn confirm(app: &mut App, at: usize) -> Vec<Effect> {
 pub fn is_shown(app: &mut App) -> bool {
     if !app.strip.is_shown {
         app.overlays.push(Overlay::text(TextPopup::Call));
-        app.say("Read it to its end first");
+        app.say("Scroll to the end first");
     }
     app.strip.is_shown
 }

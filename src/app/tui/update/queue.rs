@@ -19,7 +19,7 @@ const SLIP_MS: i64 = 250;
 /// How long it is said that a prompt waits for a key, in milliseconds.
 const KEPT_MS: i64 = 10_000;
 /// What is sent to the model to have its plan carried out.
-const CARRY_OUT: &str = "Carry the plan out.";
+const CARRY_OUT: &str = "Carry out the plan.";
 /// The demonstration waits this long for a user who would rather type.
 const DEMO_WAIT_MS: i64 = 10_000;
 /// The same where it was asked for.

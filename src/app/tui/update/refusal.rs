@@ -7,7 +7,9 @@ use crate::app::tui::app::App;
 pub fn is_busy(app: &mut App) -> bool {
     if app.is_running() {
         let stop = app.key(Action::Cancel);
-        app.say(format!("A run is under way; {stop} stops it"));
+        app.say(format!(
+            "The agent is still working; press {stop} to stop it"
+        ));
     }
     app.is_running()
 }
@@ -16,7 +18,7 @@ pub fn is_busy(app: &mut App) -> bool {
 pub fn is_read_only(app: &mut App) -> bool {
     let is_read_only = app.is_read_only();
     if is_read_only {
-        app.say("This session is open to be read only");
+        app.say("This session is open read-only");
     }
     is_read_only
 }
@@ -24,7 +26,7 @@ pub fn is_read_only(app: &mut App) -> bool {
 /// Whether there is nobody to send to, which is told.
 pub fn is_gone(app: &mut App) -> bool {
     if app.agent_gone {
-        app.say("The agent has stopped; nothing can be sent");
+        app.say("The agent has stopped: quit and start tiller again");
     }
     app.agent_gone
 }

@@ -36,7 +36,7 @@ pub fn update(app: &mut App, now: i64, msg: Msg) -> Vec<Effect> {
         Msg::CellSize(cell) => terminal::cell(app, cell),
         Msg::End(kind) => stop::end(app, kind),
         Msg::Interrupt => stop::interrupt(app),
-        Msg::CannotSuspend => app.say("Nothing to suspend to: no shell started tiller as a job"),
+        Msg::CannotSuspend => app.say("Can't suspend: tiller wasn't started from a shell"),
         Msg::Agent(event) => {
             let mut effects = agent::event(app, &event);
             if matches!(event.kind, AgentEvent::SessionOpened { .. }) {

@@ -24,7 +24,7 @@ pub fn act(app: &mut App, action: Action) {
             if app.transcript.toggle_recent() {
                 app.screen = app.screen.reading();
             } else {
-                app.say_for("Nothing here folds", 2000);
+                app.say_for("Nothing to fold here", 2000);
             }
             return;
         }
@@ -59,7 +59,7 @@ fn toggle(app: &mut App, class: CellClass) {
 
 fn toggle_todo(app: &mut App) {
     if app.work.todo.items.is_empty() {
-        return drop(app.say("There is no todo list; the model makes one for longer work"));
+        return drop(app.say("No todo list; the model makes one for longer work"));
     }
     if app.work.todo.is_done() {
         return drop(app.say(format!("todo: {}", app.work.todo.progress())));

@@ -80,7 +80,7 @@ pub fn choose(app: &mut App) -> Vec<Effect> {
     {
         list.typing = Picker::holding(&text);
         if list.typing.is_none() {
-            let fault = "This is too long to be changed here: write it into the file that `tiller config path` names";
+            let fault = "Too long to edit here: edit the file that `tiller config path` prints";
             list.fault = Some(fault.to_owned());
         }
     }
@@ -161,9 +161,9 @@ pub fn saved(app: &mut App, saved: Result<(String, Value, PathBuf), String>) -> 
         Some(_) => None,
     };
     let said = match (&now, stronger) {
-        (_, Some(place)) => format!("Saved, but not used here: set by {place}"),
+        (_, Some(place)) => format!("Saved, but {place} overrides it here"),
         (Some(_), None) => format!("Saved: {key}"),
-        (None, None) => format!("Saved, for the next start of tiller: {key}"),
+        (None, None) => format!("Saved: {key}, from the next start"),
     };
     app.say(said);
     let mut effects = now.unwrap_or_default();

@@ -24,7 +24,10 @@ pub fn run(app: &mut App, typed: &str) -> Vec<Effect> {
         return Vec::new();
     }
     if let Some(running) = &app.shell {
-        let text = format!("`{}` still runs; Esc ends it", running.details.command);
+        let text = format!(
+            "`{}` is still running; press Esc to stop it",
+            running.details.command
+        );
         app.say(text);
         return Vec::new();
     }
@@ -81,7 +84,7 @@ pub fn ended(app: &mut App, end: ShellEnd) {
 /// what follows is told to none.
 pub fn leave(app: &mut App) {
     if let Some(run) = &mut app.shell {
-        let block = run.unfinished("it still ran when another session was opened");
+        let block = run.unfinished("still running when the user switched sessions");
         run.told = false;
         if let Some(block) = block {
             tell(app, block);

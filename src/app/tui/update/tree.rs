@@ -25,14 +25,14 @@ pub fn act(app: &mut App, action: Action, argument: &str) -> Vec<Effect> {
             if app.transcript.copy_sources().next().is_some() {
                 let said = match &label {
                     Some(label) => format!("Labelled {label}"),
-                    None => String::from("The label is gone"),
+                    None => String::from("Label removed"),
                 };
                 app.say(said);
             }
             vec![Effect::Tree(TreeEffect::Label(None, label))]
         }
         Action::Fork if app.status.session.is_none() => {
-            app.say("Nothing is stored in this run: a fork is a session")
+            app.say("Can't fork: this run isn't stored")
         }
         Action::Fork => open(app, TreePurpose::Fork),
         Action::CompareBranches => {
@@ -155,6 +155,6 @@ pub fn keep_draft(app: &mut App) {
     if !app.composer.is_empty() {
         app.composer.clear();
         let up = app.key(Action::Up);
-        app.say(format!("What was in the editor is in the history: {up}"));
+        app.say(format!("Your unsent text is in the history: press {up}"));
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn listed(app: &mut App, scope: SessionScope, rows: Result<Vec<Sessio
         Err(error) => {
             app.overlays
                 .retain(|it| !matches!(it, Overlay::Sessions(_)));
-            let text = format!("The sessions cannot be read: {error}");
+            let text = format!("Couldn't read the sessions: {error}");
             return app.transcript.push_notice(NoticeLevel::Error, text);
         }
     };
@@ -159,11 +159,11 @@ fn choosing(app: &mut App, action: Action) -> Option<Vec<Effect>> {
             ]);
         }
         Action::SessionRename if list.chosen()?.is_open() => {
-            return Some(app.say("It is open elsewhere: rename it there"));
+            return Some(app.say("Open in another tiller: rename it there"));
         }
         Action::SessionRename => rename(list),
         Action::SessionRemove if list.chosen()?.is_open() => {
-            return Some(app.say("It is open elsewhere: leave it there first, then remove it"));
+            return Some(app.say("Open in another tiller: close it there first"));
         }
         Action::SessionRemove => list.mode = SessionMode::Removing(AnswerDelay::starting(now)),
         Action::SessionCopy => return Some(take(app, Choice::Fork)),

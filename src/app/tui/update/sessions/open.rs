@@ -101,7 +101,7 @@ pub fn take_text_along(app: &mut App) -> Vec<Effect> {
             if !left.is_empty() {
                 app.composer.leave();
                 app.told.clear();
-                app.say("What was typed stays with the session before");
+                app.say("Your unsent text stays with the previous session");
             }
             app.save_draft_at = None;
             vec![Effect::ChangeDraft(DraftChange::Stays(left), file)]
