@@ -11,7 +11,7 @@ fn it_starts_answers_and_tidies_up() {
     let screen = Launch::new(&sandbox).size(100, 40).start();
     screen.wait_for("tiller auth add anthropic");
     screen.keys("<enter>");
-    screen.wait_for("Hello, I am tiller");
+    screen.wait_for("Hi, I'm tiller");
     assert!(
         !screen.text().contains("In this demo I only touch"),
         "nobody asked about safety: {}",
