@@ -1,4 +1,4 @@
-//! `/budget`: what the session may spend.
+//! `/budget`: shows and sets what the session may spend.
 
 use crate::agent::{Budget, BudgetLimit, NoticeLevel};
 use crate::app::humanize::{dollars, short};
@@ -16,7 +16,7 @@ pub fn act(app: &mut App, argument: &str) -> Vec<Effect> {
         return app.say_for(text, 5000);
     };
     app.status.budget = budget;
-    // It is not raised then, but replaced.
+    // Enter would raise the old budget; with a new one, it only resumes.
     if let Some(Resume::AtBudget(_)) = app.resume {
         app.resume = Some(Resume::AtLimit);
     }
@@ -25,7 +25,7 @@ pub fn act(app: &mut App, argument: &str) -> Vec<Effect> {
     vec![Effect::SetBudget(budget)]
 }
 
-/// The limits with what `text` says in place of one of them, or of both.
+/// `before` with the limits that `text` names replaced.
 fn parse(text: &str, before: Budget) -> Option<Budget> {
     let text = text.trim().to_lowercase();
     if matches!(&*text, "off" | "none") {
@@ -55,7 +55,7 @@ fn positive(text: &str) -> Option<f64> {
     (number.is_finite() && number > 0.0).then_some(number)
 }
 
-/// The limit as it is from now on, and what of it is spent.
+/// The new limits and how much is already spent.
 fn set(status: &Status) -> String {
     let Budget { usd, tokens } = status.budget;
     let (cost, read) = (status.total.cost.total, status.total.context_tokens());

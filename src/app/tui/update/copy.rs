@@ -1,4 +1,4 @@
-//! Copying: what was selected, the last reply, or something from the list; and what is said of it.
+//! Copying the selection, the last reply or an item of the copy list, and reporting the outcome.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use crate::app::tui::effect::{Effect, TerminalEffect};
 use crate::app::tui::overlay::{CopyItem, CopyKind, CopyPicker, Overlay};
 use crate::app::tui::transcript::Copied;
 
-/// How long it is said that something was copied.
+/// How long the report of a copy stays.
 const SAID_MS: i64 = 3000;
-/// The same of what the user has to do something about.
+/// How long it stays if the user has to do something.
 const LONG_MS: i64 = 10_000;
 
 pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
@@ -76,7 +76,7 @@ pub fn done(app: &mut App, what: &str, outcome: CopyOutcome) -> Vec<Effect> {
             SAID_MS,
         ),
         CopyOutcome::Terminal(bytes, _) => {
-            // No terminal answers whether it took it.
+            // Terminals don't confirm that they took it.
             app.say_for(format!("Copied {what} through the terminal"), SAID_MS);
             vec![Effect::Terminal(TerminalEffect::AskClipboard(bytes))]
         }

@@ -1,4 +1,4 @@
-//! Storing a key without leaving the screen: it counts from the next request on.
+//! Storing an API key; it's used from the next request on.
 
 use super::overlay::topmost;
 use super::{list, stop};
@@ -23,7 +23,7 @@ pub fn open(app: &mut App, provider: &str) -> Vec<Effect> {
     vec![Effect::ListProviders]
 }
 
-/// More than a provider stands behind the command. A key would stay on the screen; anything else may be a
+/// `/login` with more than a provider. A key must not stay on the screen; other text may be a
 /// prompt.
 pub fn refuse(app: &mut App) -> Vec<Effect> {
     let typed = app.composer.text();
@@ -106,7 +106,7 @@ pub fn stored(app: &mut App, stored: Result<String, String>) -> Vec<Effect> {
         Ok(text) => {
             app.start.no_key = None;
             app.transcript.push_notice(NoticeLevel::Info, text);
-            // Whose key is there shows in the list of models.
+            // The model list shows which providers have a key.
             vec![Effect::ListModels]
         }
         Err(error) => {

@@ -1,4 +1,4 @@
-//! Selecting in the conversation with the keys.
+//! Selecting text in the conversation with the keyboard.
 
 use super::overlay::topmost;
 use crate::app::action::{Action, Scope};

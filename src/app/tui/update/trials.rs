@@ -1,4 +1,5 @@
-//! Trials: begin one with `/try`, see what it comes to, keep or discard it. No key ends one: a command does.
+//! Trials: starting one with `/try`, keeping or discarding it. Only commands end a trial, never a
+//! key.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::app::tui::app::{App, OpenTrial};
 use crate::app::tui::effect::{Effect, TrialEffect};
 use crate::llm::Content;
 
-/// Most files that a notice names.
+/// A notice names at most this many files.
 const NAMED: usize = 8;
 
 /// `/try`, `/keep` and `/discard`.
@@ -78,7 +79,7 @@ pub fn event(app: &mut App, event: &TrialEvent) -> Vec<Effect> {
     }
 }
 
-/// Another session takes the place of the one with the trial.
+/// Another session replaces the one with the trial.
 pub fn left(app: &mut App) {
     if app.trial.take().is_some() {
         let text = "The previous session's trial stays open; /resume to go back to it";
@@ -94,7 +95,7 @@ pub fn counted(app: &mut App, trial: &Arc<Trial>, changes: Option<usize>) {
     }
 }
 
-/// Trials whose session is gone: nothing ends them.
+/// Trials of deleted sessions, which no command can end.
 pub fn abandoned(app: &mut App, trials: &[Trial]) {
     for trial in trials {
         let text = format!(
@@ -108,7 +109,7 @@ pub fn abandoned(app: &mut App, trials: &[Trial]) {
     }
 }
 
-/// The command that text which comes back belongs to, where a trial could not begin.
+/// The `/try` command for text that came back because the trial couldn't start.
 pub fn given_back(app: &App, text: &str) -> Option<String> {
     let begins = RunState::Running {
         phase: Phase::Trial(TrialStep::Begin),

@@ -1,4 +1,4 @@
-//! What the commands about sessions come to.
+//! The commands about sessions.
 
 use super::list;
 use super::open::open;
