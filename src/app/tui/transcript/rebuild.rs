@@ -1,5 +1,5 @@
-//! Cells from stored entries, for resuming: the same picture as when they came in, except
-//! that stored messages do not say how long the model thought.
+//! Rebuilds cells from stored entries. They look the same as live ones, except that stored messages
+//! don't say how long the model thought.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ fn push_message(cells: &mut Cells, whole: &Arc<Message>) {
             cells.push(user_cell(whole, message));
         }
         Message::Assistant(message) => {
-            // Other programs number the calls of each answer anew.
+            // Other programs restart call numbers with each answer.
             for call in message.tool_calls() {
                 calls::forget_answered(cells, &call.id);
             }
@@ -97,7 +97,7 @@ fn push_message(cells: &mut Cells, whole: &Arc<Message>) {
     }
 }
 
-/// The details as stored; other programs' sessions have their own, or none.
+/// The stored details; sessions of other programs may have different ones or none.
 fn details(result: &ToolResultMessage) -> Details {
     let as_text = || {
         let text = content_text(&result.content);
