@@ -1,11 +1,11 @@
-//! What is said on the normal screen when the screen has ended.
+//! The summary printed on the normal screen at the end.
 
 use super::app::App;
 use crate::agent::session::StoredSession;
 use crate::app::humanize::dollars;
 use crate::app::sessions::short_id;
 
-/// The lines printed on the main screen at the end.
+/// The lines of the summary.
 pub fn summary(app: &App) -> String {
     let mut lines = Vec::new();
     if let Some(session) = &app.status.session
@@ -18,7 +18,7 @@ pub fn summary(app: &App) -> String {
         lines.push("trial    still open: resume the session to keep or discard it".to_owned());
     }
     let total = &app.status.total;
-    // A script counts tokens that nobody pays for.
+    // The demo's tokens cost nothing.
     if total.output > 0 && !app.status.is_demo() {
         let tokens = format!(
             "{} in, {} out",

@@ -1,4 +1,4 @@
-//! What a word of the conversation leads to: a file of the project, at a line, or an address.
+//! Finds what a word of the conversation names: a file at a line, or a link.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -12,14 +12,14 @@ use crate::agent::memory::search_path;
 pub enum OpenTarget {
     /// A file, at this line.
     File(PathBuf, Option<u64>),
-    /// An address, which was given to the browser.
+    /// A link, already passed to the browser.
     Address(String),
 }
 
-/// Programs that open an address, the one of each system first.
+/// Programs that open links, one per system.
 const OPENERS: [&str; 3] = ["open", "xdg-open", "wslview"];
 
-/// Opens an address, or finds the file that `word` names, as seen from `cwd`.
+/// Opens a link, or finds the file that `word` names, relative to `cwd`.
 pub(super) async fn open(word: String, cwd: PathBuf) -> Result<OpenTarget, String> {
     if word.starts_with("https://") || word.starts_with("http://") {
         let openers = if cfg!(target_os = "macos") {
@@ -55,7 +55,7 @@ pub(super) async fn open(word: String, cwd: PathBuf) -> Result<OpenTarget, Strin
     }
 }
 
-/// `path:line:column` to path and line. What does not end that way is a path.
+/// Splits `path:line:column` into path and line. Anything else is a path.
 pub fn split_line(word: &str) -> (&str, Option<u64>) {
     let mut parts = word.split(':');
     let path = parts.next().unwrap_or(word);
