@@ -1,5 +1,5 @@
-//! A theme file as written: each entry with the line it stands on. What cannot be read is a warning,
-//! and the rest counts: a color that is misspelt must not cost the screen.
+//! A theme file as written, each entry with its line. Mistakes become warnings and the rest is
+//! used: a misspelled color must not cost the screen.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,7 +21,7 @@ pub struct Placed<T> {
     pub line: usize,
 }
 
-/// What is wrong with an entry, and what is done instead.
+/// What's wrong with an entry, and what tiller uses instead.
 pub type ThemeWarning = Placed<String>;
 
 impl fmt::Display for ThemeWarning {
@@ -30,7 +30,7 @@ impl fmt::Display for ThemeWarning {
     }
 }
 
-/// A style as written. A field that is not given is not set.
+/// A style as written; missing fields are unset.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RawStyle {
     pub fg: Option<String>,
@@ -38,13 +38,13 @@ pub(super) struct RawStyle {
     pub modifiers: Modifier,
 }
 
-/// Which terminals a theme is made for.
+/// The kind of terminal a theme is made for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// Those with a dark ground.
+    /// Terminals with a dark background.
     #[default]
     Dark,
-    /// Those with a light one.
+    /// Terminals with a light background.
     Light,
 }
 
@@ -67,7 +67,7 @@ const MODIFIERS: [(&str, Modifier); 6] = [
 ];
 
 impl Source {
-    /// Reads `text`, which the user knows as `file`.
+    /// Reads `text`; `file` is its name in messages.
     pub fn read(file: &str, text: &str) -> (Self, Vec<ThemeWarning>) {
         let mut reader = Reader {
             file: file.into(),
@@ -141,7 +141,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What `read` makes of the entries of a table, given where each stands, its name and its value.
+    /// Applies `read` to the entries of a table, with place, name and value.
     fn entries<T>(
         &mut self,
         table: &DeTable<'_>,
@@ -165,7 +165,7 @@ impl Reader<'_> {
         None
     }
 
-    /// The text of a color; an index may be written as a number.
+    /// The text of a color; an index may be a number.
     fn color(&mut self, at: usize, value: &DeValue<'_>) -> Option<String> {
         let color = color_text(value);
         if color.is_none() {
@@ -174,7 +174,7 @@ impl Reader<'_> {
         color
     }
 
-    /// A style: a color, or a table. None where nothing of it can be used.
+    /// A style: a color or a table; `None` if nothing in it is valid.
     fn style(&mut self, value: &Spanned<DeValue<'_>>) -> Option<RawStyle> {
         let at = value.span().start;
         let DeValue::Table(fields) = value.get_ref() else {
@@ -228,7 +228,7 @@ fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> 
     }
 }
 
-/// Entries in the order of the file, so that faults are told where a reader meets them first.
+/// The entries in file order, so that the first mistake in the file is reported first.
 fn in_order<'a, 'b>(
     table: &'a DeTable<'b>,
 ) -> Vec<(
