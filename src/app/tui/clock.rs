@@ -65,7 +65,7 @@ mod tests {
         for (elapsed, wall, wanted) in [
             (0, 1_000_000, 1_000_000),
             (10, 1_000_010, 1_000_010),
-            // The machine slept: the monotonic clock stood still.
+            // The machine slept, so the monotonic clock stopped.
             (20, 1_000_020 + 8 * hour, 1_000_020 + 8 * hour),
             (30, 1_000_030 + 8 * hour, 1_000_030 + 8 * hour),
             // The wall clock was set back by an hour.

@@ -357,7 +357,7 @@ mod tests {
         }
     }
 
-    /// Draws until nothing is left to be; what was written by then.
+    /// Draws until nothing is due; returns the bytes written.
     fn drawn(inline: &mut Inline, app: &mut App, cache: &mut ViewCache) -> String {
         let mut out = Vec::new();
         loop {
@@ -369,9 +369,9 @@ mod tests {
         }
     }
 
-    /// Events were missed: what was printed before is not printed again.
+    /// After missed events, printed rows aren't printed again.
     #[test]
-    fn a_conversation_that_is_read_anew_goes_on_where_it_was() {
+    fn a_reloaded_conversation_continues_where_it_was() {
         let model = Model::new("p", "m", Api::AnthropicMessages, "");
         let status = Status::new(Path::new("/w"), model, ThinkingLevel::Off);
         let theme = Theme::load("dark", ColorDepth::None).unwrap();
@@ -412,9 +412,9 @@ mod tests {
         assert!(out.contains("reloaded"), "{out:?}");
     }
 
-    /// What is due and never drawn would be due again at once, for ever.
+    /// A frame that is due but never drawn would be due again at once, forever.
     #[test]
-    fn nothing_is_due_while_the_whole_screen_is_taken() {
+    fn nothing_is_due_on_the_full_screen() {
         let now = Instant::now();
         for (is_alternate, expected) in [(false, Some(now)), (true, None)] {
             let inline = Inline {

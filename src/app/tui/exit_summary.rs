@@ -45,9 +45,9 @@ mod tests {
     use crate::app::tui::theme::{ColorDepth, Theme};
     use crate::llm::{Api, Model, ThinkingLevel, Usage};
 
-    /// What was written to a cache was sent as well.
+    /// Tokens written to a cache were sent as well.
     #[test]
-    fn all_tokens_that_were_sent_count() {
+    fn all_sent_tokens_are_counted() {
         let model = Model::new("p", "m", Api::AnthropicMessages, "");
         let mut status = Status::new(Path::new("/w"), model, ThinkingLevel::Off);
         status.total = Usage {

@@ -113,12 +113,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_during_a_switch_waits_for_its_end() {
+    fn input_during_a_switch_waits_for_its_end() {
         let mut switch = SessionSwitch::default();
         let [first] = &typed("a")[..] else { panic!() };
         assert_eq!(switch.hold(first.clone()), Some(first.clone()));
         switch.begin(Arriving::Anew);
-        // An Enter that bounces sends nothing.
+        // A bouncing Enter sends nothing.
         for event in typed("\nhi\n") {
             assert_eq!(switch.hold(event), None);
         }
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_typed_for_a_session_that_does_not_open_comes_back() {
+    fn input_for_a_session_that_does_not_open_comes_back() {
         let mut switch = SessionSwitch::default();
         switch.begin(Arriving::WithText);
         for event in typed("fix it\n") {

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn some_terminals_say_in_a_variable_whether_they_are_light() {
+    fn a_variable_tells_whether_the_terminal_is_light() {
         for (said, expected) in [
             ("15;0", Some(Kind::Dark)),
             ("0;15", Some(Kind::Light)),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn colors_are_as_many_as_the_terminal_has() {
+    fn the_color_depth_matches_the_terminal() {
         for (variables, wanted) in [
             (
                 "NO_COLOR=1 COLORTERM=truecolor TERM=xterm-256color",

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_is_told_only_where_it_is_shown_as_such() {
+    fn progress_is_written_only_where_it_is_shown() {
         for (variables, expected) in [
             (&[("TERM_PROGRAM", "ghostty")][..], true),
             (&[("TERM_PROGRAM", "ghostty"), ("TMUX", "x")], false),

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_before_the_caret() {
+    fn tokens_before_the_caret_are_found() {
         use Token::{Argument, Command, Mention};
         for (before, expected) in [
             ("", None),

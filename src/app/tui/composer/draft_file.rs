@@ -240,7 +240,7 @@ mod tests {
         }
     }
 
-    /// What comes back in a new session.
+    /// The draft that comes back in a new session.
     fn load(file: &mut DraftFile) -> Option<SavedDraft> {
         let new = PathBuf::from("/nowhere/new.jsonl");
         let mut draft = file.open(new).unwrap().draft?;
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_outlives_its_program_and_goes_when_it_is_sent() {
+    fn a_draft_survives_its_program_until_it_is_sent() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("drafts/here");
         let mut first = DraftFile::new(&folder);
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(files().count(), 0);
     }
 
-    /// A program that ends before its editor has taken the draft in leaves both.
+    /// If the program ends before its editor has the draft, both stay.
     #[test]
     fn a_draft_that_never_reached_the_editor_is_kept() {
         let before = draft(&["waits"], "before");
@@ -340,17 +340,17 @@ mod tests {
             (file, left)
         };
         let living = keep(&one, "of one");
-        // Its program lives: nobody takes it, and nobody is told.
+        // Its program is running: nobody takes it or hears of it.
         assert_eq!(open(&two).1, (None, None));
         assert_eq!(open(&one).1, (None, None));
         drop(living);
         assert_eq!(open(&two).1, (None, Some(one.clone())));
         assert_eq!(open(&one).1, (Some("of one".into()), None));
-        // That of a session without a file is anybody's.
+        // The draft of a session without a file goes to any session.
         drop(keep(&never, "of none"));
         let (mut file, left) = open(&two);
         assert_eq!(left, (Some("of none".into()), Some(one.clone())));
-        // It stays with the session it came to, which is left for another one.
+        // It stays with its new session when another one opens.
         file.save(&draft(&[], "of two")).unwrap();
         let back = file.change_to(one.clone()).unwrap().unwrap();
         assert_eq!(
@@ -358,7 +358,7 @@ mod tests {
             ("of one", Some(one.clone()))
         );
         assert_eq!(open(&two).1, (Some("of two".into()), None));
-        // What comes along leaves nothing behind.
+        // A draft that moves along leaves nothing behind.
         file.come_along(never.clone());
         file.save(&draft(&[], "with me")).unwrap();
         assert_eq!(open(&one).1, (None, Some(two)));

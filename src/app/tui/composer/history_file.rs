@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_owner_may_read_it() {
+    fn only_the_owner_can_read_it() {
         let (_folder, file) = file();
         file.append("secret").unwrap();
         let mode = || std::fs::metadata(&file.path).unwrap().permissions().mode() & 0o777;
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn torn_and_foreign_lines_are_passed_over() {
+    fn torn_and_foreign_lines_are_skipped() {
         let (_folder, file) = file();
         file.append("first").unwrap();
         let mut raw = OpenOptions::new().append(true).open(&file.path).unwrap();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_that_write_at_once_do_not_tear_each_other() {
+    fn concurrent_programs_do_not_mix_their_lines() {
         let (_folder, file) = file();
         std::thread::scope(|scope| {
             for writer in 0..4 {
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_an_error_and_never_a_hang() {
+    fn a_pipe_is_an_error_and_never_blocks() {
         let (folder, _) = file();
         let pipe = folder.path().join("pipe");
         nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();

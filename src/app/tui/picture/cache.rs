@@ -260,10 +260,10 @@ mod tests {
         }
     }
 
-    /// A font changes while the picture has as many cells as before; what is seen through it is mixed in
-    /// when its cells are painted.
+    /// The font changed, but the picture still fills as many cells; the background is mixed in when
+    /// its cells are painted.
     #[test]
-    fn a_picture_is_made_anew_when_its_pixels_would_be_others() {
+    fn a_picture_is_scaled_again_when_its_pixels_change() {
         for (protocol, of_cell) in [(Protocol::Kitty, true), (Protocol::Blocks, false)] {
             let layout = PictureLayout {
                 protocol,

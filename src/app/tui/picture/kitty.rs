@@ -56,7 +56,7 @@ fn command(reader: Reader, keys: &str, data: &[u8], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    /// The commands of the protocol in `bytes`: their keys, and what they carry.
+    /// The commands of the protocol in `bytes`: their keys and payloads.
     fn commands(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
         let text = std::str::from_utf8(bytes).unwrap();
         let mut commands = Vec::new();
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn tmux_is_asked_to_pass_it_on() {
+    fn pictures_pass_through_tmux() {
         let mut out = Vec::new();
         send(Reader::Tmux, 5, (2, 1), b"abc", &mut out);
         let expected = "\x1bPtmux;\x1b\x1b_Ga=T,U=1,q=2,f=100,i=5,c=2,r=1,m=0;YWJj\x1b\x1b\\\x1b\\";

@@ -93,7 +93,7 @@ mod tests {
     fn pictures_keep_their_shape_and_their_place() {
         use Protocol::{Blocks, Kitty};
         let cases = [
-            // Wide, high, square; small ones are not blown up.
+            // Wide, high, square; small ones aren't enlarged.
             (Blocks, (10, 20), (2000, 1000), 100, false, (64, 16)),
             (Blocks, (10, 20), (4000, 500), 100, false, (100, 6)),
             (Blocks, (10, 20), (500, 4000), 100, false, (4, 16)),

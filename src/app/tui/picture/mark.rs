@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_part_has_a_symbol_of_its_own_of_one_column() {
+    fn each_part_has_its_own_symbol_of_one_column() {
         assert!(NUMERALS.is_sorted());
         let mut symbols = HashSet::new();
         for row in 0..120 {
@@ -80,7 +80,7 @@ mod tests {
                 .put(&mut cell);
                 assert!(is_marked(&cell));
                 assert_eq!(cell.fg, Color::Rgb(1, 2, 3));
-                // Else what follows it on the row would move.
+                // Otherwise the text after it would move.
                 assert_eq!(cell.symbol().cell_width(), 1, "{row} {column}");
                 assert!(symbols.insert(cell.symbol().to_owned()), "{row} {column}");
             }

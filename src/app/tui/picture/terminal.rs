@@ -76,7 +76,7 @@ mod tests {
         use Images::Auto;
         use Protocol::{Blocks, Kitty};
         let cases = [
-            // What is wanted, version, whether it answered kitty's query, colors.
+            // The setting, the name, whether it answered kitty's query, the color depth.
             (Auto, "kitty(0.35.2)", true, TrueColor, Some(Kitty)),
             (Auto, "ghostty 1.1.3", true, TrueColor, Some(Kitty)),
             (Auto, "kitty(0.35.2)", false, TrueColor, Some(Blocks)),
@@ -86,7 +86,7 @@ mod tests {
             (Auto, "", false, Indexed256, Some(Blocks)),
             (Auto, "", false, Ansi16, None),
             (Auto, "kitty(0.35.2)", true, NoColor, None),
-            // What is wanted comes first.
+            // The setting wins.
             (Images::Off, "", false, TrueColor, None),
             (Images::Blocks, "", false, TrueColor, Some(Blocks)),
             (Images::Kitty, "", false, TrueColor, Some(Kitty)),
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_that_no_screen_has_is_not_believed() {
+    fn implausible_cell_sizes_are_ignored() {
         let mut graphics = TerminalGraphics::default();
         let cases = [
             ((0, 0), None),

@@ -157,10 +157,10 @@ pub fn mark_code(rows: &mut [Row], block: u32, line: usize, fill: Fill) {
 mod tests {
     use super::*;
 
-    /// A long answer that comes at once costs no colors for what nobody looks at, and no line is
-    /// handed over twice.
+    /// A long answer that arrives at once costs no highlighting for unseen code, and no line is
+    /// highlighted twice.
     #[test]
-    fn only_code_that_was_seen_is_handed_over_and_only_once() {
+    fn only_visible_code_is_highlighted_and_only_once() {
         let (worker, jobs) = HighlightWorker::unstarted();
         let mut highlights = HighlightCache::new(Some(worker));
         let sent = |highlights: &mut HighlightCache| -> Vec<String> {
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(sent(&mut highlights), [""; 0]);
         highlights.see((0, 1));
         assert_eq!(sent(&mut highlights), ["let x;"]);
-        // Laid out again, at another width.
+        // Laid out again at another width.
         highlights.queue_line((0, 1), "rust", 0, "let x;");
         highlights.see((0, 1));
         assert_eq!(sent(&mut highlights), [""; 0]);

@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn feeding_in_pieces_is_feeding_at_once() {
+    fn the_colors_do_not_depend_on_the_pieces() {
         let theme = Theme::load("dark", ColorDepth::TrueColor).unwrap();
         let code = ["fn main() { /* a", "   comment */ let x = \"s\";", "}"];
         let mut colors = CodeColors::new(&theme.syntax);

@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_hold_plain_characters_only() {
+    fn targets_are_percent_encoded() {
         let var = |name: &str| (name == "TERM").then(|| "xterm-kitty".to_owned());
         let mut table = LinkTable::new(Links::Auto, Path::new("/w/a b"), var);
         let cases = [
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn links_go_to_terminals_that_take_them() {
+    fn links_are_on_in_terminals_that_support_them() {
         for (vars, expected) in [
             ("TERM=xterm-256color", false),
             ("TERM=linux VTE_VERSION=7000", false),

@@ -236,7 +236,7 @@ mod tests {
     use crate::app::tui::text::Line;
     use ratatui::style::{Color, Modifier};
 
-    /// A row of a kind that differs from number to number.
+    /// A row that depends on its number.
     fn row(number: usize) -> Row {
         let at = 40 * number as u32;
         let style = Style::new().fg(Color::Indexed(number as u8 % 5));
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_rows_are_those_that_were_appended() {
+    fn packed_rows_come_back_unchanged() {
         let mut log = RowLog::default();
         let mut all: Vec<Row> = Vec::new();
         let mut closed = 0;

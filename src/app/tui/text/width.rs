@@ -114,9 +114,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
-        /// The short way leads to the same as the tables.
+        /// The fast path gives the same result as the tables.
         #[test]
-        fn graphemes_are_those_of_unicode(
+        fn graphemes_match_unicode(
             text in "([ -~]|[\u{a0}-\u{6ff}]|[\u{900}-\u{97f}]|[\u{1100}-\u{11ff}]|[\u{2000}-\u{2bff}]\
                 |[\u{3040}-\u{3130}]|[\u{4e00}-\u{ac40}]|[\u{fe00}-\u{fe0f}]|[\u{1f1e6}-\u{1f1ff}]\
                 |[\u{1f3fb}-\u{1f470}]|\u{200d}|\r|\n|\\PC){0,24}"
@@ -127,9 +127,9 @@ mod tests {
         }
     }
 
-    /// Every character between two that could join it, or that it could join.
+    /// Every character between two that it could join.
     #[test]
-    fn what_is_taken_for_single_is_single() {
+    fn single_characters_are_graphemes() {
         for c in (0..0x2_0000)
             .chain(0xe_0000..0xe_0200)
             .filter_map(char::from_u32)

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colors_come_down() {
+    fn colors_are_reduced_to_the_depth() {
         use Color::{Indexed, LightRed, Red, Rgb};
         use ColorDepth::{Ansi16, Indexed256, None, TrueColor};
         let cases = [

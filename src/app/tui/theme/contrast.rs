@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn contrast_is_that_of_wcag() {
+    fn contrast_matches_wcag() {
         assert!((contrast((0, 0, 0), (255, 255, 255)) - 21.0).abs() < 0.01);
         assert!((contrast((119, 119, 119), (255, 255, 255)) - 4.48).abs() < 0.01);
         assert!((contrast((9, 9, 9), (9, 9, 9)) - 1.0).abs() < 0.01);

@@ -243,7 +243,7 @@ pub(super) fn finish_message(
         ),
         StopReason::Length => (
             NoticeLevel::Warning,
-            "The answer was cut off at the model's output limit\nSend \"go on\" to get the rest"
+            "The answer was cut off at the model's output limit\nSend \"continue\" to get the rest"
                 .to_owned(),
         ),
         _ => return,

@@ -79,7 +79,7 @@ mod tests {
     use crate::llm::AssistantMessage;
 
     #[test]
-    fn the_text_is_that_of_the_message_whether_shared_or_not() {
+    fn shared_and_owned_text_equal_the_message() {
         for length in [0, 10, SHARED_FROM, 3 * SHARED_FROM] {
             let whole = "abc ".repeat(length / 4);
             let message = Arc::new(Message::Assistant(AssistantMessage {

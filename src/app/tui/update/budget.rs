@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_are_read_and_nothing_else_is_taken_for_one() {
+    fn only_valid_limits_are_parsed() {
         let before = Budget {
             usd: 1.0,
             tokens: 7,

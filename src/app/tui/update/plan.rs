@@ -41,7 +41,7 @@ mod tests {
     use crate::llm::{AssistantMessage, Content};
 
     #[test]
-    fn a_plan_is_what_is_called_one() {
+    fn a_heading_marks_a_plan() {
         for (text, stop, expected) in [
             ("## Plan\n1. Do", StopReason::Stop, true),
             ("I looked.\n\n**Plan**\n\n- a", StopReason::Stop, true),

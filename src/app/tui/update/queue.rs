@@ -109,7 +109,10 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     if app.status.is_demo() && !app.start.demo_asked && !app.is_running() {
         // There is no model to send it to. The prompt stays in the editor, even across the restart
         // with the key.
-        app.say_for("Add an API key to send this. Your prompt is kept.", KEPT_MS);
+        app.say_for(
+            "Add an API key to send this; your prompt stays here",
+            KEPT_MS,
+        );
         return login::open(app, "");
     }
     if action == Action::Submit

@@ -313,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_read_as_far_as_they_go() {
+    fn keys_are_parsed_as_they_come() {
         let read = |keys: &str| read(&keys.chars().collect::<Vec<_>>(), false);
         let word = Motion::Word { big: false };
         for (keys, expected) in [

@@ -292,9 +292,9 @@ mod tests {
     use super::*;
     use crate::app::tui::theme::{ColorDepth, Theme};
 
-    /// However many rows it has, few wait until they are written.
+    /// However many rows it has, only a few wait to be written.
     #[test]
-    fn a_large_table_is_written_as_it_is_read() {
+    fn a_large_table_is_written_row_by_row() {
         let theme = Theme::load("dark", ColorDepth::TrueColor).unwrap();
         let context = RenderContext {
             theme: &theme,
