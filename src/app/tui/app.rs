@@ -103,7 +103,7 @@ pub struct App {
     pub(crate) text_since: Option<i64>,
     /// Whether the terminal has the focus, as far as it reports that.
     pub(crate) focused: bool,
-    /// How to notify the user of a question while it hasn't.
+    /// How to notify the user of a question without the focus.
     pub notify: Notify,
     /// Whether tiller uses the mouse.
     pub mouse: bool,

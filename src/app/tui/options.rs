@@ -23,7 +23,7 @@ pub(crate) struct TuiOptions {
     pub events: mpsc::Receiver<Arc<Event>>,
     pub project: Option<Project>,
     pub models: Arc<Models>,
-    /// Removes secrets from all texts that leave the program.
+    /// Secrets to remove from all texts that leave the program.
     pub secrets: KnownSecrets,
     pub processes: Processes,
     pub status: Status,
