@@ -1,7 +1,7 @@
 //! The terminal's modes: set while tiller runs, restored on every way out.
 //!
-//! Exit, error, panic, suspension and the external editor all go through `Modes::leave`; only `kill
-//! -9` doesn't. `ScreenBuffer` makes the bytes of a frame, `TtyWriter` writes them, `input` reads.
+//! Exit, error, panic, suspension and the external editor all go through `Modes::leave`; only
+//! SIGKILL doesn't. `ScreenBuffer` makes the bytes of a frame, `TtyWriter` writes them, `input` reads.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
